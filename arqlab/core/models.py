@@ -76,7 +76,9 @@ class Task(models.Model):
     trec_items = models.CharField(
         max_length=20, choices=Items.choices, help_text="What an item of a six-column TREC file is in this task."
     )
-    overrides = models.JSONField(default=dict, blank=True, help_text="Fields of the protocol that differ from the preset.")
+    overrides = models.JSONField(
+        default=dict, blank=True, help_text="Fields of the protocol that differ from the preset."
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
     shows_own_scores = models.BooleanField(
@@ -99,10 +101,15 @@ class Task(models.Model):
     def __str__(self) -> str:
         return f"{self.lab.slug}/{self.slug}"
 
+    @property
+    def preset(self) -> TaskProtocol:
+        """Give what the lab's preset says for this kind of task."""
+        return PROTOCOLS[self.lab.protocol].task(TaskKind(self.kind))
+
     @cached_property
     def protocol(self) -> TaskProtocol:
         """Give the task's protocol: the lab's preset for this kind of task, with the organizer's overrides."""
-        return PROTOCOLS[self.lab.protocol].task(TaskKind(self.kind)).with_overrides(self.overrides)
+        return self.preset.with_overrides(self.overrides)
 
     def state(self, at: datetime) -> str:
         """Say whether the task takes runs at a moment: `upcoming`, `open` or `closed`."""
