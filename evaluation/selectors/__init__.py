@@ -10,7 +10,7 @@ from evaluation.selectors.boards import (
     released_leaderboard,
     unscored_runs,
 )
-from evaluation.selectors.topics import TopicRow, topic_rows
+from evaluation.selectors.topics import TopicRow, scores_by_topic, topic_rows
 from evaluation.selectors.waiting import items_of, measures_of, obstacle, ordered_index, waiting_scores
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "qrels_facts",
     "released_board",
     "released_leaderboard",
+    "scores_by_topic",
     "topic_rows",
     "unscored_runs",
     "waiting_scores",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from arqlab.core.models import Topic
+from arqlab.ir.measures import Measure
 from arqlab.ir.topicfile import natural_key
 from assessment.models import QrelSet
 from assessment.selectors import TopicJudgments, topic_judgments
@@ -57,3 +58,13 @@ def topic_rows(*, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int
         )
         for query_id in sorted(judgments, key=natural_key)
     ]
+
+
+def scores_by_topic(*, run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
+    """Give all scores of a run: topic, the measure's label, value."""
+    labels = {measure.name: measure.label for measure in measures}
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    rows = TopicScore.objects.filter(run=run, qrel_set=qrel_set, measure__in=labels).order_by("pk")
+    for query_id, measure, value in rows.values_list("query_id", "measure", "value"):
+        scores[query_id][labels[measure]] = value
+    return dict(scores)
