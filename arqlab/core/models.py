@@ -76,7 +76,9 @@ class Task(models.Model):
     trec_items = models.CharField(
         max_length=20, choices=Items.choices, help_text="What an item of a six-column TREC file is in this task."
     )
-    overrides = models.JSONField(default=dict, blank=True, help_text="Fields of the protocol that differ from the preset.")
+    overrides = models.JSONField(
+        default=dict, blank=True, help_text="Fields of the protocol that differ from the preset."
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
     shows_own_scores = models.BooleanField(

@@ -1,5 +1,6 @@
 from dataclasses import dataclass, replace
-from arqlab.ir.records import TaskKind
+
+
 @dataclass(frozen=True)
 class TaskProtocol:
     limit: int = 1000
@@ -8,7 +9,14 @@ class TaskProtocol:
     order: str = "score"
     relevant_from: int = 2
     measures: tuple[str, ...] = ()
-    def with_overrides(self, o): return replace(self, **o)
+
+    def with_overrides(self, o):
+        return replace(self, **o)
+
+
 class _P:
-    def task(self, kind): return TaskProtocol()
+    def task(self, kind):
+        return TaskProtocol()
+
+
 PROTOCOLS = {"arqmath-1": _P(), "arqmath-2": _P(), "arqmath-3": _P()}
