@@ -63,8 +63,8 @@ function options(element, data, order) {
     yAxis: { ...axis, type: "value", min: 0, splitLine: { lineStyle: { color: rule } } },
     series: [
       { name: data.run, type: "bar", data: topics.map((topic) => topic.own), itemStyle: { color: own }, barCategoryGap: "35%" },
-      { name: "median of all runs", type: "scatter", symbol: "rect", symbolSize: [9, 2.5], data: topics.map((topic) => topic.median), itemStyle: { color: median }, z: 3 },
-      { name: "best of all runs", type: "scatter", symbol: "diamond", symbolSize: 8, data: topics.map((topic) => topic.best), itemStyle: { color: best }, z: 4 },
+      { name: "median of all runs", type: "scatter", symbol: "rect", symbolSize: [11, 5], data: topics.map((topic) => topic.median), itemStyle: { color: median, borderColor: surface, borderWidth: 1 }, z: 3 },
+      { name: "best of all runs", type: "scatter", symbol: "diamond", symbolSize: 9, data: topics.map((topic) => topic.best), itemStyle: { color: best, borderColor: surface, borderWidth: 1 }, z: 4 },
     ],
   };
 }
