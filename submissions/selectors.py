@@ -1,0 +1,85 @@
+"""What is read about runs, their reports and their tasks' rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+
+import polars as pl
+from django.conf import settings
+from django.db.models import Count, Q, QuerySet
+from django.db.models.fields.files import FieldFile
+
+from arqlab.core.models import Task, Team
+from arqlab.core.permissions import Visitor, may_organize
+from arqlab.core.selectors import topic_ids
+from arqlab.ir.records import ItemKind, TaskKind
+from arqlab.ir.runfile import RunRules
+from arqlab.ir.upload import unpack
+from collection.selectors import collection_of, formulas_frame, posts_frame
+from submissions.models import Run
+
+
+def rules_for(task: Task) -> RunRules:
+    """Give what the task asks of a run; the collection's columns are kept in this process."""
+    protocol, collection = task.protocol, collection_of(task.lab)
+    return RunRules(
+        kind=TaskKind(task.kind),
+        topics=topic_ids(task),
+        limit=protocol.limit,
+        max_characters=protocol.max_characters,
+        order=protocol.order,
+        items=ItemKind(task.trec_items),
+        posts=posts_frame(task.lab),
+        formulas=formulas_frame(task.lab),
+        complete=bool(collection and collection.is_complete),
+    )
+
+
+def quota_left(*, team: Team, task: Task) -> int:
+    """Give how many runs the team may still submit; runs in checking hold their place."""
+    used = Run.objects.counting().filter(team=team, task=task).count()
+    return max(0, task.protocol.quota - used)
+
+
+def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:
+    """Give the task's runs that a person may see: an organizer all, a member the own teams', anybody else none."""
+    runs = Run.objects.filter(task=task).select_related("team", "upload", "submitted_by")
+    if may_organize(user, task.lab):
+        return runs
+    if not user.is_authenticated:
+        return runs.none()
+    return runs.filter(team__memberships__user=user)
+
+
+def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Give the runs with `errors` and `warnings`: how many kinds of either were found."""
+    return runs.annotate(
+        errors=Count("problems", filter=Q(problems__severity="error")),
+        warnings=Count("problems", filter=Q(problems__severity="warning")),
+    )
+
+
+def run_bytes(run: Run) -> bytes:
+    """Give the unpacked bytes of the run file.
+
+    Raises `arqlab.ir.upload.UploadRefusedError` when the upload cannot be unpacked, or has no such member.
+    """
+    with run.upload.file.open("rb") as file:
+        members = unpack(file, name=run.upload.name, max_bytes=settings.RUN_MAX_BYTES)
+    return next(member.data for member in members if run.member in {"", member.name})
+
+
+def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Give the index of a valid run (columns of `arqlab.ir.runfile.RunReport.index`), or some columns of it."""
+    return _read_parquet(run.index, columns)
+
+
+def run_occurrences(run: Run) -> pl.DataFrame:
+    """Give every problem of a checked run: kind, severity, line, topic, found, expected."""
+    return _read_parquet(run.occurrences, None)
+
+
+def _read_parquet(stored: FieldFile, columns: Sequence[str] | None) -> pl.DataFrame:
+    with stored.open("rb") as file:
+        return pl.read_parquet(BytesIO(file.read()), columns=None if columns is None else list(columns))
