@@ -37,25 +37,22 @@ def load_lab(*, folder: Path, at: datetime, by: User | None) -> LoadedLab:
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(known) if known else ""
-    lab = load_lab_file(file=file, at=at)
-    problems = _load_all_qrels(lab, file)
+    lab = load_lab_file(file, by=by)
+    problems = _load_all_qrels(lab, file, by=by)
     # Last of all, for it writes files: whatever is wrong elsewhere is known by now.
     problems += _load_collection(lab, file, at=at, is_wanted=not problems)
     if problems:
         raise FileRefusedError(problems)
-    is_changed = lab_fingerprint(lab) != before
-    if is_changed:
-        record_event(verb="lab.load", target=lab, lab=lab, actor=by, folder=folder.name)
-    return LoadedLab(lab, is_changed)
+    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
 
 
 @transaction.atomic
-def load_qrels(*, task: Task, file: QrelsFile) -> QrelSet:
+def load_qrels(*, task: Task, file: QrelsFile, by: User | None) -> QrelSet:
     """Load one version of a task's qrels; give the one that is there when its content is the same.
 
     The first version becomes the current one. Raises `FileRefusedError` when the task has other qrels of that name.
     """
-    sha256 = hashlib.sha256(write_qrels(file.frame)).hexdigest()
+    sha256 = hashlib.sha256(write_qrels(file.frame.sort("topic", "item"))).hexdigest()
     known = QrelSet.objects.filter(task=task, name=file.name).first()
     if known is not None:
         if (known.sha256, known.items, known.relevant_from) != (sha256, file.items.value, file.relevant_from):
@@ -78,6 +75,7 @@ def load_qrels(*, task: Task, file: QrelsFile) -> QrelSet:
         ),
         batch_size=5000,
     )
+    record_event(verb="qrels.load", target=qrel_set, lab=task.lab, actor=by, version=qrel_set.version, sha256=sha256)
     return qrel_set
 
 
@@ -91,19 +89,19 @@ def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
     )
 
 
-def _load_all_qrels(lab: Lab, file: LabFile) -> list[Problem]:
+def _load_all_qrels(lab: Lab, file: LabFile, *, by: User | None) -> list[Problem]:
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     problems: list[Problem] = []
     for task_file in file.tasks:
-        problems += _load_task_qrels(tasks[task_file.slug], task_file)
+        problems += _load_task_qrels(tasks[task_file.slug], task_file, by=by)
     return problems
 
 
-def _load_task_qrels(task: Task, file: TaskFile) -> list[Problem]:
+def _load_task_qrels(task: Task, file: TaskFile, *, by: User | None) -> list[Problem]:
     problems: list[Problem] = []
     for qrels in file.qrels:
         try:
-            load_qrels(task=task, file=qrels)
+            load_qrels(task=task, file=qrels, by=by)
         except FileRefusedError as error:
             problems += error.problems
     return problems

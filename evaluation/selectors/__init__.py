@@ -8,10 +8,9 @@ from evaluation.selectors.boards import (
     qrels_facts,
     released_board,
     released_leaderboard,
-    unscored_runs,
 )
 from evaluation.selectors.topics import TopicRow, scores_by_topic, topic_rows
-from evaluation.selectors.waiting import items_of, measures_of, obstacle, ordered_index, waiting_scores
+from evaluation.selectors.waiting import items_of, measures_of, obstacle, ordered_index, unscored_runs, waiting_scores
 
 __all__ = [
     "QrelsFacts",

@@ -17,7 +17,7 @@ from arqlab.ir.scoring import ceilings
 from assessment.models import QrelSet
 from assessment.selectors import qrels_frame
 from evaluation.models import Leaderboard, RunScore
-from evaluation.selectors.waiting import measures_of, obstacle
+from evaluation.selectors.waiting import measures_of
 from submissions.models import Run
 
 Scores = Mapping[int, Mapping[str, float]]
@@ -81,12 +81,6 @@ def board_of(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Ru
     facts = qrels_facts(qrel_set, measures)
     head = BoardHead(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
     return make_board(head, [_board_run(run, scores.get(run.pk, {})) for run in runs])
-
-
-def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, str]]:
-    """Give the valid runs that are on no board of these qrels, each with the reason; without one it only waits."""
-    runs = Run.objects.valid().filter(task=qrel_set.task_id).exclude(pk__in=list(scored)).select_related("team")
-    return [(run, obstacle(run, qrel_set)) for run in runs]
 
 
 def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:

@@ -51,17 +51,20 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
         relevant_from=qrel_set.relevant_from,
         answered_only=qrel_set.task.protocol.answered_only,
     )
+    mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
     done = 0
     for start in range(0, len(runs), RUNS_AT_ONCE):
-        scored = list(_scored(runs[start : start + RUNS_AT_ONCE], qrel_set, scorer))
+        scored = list(_scored(runs[start : start + RUNS_AT_ONCE], qrel_set, scorer, mapping))
         done += _store(scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at)
     return done
 
 
-def _scored(runs: Sequence[Run], qrel_set: QrelSet, scorer: Scorer) -> Iterator[_ScoredRun]:
+def _scored(
+    runs: Sequence[Run], qrel_set: QrelSet, scorer: Scorer, mapping: pl.DataFrame | None
+) -> Iterator[_ScoredRun]:
     for run in runs:
         try:
-            index = _comparable(run, qrel_set)
+            index = _comparable(run, qrel_set, mapping)
         except (OSError, pl.exceptions.PolarsError):
             log.exception("The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag)
             continue
@@ -72,14 +75,13 @@ def _scored(runs: Sequence[Run], qrel_set: QrelSet, scorer: Scorer) -> Iterator[
         yield _ScoredRun(run, scores.select("topic", "measure", "value").rows(), everything)
 
 
-def _comparable(run: Run, qrel_set: QrelSet) -> pl.DataFrame:
+def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
     """Give the run's index with items of the kind that the qrels have (`evaluation.selectors.obstacle` allows it)."""
     index = ordered_index(run, order=qrel_set.task.protocol.order)
     if qrel_set.items != ItemKind.VISUAL_IDS:
         return index
     # A list of visual ids goes through it too: a formula counts once, at its first place.
-    mapping = visual_ids(qrel_set.task.lab) if items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS else None
-    return distinct_visual(index, mapping)
+    return distinct_visual(index, mapping if items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS else None)
 
 
 @transaction.atomic
