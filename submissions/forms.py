@@ -98,9 +98,9 @@ class ClaimsForm(forms.Form):
         if not organizes:
             del self.fields["is_baseline"]
 
-    def claims(self) -> RunClaims:
-        """Give what was filled in; what was not asked keeps its default."""
-        return RunClaims(**{key: value for key, value in self.cleaned_data.items() if key != "name"})
+    def filled(self) -> dict[str, Any]:
+        """Give the fields of `RunClaims` that were asked."""
+        return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
 def claims_forms(

@@ -58,7 +58,7 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 def _take(request: HttpRequest, task: Task, form: UploadForm, claims: list[ClaimsForm]) -> list[Run]:
     """Take in all files or none, and have them checked."""
-    said = {filled.cleaned_data["name"]: filled.claims() for filled in claims}
+    said = {filled.cleaned_data["name"]: services.RunClaims(**filled.filled()) for filled in claims}
     take = services.check_upload if "check" in request.POST else services.submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
     with transaction.atomic():
