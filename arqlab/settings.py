@@ -54,7 +54,9 @@ EMBEDDED = not REDIS_URL
 SECRET_KEY = env("ARQLAB_SECRET_KEY")
 if not SECRET_KEY:
     if DATABASE_URL:
-        raise ImproperlyConfigured("ARQLAB_SECRET_KEY is not set; a lab on DATABASE_URL needs one of 50 random characters.")
+        raise ImproperlyConfigured(
+            "ARQLAB_SECRET_KEY is not set; a lab on DATABASE_URL needs one of 50 random characters."
+        )
     SECRET_KEY = embedded_secret_key(DATA_DIR)
 
 ALLOWED_HOSTS = env_list("ARQLAB_HOSTS", "localhost,127.0.0.1,[::1]")
@@ -121,7 +123,9 @@ SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;",
 }
-DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{DATA_DIR / 'arqlab.sqlite3'}")}
+DATABASES: dict[str, Any] = {
+    "default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{DATA_DIR / 'arqlab.sqlite3'}")
+}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 else:

@@ -15,8 +15,12 @@ class QrelSet(models.Model):
     version = models.PositiveSmallIntegerField()
     name = models.SlugField()
     items = models.CharField(max_length=20, choices=Task.Items.choices)
-    relevant_from = models.SmallIntegerField(help_text="The lowest label that counts as relevant where measures are binary.")
-    sha256 = models.CharField(max_length=64, help_text="Of the file it was read from, or of the qrels as they were frozen.")
+    relevant_from = models.SmallIntegerField(
+        help_text="The lowest label that counts as relevant where measures are binary."
+    )
+    sha256 = models.CharField(
+        max_length=64, help_text="Of the file it was read from, or of the qrels as they were frozen."
+    )
     is_current = models.BooleanField(default=False, help_text="The version that boards show unless told otherwise.")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -4,10 +4,10 @@ import os
 import tempfile
 
 os.environ.setdefault("ARQLAB_DATA", tempfile.mkdtemp(prefix="arqlab-tests-"))
+os.environ.setdefault("ARQLAB_SECRET_KEY", "only for tests")
 
-from arqlab.settings import *  # noqa: E402, F403
+from arqlab.settings import *  # noqa: F403
 
-SECRET_KEY = "only for tests"
 ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

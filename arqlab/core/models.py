@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.functional import cached_property
 
+from arqlab.ir.overrides import with_overrides
 from arqlab.ir.protocols import PROTOCOLS, TaskProtocol
 from arqlab.ir.records import ItemKind, TaskKind
 
@@ -104,12 +105,12 @@ class Task(models.Model):
     @property
     def preset(self) -> TaskProtocol:
         """Give what the lab's preset says for this kind of task."""
-        return PROTOCOLS[self.lab.protocol].task(TaskKind(self.kind))
+        return PROTOCOLS[self.lab.protocol].tasks[TaskKind(self.kind)]
 
     @cached_property
     def protocol(self) -> TaskProtocol:
         """Give the task's protocol: the lab's preset for this kind of task, with the organizer's overrides."""
-        return self.preset.with_overrides(self.overrides)
+        return with_overrides(self.preset, self.overrides)
 
     def state(self, at: datetime) -> str:
         """Say whether the task takes runs at a moment: `upcoming`, `open` or `closed`."""
