@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from arqlab.core.models import Task, Team
+from arqlab.core.permissions import signed_in
 from arqlab.ir.records import Severity
 from submissions import services
 from submissions.models import Run
@@ -150,7 +151,7 @@ class RunListApi(APIView):
         take = services.check_upload if given.pop("check_only") else services.submit_upload
         claims = services.claims_for(file, **given)
         with transaction.atomic():
-            runs = take(file=file, task=found, team=team, by=request.user, at=timezone.now(), claims=claims)
+            runs = take(file=file, task=found, team=team, by=signed_in(request), at=timezone.now(), claims=claims)
             validate_after_commit(runs)
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
 

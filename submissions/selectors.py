@@ -31,7 +31,7 @@ def rules_for(task: Task) -> RunRules:
         topics=topic_ids(task),
         limit=protocol.limit,
         max_characters=protocol.max_characters,
-        order=protocol.order,
+        order="rank" if protocol.order == "rank" else "score",
         items=ItemKind(task.trec_items),
         posts=posts_frame(task.lab),
         formulas=formulas_frame(task.lab),

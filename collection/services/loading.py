@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from arqlab.core.models import Lab
@@ -61,9 +62,7 @@ def _store(slug: str, what: str, digest: str, frame: pl.DataFrame | None) -> str
         return ""
     buffer = BytesIO()
     frame.write_parquet(buffer)
-    place = Collection._meta.get_field("posts_index")
-    name = place.generate_filename(None, f"{slug}-{what}-{digest[:12]}.parquet")
-    return str(place.storage.save(name, ContentFile(buffer.getvalue())))
+    return default_storage.save(f"collections/{slug}-{what}-{digest[:12]}.parquet", ContentFile(buffer.getvalue()))
 
 
 def _replace_posts(collection: Collection, path: Path | None) -> None:

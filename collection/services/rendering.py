@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from arqlab.core.posthtml import render_post
+from arqlab.core.posthtml import render_post, render_title
+
 from collection.models import Post
 
 
@@ -13,6 +14,6 @@ def render_posts(posts: Iterable[Post]) -> list[Post]:
     rendered = list(posts)
     fresh = [post for post in rendered if not post.body_html and not post.title_html]
     for post in fresh:
-        post.title_html, post.body_html = render_post(post.title), render_post(post.body)
+        post.title_html, post.body_html = render_title(post.title), render_post(post.body)
     Post.objects.bulk_update(fresh, ["title_html", "body_html"])
     return rendered

@@ -57,7 +57,9 @@ def submit_upload(
             require_submission(sender, tags=[own.tag for own in group], baseline=group is baselines)
     runs = _take_in(sender, file, said, check_only=False)
     for run in runs:
-        record_event(verb="run.submit", target=run, lab=task.lab, actor=by, task=task.slug, run=run.pk, file=run.file_name)
+        record_event(
+            verb="run.submit", target=run, lab=task.lab, actor=by, task=task.slug, run=run.pk, file=run.file_name
+        )
     return runs
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.core.permissions import may_organize
+from arqlab.core.permissions import may_organize, signed_in
 from submissions import services
 from submissions.forms import ClaimsForm, UploadForm, claim_prefixes, claims_forms
 from submissions.models import Run
@@ -62,8 +62,8 @@ def _take(request: HttpRequest, task: Task, form: UploadForm, claims: list[Claim
     take = services.check_upload if "check" in request.POST else services.submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
     with transaction.atomic():
-        for file in form.cleaned_data["files"]:
-            runs += take(file=file, task=task, team=team, by=request.user, at=at, claims=said)
+        for file in form.cleaned_data["file"]:
+            runs += take(file=file, task=task, team=team, by=signed_in(request), at=at, claims=said)
         validate_after_commit(runs)
     word = "checked" if "check" in request.POST else "submitted"
     messages.success(request, f"1 run was {word}." if len(runs) == 1 else f"{len(runs)} runs were {word}.")

@@ -23,7 +23,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK", help="the task whose rules hold")
-        parser.add_argument("--items", choices=Task.Items.values, help="what the items are, where the file does not tell")
+        parser.add_argument(
+            "--items", choices=Task.Items.values, help="what the items are, where the file does not tell"
+        )
         parser.add_argument("--json", action="store_true", help="print JSON; of an archive with several runs, a list")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,7 +37,9 @@ class Command(BaseCommand):
         except UserError as refused:
             raise CommandError(refused.message) from refused
         except OSError as error:
-            raise CommandError(f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file.") from error
+            raise CommandError(
+                f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."
+            ) from error
         if options["json"]:
             shown = [{"file": name, **report} for name, report in reports.items()]
             self.stdout.write(json.dumps(shown[0] if len(shown) == 1 else shown, indent=2, ensure_ascii=False))

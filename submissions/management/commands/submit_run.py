@@ -36,10 +36,14 @@ class Command(BaseCommand):
         parser.add_argument("--alternate", dest="is_primary", action="store_false")
         parser.add_argument("--manual", dest="is_manual", action="store_true", default=None)
         parser.add_argument("--automatic", dest="is_manual", action="store_false")
-        parser.add_argument("--baseline", dest="is_baseline", action="store_true", default=None, help="no quota, no deadline")
+        parser.add_argument(
+            "--baseline", dest="is_baseline", action="store_true", default=None, help="no quota, no deadline"
+        )
         parser.add_argument("--data-used", choices=Run.DataUsed.values)
         parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
-        parser.add_argument("--items", choices=Task.Items.values, help="what the items are, where the file does not tell")
+        parser.add_argument(
+            "--items", choices=Task.Items.values, help="what the items are, where the file does not tell"
+        )
         parser.add_argument("--description")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -49,7 +53,9 @@ class Command(BaseCommand):
         except UserError as refused:
             raise CommandError(refused.message) from refused
         except OSError as error:
-            raise CommandError(f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file.") from error
+            raise CommandError(
+                f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."
+            ) from error
         for run in runs:
             services.validate_run(run_id=run.pk, at=timezone.now())
             self.wait_for(run)
