@@ -42,7 +42,7 @@ class UploadForm(forms.Form):
     """The files of one upload, and the team they are of."""
 
     team = TeamChoiceField(queryset=Team.objects.none(), empty_label=None)
-    files = FilesField(
+    file = FilesField(
         label="Run files",
         error_messages={
             "required": "Choose at least one run file.",
@@ -63,7 +63,11 @@ class UploadForm(forms.Form):
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
     """Give a choice between two words for a field that is true or false."""
     return forms.TypedChoiceField(
-        label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__, empty_value=False, required=False
+        label=label,
+        choices=[("False", no), ("True", yes)],
+        coerce=YES_NO.get,
+        empty_value=None,
+        required=False,
     )
 
 
@@ -74,12 +78,17 @@ class ClaimsForm(forms.Form):
     tag = forms.CharField(
         label="Run tag",
         max_length=100,
-        error_messages={"required": "Give the run a tag; boards show it.", "max_length": "Shorten the tag to 100 characters."},
+        error_messages={
+            "required": "Give the run a tag; boards show it.",
+            "max_length": "Shorten the tag to 100 characters.",
+        },
     )
     is_primary = yes_no("Mark", "Alternate", "Primary")
     is_manual = yes_no("Made", "Automatic", "Manual")
     data_used = forms.ChoiceField(label="Data used", choices=[("", "Not said"), *Run.DataUsed.choices], required=False)
-    answer_kind = forms.ChoiceField(label="Answers", choices=[("", "Not said"), *Run.AnswerKind.choices], required=False)
+    answer_kind = forms.ChoiceField(
+        label="Answers", choices=[("", "Not said"), *Run.AnswerKind.choices], required=False
+    )
     items = forms.ChoiceField(label="Items", choices=[], required=False)
     is_baseline = yes_no("Baseline", "No", "Yes")
     description = forms.CharField(
@@ -98,9 +107,9 @@ class ClaimsForm(forms.Form):
         if not organizes:
             del self.fields["is_baseline"]
 
-    def claims(self) -> RunClaims:
-        """Give what was filled in; what was not asked keeps its default."""
-        return RunClaims(**{key: value for key, value in self.cleaned_data.items() if key != "name"})
+    def filled(self) -> dict[str, Any]:
+        """Give the fields of `RunClaims` that were asked."""
+        return {key: value for key, value in self.cleaned_data.items() if key != "name" and value is not None}
 
 
 def claims_forms(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from django.db.models import QuerySet
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqlab.core.models import Task, Team
-from arqlab.core.permissions import Visitor, is_team_member, may_organize, task_or_404
+from arqlab.core.models import Membership, Task, Team
+from arqlab.core.permissions import Visitor, has_role, is_team_member, may_organize, task_or_404
 from submissions.models import Run
 from submissions.selectors import runs_visible_to
 
@@ -27,6 +28,22 @@ def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
     if may_organize(user, task.lab):
         return teams
     return teams.filter(memberships__user_id=user.pk) if user.is_authenticated else teams.none()
+
+
+def may_see_runs(user: Visitor, task: Task) -> bool:
+    """An assessor must not learn which systems take part with what; everybody else may come to submit."""
+    if not user.is_authenticated:
+        return False
+    is_assessor = has_role(user, task.lab, Membership.Role.ASSESSOR)
+    return not is_assessor or teams_to_submit_for(user, task).exists()
+
+
+def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
+    """Give the task with its lab to who may see its page of runs, for a door; to others it does not exist there."""
+    task = task_or_404(user, lab_slug, task_slug)
+    if not may_see_runs(user, task):
+        raise Http404
+    return task
 
 
 def run_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Any
 
 import polars as pl
 from django.conf import settings
+from django.core.files.base import ContentFile
 from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.files import FieldFile
 
@@ -14,10 +17,10 @@ from arqlab.core.models import Task, Team
 from arqlab.core.permissions import Visitor, may_organize
 from arqlab.core.selectors import topic_ids
 from arqlab.ir.records import ItemKind, TaskKind
-from arqlab.ir.runfile import RunRules
+from arqlab.ir.runfile import RunRules, repaired_run
 from arqlab.ir.upload import unpack
 from collection.selectors import collection_of, formulas_frame, posts_frame
-from submissions.models import Run
+from submissions.models import Run, RunProblem
 
 
 def rules_for(task: Task) -> RunRules:
@@ -28,7 +31,7 @@ def rules_for(task: Task) -> RunRules:
         topics=topic_ids(task),
         limit=protocol.limit,
         max_characters=protocol.max_characters,
-        order=protocol.order,
+        order="rank" if protocol.order == "rank" else "score",
         items=ItemKind(task.trec_items),
         posts=posts_frame(task.lab),
         formulas=formulas_frame(task.lab),
@@ -40,6 +43,13 @@ def quota_left(*, team: Team, task: Task) -> int:
     """Give how many runs the team may still submit; runs in checking hold their place."""
     used = Run.objects.counting().filter(team=team, task=task).count()
     return max(0, task.protocol.quota - used)
+
+
+def places_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
+    """Give how many runs each team may still submit, in one query."""
+    counting = Run.objects.counting().filter(task=task).order_by().values("team").annotate(runs=Count("pk"))
+    used = {row["team"]: row["runs"] for row in counting}
+    return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
 
 
 def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:
@@ -78,6 +88,48 @@ def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame
 def run_occurrences(run: Run) -> pl.DataFrame:
     """Give every problem of a checked run: kind, severity, line, topic, found, expected."""
     return _read_parquet(run.occurrences, None)
+
+
+def repaired_file(run: Run) -> ContentFile | None:
+    """Give the run file with the safe repairs applied; None when there is nothing to repair.
+
+    Raises `arqlab.ir.upload.UploadRefusedError` when the upload cannot be unpacked.
+    """
+    repaired = repaired_run(run_bytes(run), rules_for(run.task))
+    if repaired is None:
+        return None
+    path = PurePosixPath(run.file_name.removesuffix(".gz"))
+    return ContentFile(repaired, name=f"{path.stem.removesuffix('.repaired')}.repaired{path.suffix or '.tsv'}")
+
+
+def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
+    """Count the kinds of problems, and the lines that they are on, for each severity that was found."""
+    summary: dict[str, dict[str, int]] = {}
+    for problem in problems:
+        counts = summary.setdefault(problem.severity, {"kinds": 0, "places": 0})
+        counts["kinds"] += 1
+        counts["places"] += problem.count
+    return summary
+
+
+def report_data(*, facts: Mapping[str, Any], problems: Iterable[RunProblem], is_valid: bool) -> dict[str, Any]:
+    """Give a report as plain data, as the API and the commands write it."""
+    return {
+        "valid": is_valid,
+        **{key: value for key, value in facts.items() if key != "repair"},
+        "problems": [
+            {
+                "kind": problem.kind,
+                "severity": problem.severity,
+                "count": problem.count,
+                "message": problem.message,
+                "todo": problem.todo,
+                "repairable": problem.is_repairable,
+                "first": problem.first,
+            }
+            for problem in problems
+        ],
+    }
 
 
 def _read_parquet(stored: FieldFile, columns: Sequence[str] | None) -> pl.DataFrame:

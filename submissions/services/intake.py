@@ -6,8 +6,10 @@ import hashlib
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
+from typing import Any
 
 from django.core.files import File
 from django.db import transaction
@@ -55,7 +57,9 @@ def submit_upload(
             require_submission(sender, tags=[own.tag for own in group], baseline=group is baselines)
     runs = _take_in(sender, file, said, check_only=False)
     for run in runs:
-        record_event(verb="run.submit", target=run, lab=task.lab, actor=by, task=task.slug, run=run.pk, file=run.file_name)
+        record_event(
+            verb="run.submit", target=run, lab=task.lab, actor=by, task=task.slug, run=run.pk, file=run.file_name
+        )
     return runs
 
 
@@ -79,6 +83,12 @@ def claims_of_file(file: File, claims: Mapping[str, RunClaims]) -> dict[str, Run
     """
     shown = {member: member or str(file.name) for member in members_of(file) or [""]}
     return {member: claims.get(name) or claims_from_name(name) for member, name in shown.items()}
+
+
+def claims_for(file: File, **given: Any) -> dict[str, RunClaims]:
+    """Give claims for every run in a file, by its shown name: what is given, the rest read out of its name."""
+    names = members_of(file) or [str(file.name)]
+    return {name: replace(claims_from_name(name), **given) for name in names}
 
 
 def members_of(file: File) -> list[str]:

@@ -14,14 +14,10 @@ from django.db.models import F
 from django.db.models.fields.files import FieldFile
 
 from arqlab.core.services import record_event
-from arqlab.ir.records import ItemKind
-from arqlab.ir.runfile import check_run
-from arqlab.ir.upload import UploadRefusedError
 from submissions.models import Run, RunProblem
-from submissions.selectors import rules_for, run_bytes
-from submissions.services.outcome import Outcome, outcome_of, refused_outcome, unchecked_outcome
+from submissions.services.checking import check_stored
+from submissions.services.outcome import Outcome, unchecked_outcome
 from submissions.services.primary import yield_primary
-from submissions.services.repair import repair_facts
 
 log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 3
@@ -39,7 +35,7 @@ def validate_run(*, run_id: int, at: datetime) -> bool:
         return False
     run = Run.objects.select_related("upload", "team", "task__lab").get(pk=run_id)
     try:
-        _finish(run, _checked(run), at=at)
+        _finish(run, check_stored(run), at=at)
     except Exception:
         _give_back(run, at=at)
         raise
@@ -57,18 +53,6 @@ def waiting_run_ids(*, limit: int = 50) -> list[int]:
     """Give the runs that wait to be validated, the longest waiting first."""
     waiting = Run.objects.filter(status=Run.Status.UPLOADED).order_by("status_changed_at", "pk")
     return list(waiting.values_list("pk", flat=True)[:limit])
-
-
-def _checked(run: Run) -> Outcome:
-    try:
-        data = run_bytes(run)
-    except UploadRefusedError as refused:
-        return refused_outcome(refused.problems)
-    rules = rules_for(run.task)
-    outcome = outcome_of(check_run(data, rules, items=ItemKind(run.items) if run.items else None))
-    if any(problem.is_repairable for problem in outcome.problems):
-        outcome.facts["repair"] = repair_facts(data, rules)
-    return outcome
 
 
 def _finish(run: Run, outcome: Outcome, *, at: datetime) -> bool:

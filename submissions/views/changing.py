@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
-from arqlab.core.permissions import may_organize
+from arqlab.core.permissions import may_organize, signed_in
 from arqlab.ir.upload import UploadRefusedError
 from submissions import services
 from submissions.forms import ClaimsForm, WithdrawForm
@@ -36,7 +36,7 @@ def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespons
         claims = replace(said, **form.filled())
         try:
             with transaction.atomic():
-                if services.correct_run(run=found, claims=claims, by=request.user, at=timezone.now()):
+                if services.correct_run(run=found, claims=claims, by=signed_in(request), at=timezone.now()):
                     validate_after_commit([found])
         except UserError as refused:
             form.add_error(None, refused.message)
@@ -58,7 +58,7 @@ def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
     if request.method == "POST" and form.is_valid():
         reason = form.cleaned_data["reason"]
         try:
-            services.withdraw_run(run=found, reason=reason, by=request.user, at=timezone.now())
+            services.withdraw_run(run=found, reason=reason, by=signed_in(request), at=timezone.now())
         except UserError as refused:
             form.add_error(None, refused.message)
         else:
@@ -74,7 +74,7 @@ def run_primary(request: HttpRequest, lab: str, task: str, run: int) -> HttpResp
     """Make a run the team's primary one."""
     found = run_or_404(request.user, lab, task, run)
     try:
-        services.mark_primary(run=found, by=request.user, at=timezone.now())
+        services.mark_primary(run=found, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
     else:
@@ -88,7 +88,7 @@ def run_submit(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     """Make a submission of a run that was only checked."""
     found = run_or_404(request.user, lab, task, run)
     try:
-        services.submit_checked_run(run=found, by=request.user, at=timezone.now())
+        services.submit_checked_run(run=found, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
     else:
@@ -111,7 +111,7 @@ def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
     try:
         with transaction.atomic():
             runs = take(
-                file=repaired, task=found.task, team=found.team, by=request.user, at=timezone.now(), claims=claims
+                file=repaired, task=found.task, team=found.team, by=signed_in(request), at=timezone.now(), claims=claims
             )
             validate_after_commit(runs)
     except UserError as refused:

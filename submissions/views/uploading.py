@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.core.permissions import may_organize
+from arqlab.core.permissions import may_organize, signed_in
 from submissions import services
 from submissions.forms import ClaimsForm, UploadForm, claim_prefixes, claims_forms
 from submissions.models import Run
@@ -58,12 +58,12 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 def _take(request: HttpRequest, task: Task, form: UploadForm, claims: list[ClaimsForm]) -> list[Run]:
     """Take in all files or none, and have them checked."""
-    said = {filled.cleaned_data["name"]: filled.claims() for filled in claims}
+    said = {filled.cleaned_data["name"]: services.RunClaims(**filled.filled()) for filled in claims}
     take = services.check_upload if "check" in request.POST else services.submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
     with transaction.atomic():
-        for file in form.cleaned_data["files"]:
-            runs += take(file=file, task=task, team=team, by=request.user, at=at, claims=said)
+        for file in form.cleaned_data["file"]:
+            runs += take(file=file, task=task, team=team, by=signed_in(request), at=at, claims=said)
         validate_after_commit(runs)
     word = "checked" if "check" in request.POST else "submitted"
     messages.success(request, f"1 run was {word}." if len(runs) == 1 else f"{len(runs)} runs were {word}.")
