@@ -48,7 +48,13 @@ def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
 
 def chart_of(rows: Iterable[TopicRow], run: Run, measure: Measure) -> dict[str, Any]:
     """Give the data of the per-topic chart, as `js/topic-chart.js` reads it."""
-    return {"measure": measure.label.replace("'", "′"), "run": run.tag, "topics": [_point(row, run) for row in rows]}
+    label = measure.label.replace("'", "′")
+    return {
+        "title": f"{label} of {run.tag} by topic, against the median and the best of all runs",
+        "measure": label,
+        "run": run.tag,
+        "topics": [_point(row, run) for row in rows],
+    }
 
 
 def _point(row: TopicRow, run: Run) -> dict[str, Any]:
