@@ -59,7 +59,9 @@ def measure(name: str, data: bytes, rules: RunRules, rounds: int) -> None:
     print(f"{name}: {lines:,} lines, index of {mib:.1f} MiB")
     print(f"  check and index   best {best[0]:6.1f} ms   median {median[0]:6.1f} ms")
     print(f"  bare csv loop     best {best[1]:6.1f} ms   median {median[1]:6.1f} ms")
-    print(f"  ratio             best {best[0] / best[1]:6.2f}      median {median[0] / median[1]:6.2f}   (at most 2.00)")
+    print(
+        f"  ratio             best {best[0] / best[1]:6.2f}      median {median[0] / median[1]:6.2f}   (at most 2.00)"
+    )
 
 
 def timed(work: Callable[[], object]) -> Callable[[], float]:
