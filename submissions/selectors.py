@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import polars as pl
 from django.conf import settings
+from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.files import FieldFile
@@ -18,7 +19,7 @@ from arqlab.core.permissions import Visitor, may_organize
 from arqlab.core.selectors import topic_ids
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.runfile import RunRules, repaired_run
-from arqlab.ir.upload import unpack
+from arqlab.ir.upload import Unpacked, unpack
 from collection.selectors import collection_of, formulas_frame, posts_frame
 from submissions.models import Run, RunProblem
 
@@ -70,14 +71,22 @@ def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
     )
 
 
+def unpack_runs(file: File, *, name: str, only: str | None = None) -> list[Unpacked]:
+    """Give the run files of an upload within this site's limits, of a zip perhaps one member only.
+
+    Raises `arqlab.ir.upload.UploadRefusedError` when the file cannot be unpacked.
+    """
+    stream, lines = cast(BinaryIO, file), settings.RUN_MAX_LINES
+    return unpack(stream, name=name, max_bytes=settings.RUN_MAX_BYTES, max_lines=lines, only=only)
+
+
 def run_bytes(run: Run) -> bytes:
     """Give the unpacked bytes of the run file.
 
-    Raises `arqlab.ir.upload.UploadRefusedError` when the upload cannot be unpacked, or has no such member.
+    Raises `arqlab.ir.upload.UploadRefusedError` when the file cannot be unpacked.
     """
     with run.upload.file.open("rb") as file:
-        members = unpack(file, name=run.upload.name, max_bytes=settings.RUN_MAX_BYTES)
-    return next(member.data for member in members if run.member in {"", member.name})
+        return unpack_runs(file, name=run.upload.name, only=run.member or None)[0].data
 
 
 def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:

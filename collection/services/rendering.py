@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from arqlab.core.posthtml import render_post, render_title
-
 from collection.models import Post
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.core.files import File
 
 from arqlab.core.models import Task
 from arqlab.ir.records import ItemKind
 from arqlab.ir.runfile import RunRules, check_run
-from arqlab.ir.upload import UploadRefusedError, unpack
+from arqlab.ir.upload import UploadRefusedError
 from submissions.models import Run
-from submissions.selectors import report_data, rules_for, run_bytes
+from submissions.selectors import report_data, rules_for, run_bytes, unpack_runs
 from submissions.services.outcome import Outcome, outcome_of, refused_outcome
 from submissions.services.repair import repair_facts
 
@@ -30,7 +29,7 @@ def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str
     """Check a file that is not stored; gives a report (`selectors.report_data`) for each run in it, by its name."""
     rules = rules_for(task)
     try:
-        members = unpack(file, name=str(file.name), max_bytes=settings.RUN_MAX_BYTES)
+        members = unpack_runs(file, name=str(file.name))
     except UploadRefusedError as refused:
         return {str(file.name): _data(refused_outcome(refused.problems))}
     return {member.name: _data(_checked(member.data, rules, items)) for member in members}

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO, cast
 
+from django.conf import settings
 from django.core.files import File
 from django.db import transaction
 
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services import record_event
+from arqlab.ir.upload import UploadRefusedError, zip_members
 from submissions.models import Run, Upload
 from submissions.services.claims import RunClaims, claims_from_name
 from submissions.services.rules import Sender, require_role, require_submission
 
 NAME_LENGTH = 255
-# More members than this are no bundle of runs: the archive is taken in as one run, whose report says so.
-MOST_MEMBERS = 50
 
 
 class SentFile(File):
@@ -92,27 +91,16 @@ def claims_for(file: File, **given: Any) -> dict[str, RunClaims]:
 
 
 def members_of(file: File) -> list[str]:
-    """Give the names of the run files in a zip, from its directory; none for any other file or a broken zip.
+    """Give the paths of the run files in a zip, from its table of contents; none for any other file.
 
-    What is not a plain bundle (folders, nothing, too many) gives none either: validation says what is wrong with it.
+    A zip that cannot be listed gives none either: it is kept, and validation says what is wrong with it.
     """
-    file.seek(0)
     try:
-        if not zipfile.is_zipfile(file):
-            return []
-        with zipfile.ZipFile(file) as archive:
-            names = [info.filename for info in archive.infolist() if not _is_litter(info.filename)]
-    except (zipfile.BadZipFile, OSError, NotImplementedError, UnicodeDecodeError):
+        return zip_members(cast(BinaryIO, file), name=str(file.name), max_bytes=settings.RUN_MAX_BYTES)
+    except UploadRefusedError:
         return []
     finally:
         file.seek(0)
-    is_bundle = 0 < len(names) <= MOST_MEMBERS and not any(name.endswith("/") for name in names)
-    return names if is_bundle and len(set(names)) == len(names) else []
-
-
-def _is_litter(name: str) -> bool:
-    """Say whether a member is what operating systems add to archives."""
-    return name.startswith("__MACOSX/") or PurePosixPath(name).name in {".DS_Store", "Thumbs.db", "desktop.ini"}
 
 
 def _take_in(sender: Sender, file: File, said: Mapping[str, RunClaims], *, check_only: bool) -> list[Run]:

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
@@ -50,11 +51,9 @@ def run_detail(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
 def run_status(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
     """Give the part of a run's page that changes while it is checked; the page asks for it each second."""
     found = run_or_404(request.user, lab, task, run)
-    response = render(request, "submissions/run_status.html", _context(request, found))
-    if found.status not in WAITING:
-        # The check is over: the actions beside the report change too, so the whole page is shown anew.
-        response.headers["HX-Refresh"] = "true"
-    return response
+    if request.GET.get("state") == found.status:
+        return HttpResponse(status=204)  # nothing is new: htmx leaves the page as it is
+    return render(request, "submissions/run_status.html", _context(request, found))
 
 
 @login_required
@@ -89,6 +88,8 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "run": run,
         "problems": problems,
         "summary": report_summary(problems),
+        "unrepaired": sum(problem.severity == "error" and not problem.is_repairable for problem in problems),
+        "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or task.state(now) == "open"),

@@ -23,7 +23,6 @@ def test_a_bad_run_becomes_invalid(scene: Scene) -> None:
     run = submit(scene, BAD_RUN)
     services.validate_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
-    print(run.report, list(run.problems.values()))
     assert run.status == "invalid"
 
 

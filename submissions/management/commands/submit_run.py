@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,8 @@ class Command(BaseCommand):
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None:
             team = create_team(lab=task.lab, name=name, by=by, joins=False)
-            self.stdout.write(f"Made team {team.name}, which {task.lab.slug} did not have yet.")
+            said = f"Made team {team.name}, which {task.lab.slug} did not have yet."
+            transaction.on_commit(partial(self.stdout.write, said))
         return team
 
     def wait_for(self, run: Run) -> None:
