@@ -1,0 +1,6 @@
+"""The addresses of the app."""
+
+from django.urls import URLPattern
+
+app_name = "submissions"
+urlpatterns: list[URLPattern] = []
