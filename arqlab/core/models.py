@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.functional import cached_property
 
+from arqlab.ir.overrides import with_overrides
 from arqlab.ir.protocols import PROTOCOLS, TaskProtocol
 from arqlab.ir.records import ItemKind, TaskKind
 
@@ -101,10 +102,15 @@ class Task(models.Model):
     def __str__(self) -> str:
         return f"{self.lab.slug}/{self.slug}"
 
+    @property
+    def preset(self) -> TaskProtocol:
+        """Give what the lab's preset says for this kind of task."""
+        return PROTOCOLS[self.lab.protocol].tasks[TaskKind(self.kind)]
+
     @cached_property
     def protocol(self) -> TaskProtocol:
         """Give the task's protocol: the lab's preset for this kind of task, with the organizer's overrides."""
-        return PROTOCOLS[self.lab.protocol].task(TaskKind(self.kind)).with_overrides(self.overrides)
+        return with_overrides(self.preset, self.overrides)
 
     def state(self, at: datetime) -> str:
         """Say whether the task takes runs at a moment: `upcoming`, `open` or `closed`."""

@@ -1,14 +1,22 @@
 """Who may do what: one function for each question, asked at every door. What one may not see is 404 there."""
 
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Lab, Membership, Task, Team, User
 
 # Whoever asks, signed in or not.
 Visitor = User | AnonymousUser
+
+
+def signed_in(request: HttpRequest) -> User:
+    """Give the person who is signed in, for a door behind `login_required`; raises `PermissionDenied` for a visitor."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    return request.user
 
 
 def has_role(user: Visitor, lab: Lab, role: str) -> bool:
@@ -73,3 +81,11 @@ def organized_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     if not may_organize(user, task.lab):
         raise Http404
     return task
+
+
+def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
+    """Give the team with its lab to its members and to the organizers, for a door; to others it does not exist."""
+    team = get_object_or_404(Team.objects.select_related("lab"), lab__slug=lab_slug, pk=team_id)
+    if not may_see_team(user, team):
+        raise Http404
+    return team

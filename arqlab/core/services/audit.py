@@ -1,4 +1,4 @@
-"""What changes people, labs, tasks and topics."""
+"""Who did what, written beside the change itself."""
 
 from __future__ import annotations
 
