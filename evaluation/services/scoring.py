@@ -76,8 +76,13 @@ def _scored(
 
 
 def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
-    """Give the run's index with items of the kind that the qrels have (`evaluation.selectors.obstacle` allows it)."""
+    """Give the run's index with items of the kind that the qrels have (`evaluation.selectors.obstacle` allows it).
+
+    Qrels know a written answer by RUN:TOPIC, the tag of its run and the topic that it answers.
+    """
     index = ordered_index(run, order=qrel_set.task.protocol.order)
+    if qrel_set.items == ItemKind.ANSWERS:
+        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
     if qrel_set.items != ItemKind.VISUAL_IDS:
         return index
     # A list of visual ids goes through it too: a formula counts once, at its first place.
