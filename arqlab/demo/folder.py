@@ -11,7 +11,7 @@ WRITTEN_ON = date(2026, 6, 1)
 """The day that `lab.toml` takes for today."""
 
 _DAY = re.compile(r"(?<== )\d{4}-\d{2}-\d{2}$", re.MULTILINE)
-_LAB_FILES = ("*.xml", "*.tsv", "*.csv")
+_LAB_FILES = ("Posts.xml", "formulas.*.tsv", "qrels.*.tsv", "topic-info.*.csv", "topics.*.xml")
 
 
 def lab_text(*, today: date) -> str:

@@ -42,7 +42,10 @@ class Formula(NamedTuple):
 def read_posts(path: Path = FOLDER / "Posts.xml") -> list[Post]:
     """Read a collection's `Posts.xml`, in the order of the file."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
-    return [_post(dict(row.attrib)) for row in etree.parse(str(path), parser).getroot()]
+    return [
+        _post({str(name): str(value) for name, value in row.attrib.items()})
+        for row in etree.parse(str(path), parser).getroot()
+    ]
 
 
 def _post(row: dict[str, str]) -> Post:

@@ -37,8 +37,10 @@ def feedback(documents: Bags, queries: Bags, *, best: int = 3, weight: float = 0
     """Score as `cosine` after pseudo relevance feedback: the query moves towards its `best` documents (Rocchio 1971)."""
     found, asked = _tfidf(documents, queries, sublinear=True)
     vectors, moved = _dense(found), _dense(asked)
-    top = np.argsort(-(moved @ vectors.T), axis=1, kind="stable")[:, :best]
-    moved = moved + weight * vectors[top].mean(axis=1)
+    first = moved @ vectors.T
+    top = np.argsort(-first, axis=1, kind="stable")[:, :best]
+    matching = np.take_along_axis(first, top, axis=1) > 0  # a document without a match says nothing about the query
+    moved = moved + weight * (vectors[top] * matching[:, :, None]).mean(axis=1)
     lengths = np.linalg.norm(moved, axis=1, keepdims=True)
     scores: Scores = (moved / np.maximum(lengths, 1e-12)) @ vectors.T
     return scores
@@ -95,9 +97,8 @@ def _counts(documents: Bags, queries: Bags) -> tuple[Any, Any]:
 
 def _matrix(bags: Bags, terms: dict[str, int]) -> Any:
     cells = [(row, terms[term]) for row, bag in enumerate(bags) for term in bag if term in terms]
-    rows, columns = zip(*cells, strict=True) if cells else ((), ())
-    counted = sparse.coo_matrix((np.ones(len(cells)), (rows, columns)), shape=(len(bags), len(terms)))
-    return counted.tocsr()
+    rows, columns = np.array(cells, dtype=np.intp).reshape(-1, 2).T
+    return sparse.coo_matrix((np.ones(len(cells)), (rows, columns)), shape=(len(bags), len(terms))).tocsr()
 
 
 def _unit(vectors: Any) -> Any:
