@@ -13,7 +13,9 @@ from typing import Any, BinaryIO, cast
 from django.conf import settings
 from django.core.files import File
 from django.db import transaction
+from django.template.defaultfilters import filesizeformat
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services import record_event
 from arqlab.ir.upload import UploadRefusedError, zip_members
@@ -48,6 +50,7 @@ def submit_upload(
     Raises `UserError` when a rule (role, deadline, quota, tags) refuses it; nothing is stored then.
     """
     sender = Sender(task, team, by, at)
+    require_size(file)
     said = claims_of_file(file, claims or {})
     baselines = [own for own in said.values() if own.is_baseline]
     ours = [own for own in said.values() if not own.is_baseline]
@@ -72,7 +75,21 @@ def check_upload(
     """
     sender = Sender(task, team, by, at)
     require_role(sender)
+    require_size(file)
     return _take_in(sender, file, claims_of_file(file, claims or {}), check_only=True)
+
+
+def require_size(file: File) -> None:
+    """Refuse a file that is larger than any run may be when unpacked: the storage is for runs.
+
+    Raises `UserError`.
+    """
+    if file.size > settings.RUN_MAX_BYTES:
+        raise UserError(
+            f"{file.name} has {filesizeformat(file.size)}; a file of runs has at most "
+            f"{filesizeformat(settings.RUN_MAX_BYTES)}. Look whether it is the file that you meant to send.",
+            code="size",
+        )
 
 
 def claims_of_file(file: File, claims: Mapping[str, RunClaims]) -> dict[str, RunClaims]:

@@ -61,12 +61,12 @@ def index_bytes() -> bytes:
     return buffer.getvalue()
 
 
-def zipped(**members: bytes) -> bytes:
-    """Give a zip with a member for each name; "__" in a name stands for a dot and "___" for a slash."""
+def zipped(members: dict[str, bytes]) -> bytes:
+    """Give a zip with these members by their paths."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
         for name, data in members.items():
-            archive.writestr(name.replace("___", "/").replace("__", "."), data)
+            archive.writestr(name, data)
     return buffer.getvalue()
 
 
