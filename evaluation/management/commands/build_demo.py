@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Build the lab if it is not there, then print the accounts and files."""
+        # The retrieval library logs every index that it makes, whatever the settings say.
+        logging.getLogger("bm25s").setLevel(logging.WARNING)
         folder = Path(settings.DATA_DIR) / "demo"
         kept = folder / "password"
         if Lab.objects.filter(slug=demo.SLUG).exists():
