@@ -55,7 +55,9 @@ def test_web_worker_and_beat_run_from_their_compose_commands(tmp_path, fresh_dat
     redis = os.environ["ARQLAB_TEST_REDIS_URL"]
     variables = {"DATABASE_URL": fresh_database_url, "REDIS_URL": redis, "ARQLAB_DATA": str(tmp_path)}
     assert set(variables) == set(COMPOSE["services"]["web"]["environment"])
-    environment = os.environ | variables | {"ARQLAB_SECRET_KEY": "only for tests", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    environment = (
+        os.environ | variables | {"ARQLAB_SECRET_KEY": "only for tests", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    )
     port = free_port()
 
     with ExitStack() as stack:
