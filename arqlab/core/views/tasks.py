@@ -50,7 +50,7 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = permissions.task_or_404(request.user, lab, task)
     words = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in selectors.TOPIC_FILTERS}
-    topics = list(found.topics.order_by("position"))
+    topics = list(found.topics.order_by("position").defer("body_html"))
     context = {
         "task": found,
         "lab": found.lab,

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from arqlab.core.models import Task, Topic
+from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.records import TaskKind
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 from .test_home import text_of
@@ -15,7 +17,7 @@ FORM = {
     "limit": "1000",
     "quota": "5",
     "order": "score",
-    "measures": "nDCG(judged_only=True)@1000\nAP(judged_only=True)\nP(judged_only=True)@10\nBpref\nJudged@10\n",
+    "measures": "\r\n".join(PROTOCOLS["arqmath-3"].tasks[TaskKind.ANSWERS].measures),
 }
 
 
@@ -166,11 +168,11 @@ def test_a_topic_shows_its_question_and_its_neighbours(scene, client):
 
 
 def test_what_tells_of_judgments_is_for_organizers(scene, client, client_of):
-    Topic.objects.filter(query_id="A.1").update(info={"category": "proof", "HM": "25"})
+    Topic.objects.filter(query_id="A.1").update(info={"category": "proof", "HM": "25 of 351"})
 
-    assert "<dd>25</dd>" not in text_of(client.get(TASK + "topics/A.1/"))
-    assert "<dd>proof</dd>" in text_of(client.get(TASK + "topics/A.1/"))
-    assert "<dd>25</dd>" in text_of(client_of(scene.organizer).get(TASK + "topics/A.1/"))
+    assert "25 of 351" not in text_of(client.get(TASK + "topics/A.1/"))
+    assert "proof" in text_of(client.get(TASK + "topics/A.1/"))
+    assert "25 of 351" in text_of(client_of(scene.organizer).get(TASK + "topics/A.1/"))
 
 
 def test_an_unknown_topic_is_404(scene, client):
