@@ -95,7 +95,9 @@ def database(folder: Path) -> None:
         lab=lab, slug="task1", name="Task 1", kind="answers", trec_items="posts", overrides={"measures": list(PRIMES)}
     )
     team = Team.objects.create(lab=lab, name="Team")
-    qrels = QrelSet.objects.create(task=task, version=1, name="official", items="posts", relevant_from=2, sha256="0" * 64)
+    qrels = QrelSet.objects.create(
+        task=task, version=1, name="official", items="posts", relevant_from=2, sha256="0" * 64
+    )
     rows = pl.read_parquet(folder / "qrels.parquet").rows()
     insert_rows(Qrel, ("qrel_set_id", "query_id", "doc_id", "relevance"), [(qrels.pk, *row) for row in rows])
     for path in sorted(folder.glob("run*.parquet")):

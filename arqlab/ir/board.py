@@ -110,9 +110,11 @@ def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[
     for run in runs:
         if not run.is_baseline:
             best[run.team] = max(best.get(run.team, -1.0), run.values.get(main, -1.0))
+
     def place(run: BoardRun) -> tuple[object, ...]:
         team = (0, 0.0, "") if run.is_baseline else (1, -best[run.team], run.team)
         return (*team, *_falling(run, main))
+
     return sorted(runs, key=place)
 
 

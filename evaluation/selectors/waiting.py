@@ -55,8 +55,12 @@ def obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:
     if items == ItemKind.FORMULA_IDS and qrel_set.items == ItemKind.VISUAL_IDS:
         if joins_formulas:
             return ""
-        return f"It names formula ids, the qrels {qrel_set.name} visual ids, and the lab's collection does not join them."
-    return f"It names {Task.Items(items).label}, and the qrels {qrel_set.name} judge {Task.Items(qrel_set.items).label}."
+        return (
+            f"It names formula ids, the qrels {qrel_set.name} visual ids, and the lab's collection does not join them."
+        )
+    return (
+        f"It names {Task.Items(items).label}, and the qrels {qrel_set.name} judge {Task.Items(qrel_set.items).label}."
+    )
 
 
 def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:

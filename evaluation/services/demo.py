@@ -19,8 +19,8 @@ from arqlab.demo.systems import open_library
 from arqlab.demo.teams import DemoTeam, RunPlan, file_name, read_teams, run_file
 from arqlab.ir import records
 from assessment.services import load_lab
-from evaluation.services.demoweek import OPEN_TASK, play_open_task, release_boards
 from evaluation.services.demostage import Stage, sender_of
+from evaluation.services.demoweek import OPEN_TASK, play_open_task, release_boards
 from submissions.services import RunClaims, submit_upload, validate_run
 
 __all__ = ["OPEN_TASK", "SLUG", "account_roles", "build_demo", "new_password"]

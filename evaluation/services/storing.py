@@ -20,7 +20,7 @@ def insert_rows(model: type[Model], columns: Sequence[str], rows: Sequence[tuple
     """
     quoted = ", ".join(connection.ops.quote_name(column) for column in columns)
     one = f"({', '.join(['%s'] * len(columns))})"
-    insert = f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({quoted}) VALUES "
+    insert = f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({quoted}) VALUES "  # noqa: S608  # names of our own models only
     step = MOST_PARAMETERS // len(columns)
     with connection.cursor() as cursor:
         for start in range(0, len(rows), step):

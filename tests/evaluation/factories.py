@@ -28,7 +28,9 @@ def make_qrels(task: Task, labels: Mapping[str, Mapping[str, int]] = QRELS, **fi
     version = QrelSet.objects.filter(task=task).count() + 1
     values = {"name": f"v{version}", "items": "posts", "relevant_from": 2, "is_current": version == 1} | fields
     # Like a digest, it differs as soon as the content does.
-    qrel_set = QrelSet.objects.create(task=task, version=version, sha256=f"{hash(repr(labels)) & 0xFFFFFFFF:064x}", **values)
+    qrel_set = QrelSet.objects.create(
+        task=task, version=version, sha256=f"{hash(repr(labels)) & 0xFFFFFFFF:064x}", **values
+    )
     Qrel.objects.bulk_create(
         Qrel(qrel_set=qrel_set, query_id=topic, doc_id=item, relevance=label)
         for topic, items in labels.items()

@@ -70,10 +70,10 @@ def test_a_new_measure_has_the_run_scored_again_and_keeps_the_old_scores(team, t
     make_qrels(task)
     run = make_run(team, task)
     score_waiting(at=NOW)
-    change_task(task=task, changes={}, protocol={"measures": ("P@5",)}, by=None)
+    change_task(task=task, changes={}, protocol={"measures": ("P@30",)}, by=None)
 
     assert score_waiting(at=NOW) == 1
-    assert {"P(rel=2)@5", NDCG} <= means_of(run).keys()
+    assert {"P(rel=2)@30", NDCG} <= means_of(run).keys()
     assert score_waiting(at=NOW) == 0
 
 
