@@ -12,6 +12,10 @@ from arqlab.ir.measures import Measure
 
 DECIMALS = 4
 """Figures are compared as they are printed: two runs that show the same best figure are both the best."""
+UNRANKED = -1.0
+"""Below every value: what a run without a score has."""
+UNRATED = ("Judged",)
+"""Kinds of measures that say nothing of how good a run is, so that none is the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +108,29 @@ def sorted_board(board: Board, column: str) -> Board:
 
 
 def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[BoardRun]:
-    """Order runs: baselines, then teams by their best run, runs by the main measure; names decide between equals."""
+    """Order runs: baselines, then teams by their best run, runs by the main measure; names decide between equals.
+
+    A withdrawn run lifts its team nowhere and stands below its other runs.
+    """
     main = measures[0].name if measures else ""
     best: dict[str, float] = {}
     for run in runs:
         if not run.is_baseline:
-            best[run.team] = max(best.get(run.team, -1.0), run.values.get(main, -1.0))
+            best[run.team] = max(best.get(run.team, UNRANKED), _rank_value(run, main))
 
     def place(run: BoardRun) -> tuple[object, ...]:
         team = (0, 0.0, "") if run.is_baseline else (1, -best[run.team], run.team)
-        return (*team, *_falling(run, main))
+        return (*team, -_rank_value(run, main), *_falling(run, main))
 
     return sorted(runs, key=place)
 
 
+def _rank_value(run: BoardRun, measure: str) -> float:
+    return UNRANKED if run.is_withdrawn else run.values.get(measure, UNRANKED)
+
+
 def _falling(run: BoardRun, measure: str) -> tuple[float, str, str]:
-    return -run.values.get(measure, -1.0), run.team, run.tag
+    return -run.values.get(measure, UNRANKED), run.team, run.tag
 
 
 def _rows(runs: Sequence[BoardRun], measures: Sequence[Measure], *, groups: bool) -> tuple[BoardRow, ...]:
@@ -136,7 +147,8 @@ def _rows(runs: Sequence[BoardRun], measures: Sequence[Measure], *, groups: bool
 
 def _cell(run: BoardRun, measure: Measure, best: tuple[float, float]) -> BoardCell:
     value = run.values.get(measure.name)
-    is_best = value is not None and not run.is_withdrawn and round(value, DECIMALS) >= best[run.is_baseline] > 0
+    counts = value is not None and not run.is_withdrawn and measure.kind not in UNRATED
+    is_best = counts and round(value or 0.0, DECIMALS) >= best[run.is_baseline] > 0
     return BoardCell(measure, value, is_best)
 
 

@@ -93,5 +93,5 @@ def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:
         is_manual=run.is_manual,
         is_baseline=run.is_baseline,
         is_withdrawn=run.withdrawn_at is not None,
-        data=run.get_data_used_display() if run.data_used else "",
+        data=run.data_used.capitalize(),  # Both, Text, Math, Links: the word of the papers' tables
     )

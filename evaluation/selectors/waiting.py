@@ -78,7 +78,7 @@ def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
     for run in runs:
         by_task[run.task_id].append(run)
     scored = {(scoring.run_id, scoring.qrel_set_id): scoring for scoring in scorings}
-    waiting = []
+    waiting: list[tuple[QrelSet, list[Run]]] = []
     for qrel_set in qrel_sets:
         possible = [
             run

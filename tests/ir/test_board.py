@@ -69,6 +69,19 @@ def test_a_withdrawn_run_is_never_the_best():
     assert best_of(board, NDCG) == {"b1"}
 
 
+def test_a_withdrawn_run_lifts_its_team_nowhere():
+    board = make_board(HEAD, [run("A", "a1", 0.9, is_withdrawn=True), run("A", "a2", 0.1), run("B", "b1", 0.2)])
+
+    assert tags(board) == ["b1", "a2", "a1"]
+
+
+def test_no_run_is_the_best_judged():
+    judged = parse_measures(["Judged@10"])
+    board = make_board(BoardHead("t", "q", 1, judged), [BoardRun(1, "A", "a1", {judged[0].name: 1.0})])
+
+    assert not board.rows[0].cells[0].is_best
+
+
 def test_a_board_sorts_by_any_measure_and_loses_its_groups():
     board = sorted_board(make_board(HEAD, [run("A", "a1", 0.2, 0.3), run("B", "b1", 0.5, 0.1)]), "P@10")
 
