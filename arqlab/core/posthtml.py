@@ -39,7 +39,7 @@ _PIECES = re.compile(
     rf"|\$(?P<dollars>(?!\s)(?:\\.|{_NO_TAG}[^$\\]){{1,2000}}?)(?<!\s)\$(?!\d)"
     rf"|\\\((?P<round>(?:{_NO_TAG}.){{1,2000}}?)\\\)"
     rf"|\\\[(?P<square>(?:{_NO_TAG}.){{1,5000}}?)\\\]"
-    r"|(?P<env>\\begin\{(?P<kind>equation|align|gather|multline|eqnarray|alignat|flalign)(?P<star>\*?)\}"
+    r"|(?P<env>\\begin\{(?P<kind>[a-z]{3,16})(?P<star>\*?)\}"
     r".{1,5000}?\\end\{(?P=kind)(?P=star)\})",
     re.DOTALL | re.IGNORECASE,
 )
@@ -82,6 +82,7 @@ def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -
     inside = mathml if mathml is not None else unset
     block = display or inside.startswith('<math display="block"')
     known = f' data-formula-id="{escape(formula_id)}"' if formula_id else ""
+    known += f' data-latex="{escape(source)}"'
     return mark_safe(f'<span class="math-container{" is-display" if block else ""}"{known}>{inside}</span>')  # noqa: S308  # built from escaped parts
 
 
