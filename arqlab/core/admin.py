@@ -14,7 +14,7 @@ from arqlab.core.permissions import signed_in
 from arqlab.core.services import record_event
 
 
-class AuditedAdmin(admin.ModelAdmin[Any]):
+class AuditedAdmin(admin.ModelAdmin):
     """An admin page whose changes stand in the audit of the lab."""
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
@@ -106,7 +106,7 @@ class MembershipAdmin(AuditedAdmin):
 
 
 @admin.register(models.AuditEvent)
-class AuditEventAdmin(admin.ModelAdmin[models.AuditEvent]):
+class AuditEventAdmin(admin.ModelAdmin):
     """What was done in all labs; to be read only."""
 
     list_display = ["at", "actor", "verb", "target", "lab"]

@@ -122,7 +122,7 @@ class TaskForm(forms.Form):
     )
     measures = forms.CharField(
         label="Measures",
-        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false", "class": "id"}),
+        widget=forms.Textarea(attrs={"rows": 9, "spellcheck": "false", "class": "id"}),
         required=False,
     )
 

@@ -14,6 +14,10 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team, Topic, User
 from arqlab.core.permissions import Visitor
 
+# What organizers tell of a topic (protocol §3); the rest of a topic information file may tell of judgments.
+TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
+PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
+
 
 @dataclass(frozen=True)
 class TaskRow:
@@ -193,6 +197,12 @@ def info_values(topics: Iterable[Topic], name: str) -> list[str]:
     """Give the values that topics have in one field of their info, such as the categories."""
     values = {topic.info.get(name) for topic in topics}
     return sorted(str(value) for value in values if value not in (None, ""))
+
+
+def public_info(topic: Topic) -> tuple[list[tuple[str, object]], list[tuple[str, object]]]:
+    """Give what everybody may know of a topic, and the rest that is the organizers'."""
+    known = [(name, topic.info[name]) for name in PUBLIC_INFO if name in topic.info]
+    return known, [(name, value) for name, value in topic.info.items() if name not in PUBLIC_INFO]
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:

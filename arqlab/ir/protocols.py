@@ -13,7 +13,8 @@ from arqlab.ir.records import ItemKind, TaskKind
 PRIMES = ("nDCG(judged_only=True)@1000", "AP(judged_only=True)", "P(judged_only=True)@10")
 """nDCG', MAP' and P'@10: the measures of all three ARQMath labs."""
 
-_BESIDES = ("Bpref", "Judged@10")
+_BESIDES = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@15", "P@20")
+"""What teams also compare: unjudged items kept in, as trec_eval prints it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ _ALL = (
             TaskKind.FORMULAS: _ntcir(
                 PoolProtocol(primary=20, alternate=20, baseline=20),
                 limit=1000,
-                measures=("nDCG(judged_only=True)@1000", "P@5", "P@10", "P@15", "P@20", "AP", *_BESIDES),
+                measures=("nDCG(judged_only=True)@1000", "P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10"),
             )
         },
     ),

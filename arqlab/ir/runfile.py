@@ -10,7 +10,7 @@ from arqlab.ir.runchecks import check_answers, check_duplicates, check_items, ch
 from arqlab.ir.rundiff import repair_diff
 from arqlab.ir.runformat import TWO_COLUMNS, UNKNOWN, WANTED, RunTable, wanted_formats
 from arqlab.ir.runproblems import describe, sort_problems
-from arqlab.ir.runranks import check_ranks, check_scores, check_ties, kept_rows
+from arqlab.ir.runranks import check_ranks, check_scores, check_ties, fits_limit, kept_rows
 from arqlab.ir.runrepair import repaired_run
 from arqlab.ir.runreport import Finding, ProblemGroup, RunReport, RunRules, listed
 from arqlab.ir.runrows import items_of, read_rows
@@ -75,7 +75,8 @@ def _row_findings(table: RunTable, ordered: pl.DataFrame, rules: RunRules, kind:
         yield from check_answers(rows, rules)
     else:
         yield from check_duplicates(rows, rules)
-    yield from check_limit(rows, kept_rows(rows, rules)[1], rules)
+    if not fits_limit(rows, rules):
+        yield from check_limit(rows, kept_rows(rows, rules)[1], rules)
     yield from check_ranks(rows, table.lost, rules)
     yield from check_scores(rows)
     yield from check_ties(ordered, rules)

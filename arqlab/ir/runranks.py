@@ -23,11 +23,11 @@ def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
 
     The casts of polars take only plain decimal notation: no `1_000`, no blanks, no other digits than 0 to 9.
     """
-    score = pl.col("score_text").cast(pl.Float64, strict=False)
-    return rows.with_columns(
-        rank=pl.col("rank_text").cast(pl.Int64, strict=False),
-        score=pl.when(score.is_finite() & (score.abs() <= LARGEST_32_BIT)).then(score),
+    numbered = rows.with_columns(
+        rank=pl.col("rank_text").cast(pl.Int64, strict=False), score=pl.col("score_text").cast(pl.Float64, strict=False)
     )
+    # NaN is larger than every number to polars, so this leaves it out as well.
+    return numbered.with_columns(score=pl.when(pl.col("score").abs() <= LARGEST_32_BIT).then("score"))
 
 
 def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
@@ -78,8 +78,7 @@ def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterato
 def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
     """Give the rows whose rank is at fault, with previous_rank, previous_text (a score) and a flag for each kind."""
     unreadable = rows.filter(pl.col("rank").is_null())["line"]
-    ranked = rows.filter(pl.col("rank").is_not_null()).sort("topic", "rank", "line")
-    ranked = ranked.with_columns(is_first=pl.col("topic").ne_missing(pl.col("topic").shift()))
+    ranked = _by_rank(rows.filter(pl.col("rank").is_not_null()) if unreadable.len() else rows)
     score = AS_TREC_EVAL_READS_IT
     # A score that cannot be read is skipped; infinity keeps that of another topic from taking its place.
     known = pl.when(pl.col("is_first") & score.is_null()).then(float("inf")).otherwise(score).forward_fill()
@@ -100,6 +99,17 @@ def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
         "rank-against-score": ~pl.col("is_first") & (step > 0) & pl.col("is_rise").fill_null(value=False),
     }
     return ranked.with_columns(**flags).filter(pl.any_horizontal(*flags))
+
+
+def _by_rank(rows: pl.DataFrame) -> pl.DataFrame:
+    """Put the rows of a topic together by rank, then line, and mark the first; most files are so already."""
+    is_first = pl.col("topic").ne_missing(pl.col("topic").shift()).alias("is_first")
+    marked = rows.with_columns(is_first)
+    is_sorted = (pl.col("rank") >= pl.col("rank").shift()) | pl.col("is_first")
+    topics = marked.filter("is_first")["topic"]
+    if topics.is_unique().all() and marked.select(is_sorted.all()).item():
+        return marked
+    return rows.sort("topic", "rank", "line").with_columns(is_first)
 
 
 def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
@@ -142,6 +152,11 @@ def _expected(kind: str) -> pl.Expr:
     }[kind]
 
 
+def fits_limit(rows: pl.DataFrame, rules: RunRules) -> bool:
+    """Tell whether no topic has more rows than it may have items."""
+    return bool((rows["topic"].value_counts()["count"] <= rules.limit).all())
+
+
 def kept_rows(rows: pl.DataFrame, rules: RunRules) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Give the rows that a repair keeps, each item once and no topic over the limit, and those beyond the limit.
 
@@ -149,10 +164,8 @@ def kept_rows(rows: pl.DataFrame, rules: RunRules) -> tuple[pl.DataFrame, pl.Dat
     equal ones by line. The limit cuts by the same order.
     """
     by_line = ["rank", "line"] if rules.order == "rank" else ["score", "rank", "line"]
-    is_unique = bool(rows.select("topic", "item").is_unique().all())
-    is_short = bool((rows["topic"].value_counts()["count"] <= rules.limit).all())
     is_answers = "answer" in rows.columns
-    if is_short and (is_unique or is_answers):
+    if fits_limit(rows, rules) and (is_answers or rows.select("topic", "item").is_unique().all()):
         return rows, rows.clear()
     descending = [name == "score" for name in by_line]
     best = rows.sort(by_line, descending=descending, nulls_last=True)

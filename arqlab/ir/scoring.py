@@ -98,8 +98,10 @@ class _TrecEval:
 
     def __init__(self, judged: pl.DataFrame, measures: Sequence[Measure]) -> None:
         self._by_level: dict[int, list[Measure]] = defaultdict(list)
+        # nDCG does not look at the level: it shares another measure's pass over the run.
+        any_level = next((measure.rel for measure in measures if measure.rel), 1)
         for measure in measures:
-            self._by_level[measure.rel or 1].append(measure)
+            self._by_level[measure.rel or any_level].append(measure)
         labels: dict[str, dict[str, int]] = defaultdict(dict)
         if measures:
             for topic, item, label in judged.select("topic", "item", "label").iter_rows():

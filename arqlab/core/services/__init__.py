@@ -2,6 +2,7 @@
 
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.labs import change_lab, change_task
+from arqlab.core.services.loading import load_lab_file
 from arqlab.core.services.people import change_name, grant_role, revoke_role
 from arqlab.core.services.teams import create_team, join_team, leave_team, remove_member, renew_invitation
 
@@ -13,6 +14,7 @@ __all__ = [
     "grant_role",
     "join_team",
     "leave_team",
+    "load_lab_file",
     "record_event",
     "remove_member",
     "renew_invitation",

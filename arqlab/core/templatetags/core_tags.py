@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import template
@@ -57,3 +58,18 @@ def words(slug: str) -> str:
 def value(facts: dict[str, object], name: str) -> object:
     """Give one value of a topic's information by its key, and nothing where it has none."""
     return facts.get(name, "")
+
+
+@register.filter
+def details(detail: dict[str, Any]) -> list[str]:
+    """Write what an audit event tells in particular, a line each: changed fields with their old and new values."""
+    lines = [f"{name}: {_said(old)} → {_said(new)}" for name, (old, new) in detail.get("changes", {}).items()]
+    return lines + [f"{name}: {_said(value)}" for name, value in detail.items() if name != "changes" and value != []]
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_said(part)}" for name, part in value.items()) or "–"
+    if isinstance(value, list):
+        return ", ".join(map(_said, value))
+    return "–" if value in (None, "") else str(value)

@@ -12,8 +12,6 @@ from arqlab.core import permissions, selectors, services
 from arqlab.core.errors import UserError
 from arqlab.core.forms import TaskForm
 
-TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
-
 
 @require_safe
 def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
@@ -51,7 +49,7 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """The topics of a task, searched by words and by what the organizers say of them."""
     found = permissions.task_or_404(request.user, lab, task)
     words = request.GET.get("q", "").strip()
-    chosen = {name: request.GET.get(name, "") for name in TOPIC_FILTERS}
+    chosen = {name: request.GET.get(name, "") for name in selectors.TOPIC_FILTERS}
     topics = list(found.topics.order_by("position"))
     context = {
         "task": found,
@@ -59,7 +57,7 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "topics": selectors.search_topics(topics, words=words, info=chosen),
         "total": len(topics),
         "words": words,
-        "choices": [(name, chosen[name], selectors.info_values(topics, name)) for name in TOPIC_FILTERS],
+        "choices": [(name, chosen[name], selectors.info_values(topics, name)) for name in selectors.TOPIC_FILTERS],
         "is_searched": bool(words or any(chosen.values())),
     }
     return render(request, "core/topic_list.html", context)
@@ -71,5 +69,8 @@ def topic_detail(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     found = permissions.task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
     before, after = selectors.neighbours(topic)
-    context = {"topic": topic, "task": found, "lab": found.lab, "before": before, "after": after}
+    facts, notes = selectors.public_info(topic)
+    context = {"topic": topic, "task": found, "lab": found.lab, "before": before, "after": after, "facts": facts}
+    if permissions.may_organize(request.user, found.lab):
+        context["notes"] = notes
     return render(request, "core/topic_detail.html", context)
