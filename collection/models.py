@@ -21,7 +21,7 @@ class Collection(models.Model):
     posts_index = models.FileField(upload_to="collections/", blank=True)
     formulas_index = models.FileField(upload_to="collections/", blank=True)
     source_sha256 = models.CharField(max_length=64, blank=True, help_text="Of the files that were read.")
-    loaded_at = models.DateTimeField(auto_now=True)
+    loaded_at = models.DateTimeField()
 
     class Meta:
         ordering = ["slug"]

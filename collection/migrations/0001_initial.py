@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('posts_index', models.FileField(blank=True, upload_to='collections/')),
                 ('formulas_index', models.FileField(blank=True, upload_to='collections/')),
                 ('source_sha256', models.CharField(blank=True, help_text='Of the files that were read.', max_length=64)),
-                ('loaded_at', models.DateTimeField(auto_now=True)),
+                ('loaded_at', models.DateTimeField()),
             ],
             options={
                 'ordering': ['slug'],
