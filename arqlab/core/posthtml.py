@@ -95,7 +95,8 @@ def _rendered(html: str, tags: set[str]) -> SafeString:
     parked: list[str] = []
     text = _park(html, parked, formula=_as_mathml, image=_as_marker)
     text = nh3.clean(text, tags=tags, attributes=_NUMBERED, attribute_filter=_only_numbers, link_rel=None)
-    text = _HEADING.sub(lambda match: f"<{match[1]}h{min(6, int(match[2]) + 3)}>", text)
+    highest = min((int(level) for _, level in _HEADING.findall(text)), default=1)
+    text = _HEADING.sub(lambda match: f"<{match[1]}h{min(6, int(match[2]) - highest + 4)}>", text)
     text = text.replace("<a>", _DEAD_LINK).replace("</a>", "</span>")
     # No attribute that nh3 left can hold a parked piece: they are numbers.
     return mark_safe(_PARKED.sub(lambda match: parked[int(match[1])], text))  # noqa: S308  # nh3 cleaned it

@@ -88,6 +88,10 @@ def test_headings_stand_below_those_of_the_page() -> None:
     assert render_post("<h1>One</h1><h2>Two</h2><h3>Three</h3>") == "<h4>One</h4><h5>Two</h5><h6>Three</h6>"
 
 
+def test_the_highest_heading_of_a_post_is_h4_whatever_it_was() -> None:
+    assert render_post("<h2>Two</h2><h3>Three</h3>") == "<h4>Two</h4><h5>Three</h5>"
+
+
 def test_a_link_is_dead_and_says_so() -> None:
     rendered = render_post('<p><a href="https://example.org/x" rel="nofollow">there</a></p>')
 
