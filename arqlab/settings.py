@@ -173,7 +173,6 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = DATA_DIR / "files"
 STORAGES = {
@@ -189,7 +188,7 @@ RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 # A state that a worker claimed goes back for another after this many seconds without an end.
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -255,4 +254,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
+    # One line for each round of the beat schedule would hide all others.
+    "loggers": {"celery.app.trace": {"level": "WARNING"}},
 }

@@ -27,8 +27,8 @@ class FilesField(forms.FileField):
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[File]:
-        files = data if isinstance(data, list | tuple) else [data]
-        return [super(FilesField, self).clean(file, initial) for file in files]
+        # Without a file there is None to clean, which the base class refuses.
+        return [super(FilesField, self).clean(file, initial) for file in data or [None]]
 
 
 class TeamChoiceField(forms.ModelChoiceField):
@@ -62,13 +62,7 @@ class UploadForm(forms.Form):
 
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
     """Give a choice between two words for a field that is true or false."""
-    return forms.TypedChoiceField(
-        label=label,
-        choices=[("False", no), ("True", yes)],
-        coerce=YES_NO.get,
-        empty_value=None,
-        required=False,
-    )
+    return forms.TypedChoiceField(label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__)
 
 
 class ClaimsForm(forms.Form):
@@ -109,7 +103,7 @@ class ClaimsForm(forms.Form):
 
     def filled(self) -> dict[str, Any]:
         """Give the fields of `RunClaims` that were asked."""
-        return {key: value for key, value in self.cleaned_data.items() if key != "name" and value is not None}
+        return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
 def claims_forms(

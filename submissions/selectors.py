@@ -68,7 +68,7 @@ def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
     return runs.annotate(
         errors=Count("problems", filter=Q(problems__severity="error")),
         warnings=Count("problems", filter=Q(problems__severity="warning")),
-    )
+    ).order_by("-submitted_at", "-pk")
 
 
 def unpack_runs(file: File, *, name: str, only: str | None = None) -> list[Unpacked]:

@@ -88,6 +88,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "run": run,
         "problems": problems,
         "summary": report_summary(problems),
+        "repairable": [problem for problem in problems if problem.is_repairable],
         "unrepaired": sum(problem.severity == "error" and not problem.is_repairable for problem in problems),
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,

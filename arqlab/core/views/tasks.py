@@ -37,7 +37,7 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         try:
             services.change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
         except UserError as error:
-            form.add_error(None, error.message)
+            form.add_error("deadline" if error.code == "dates" else None, error.message)
         else:
             messages.success(request, "The task was saved.")
             return redirect("core:task-detail", lab=lab, task=task)
