@@ -173,7 +173,6 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = DATA_DIR / "files"
 STORAGES = {
@@ -255,4 +254,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
+    # One line for each round of the beat schedule would hide all others.
+    "loggers": {"celery.app.trace": {"level": "WARNING"}},
 }

@@ -18,5 +18,3 @@ STORAGES = {
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
-# WhiteNoise warns of a missing folder, and a warning fails a test; files are served from the apps' own folders.
-STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405

@@ -71,7 +71,9 @@ def get_resolver_entry(name: str) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize(("method", "name", "expected"), rows(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("method", "name", "expected"), rows(), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_an_address_answers_a_role_as_the_table_says(method, name, expected, role, scene):
     run = submit_valid_run(scene)
     client, person = Client(raise_request_exception=False), scene.people[role]

@@ -34,6 +34,13 @@ def test_every_management_command_is_in_the_readme():
 
 def test_no_file_names_the_host_of_a_registry():
     hosts = re.compile(r"registry\.npmjs|pypi\.org|pythonhosted|--(?:extra-)?index-url|deb\.debian\.org")
-    files = ["requirements.txt", "requirements-dev.txt", "pyproject.toml", "package-lock.json", "Dockerfile", "README.md"]
+    files = [
+        "requirements.txt",
+        "requirements-dev.txt",
+        "pyproject.toml",
+        "package-lock.json",
+        "Dockerfile",
+        "README.md",
+    ]
 
     assert [name for name in files if hosts.search((ROOT / name).read_text(encoding="utf-8"))] == []

@@ -56,6 +56,11 @@ class LabAdmin(AuditedAdmin):
 
     list_display = ["name", "slug", "protocol", "is_public"]
     search_fields = ["name", "slug"]
+    readonly_fields = ["protocol"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """A lab comes from its folder, with a protocol that is known."""
+        return False
 
 
 @admin.register(models.Task)
@@ -65,6 +70,11 @@ class TaskAdmin(AuditedAdmin):
     list_display = ["name", "lab", "slug", "kind", "opens_at", "deadline"]
     list_filter = ["kind", "lab"]
     list_select_related = ["lab"]
+    readonly_fields = ["lab", "kind", "overrides"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """A task comes from its lab's folder; its rules are changed on its own page, which checks them."""
+        return False
 
 
 @admin.register(models.Topic)

@@ -9,7 +9,7 @@ from django import forms
 from arqlab.core.errors import UserError
 from arqlab.core.models import Membership, Task, User
 from arqlab.core.selectors import person_named
-from arqlab.ir.overrides import OverrideRefusedError, with_overrides
+from arqlab.ir.measures import MeasureRefusedError, parse_measures
 
 OWN_FIELDS = ("name", "description", "opens_at", "deadline", "shows_own_scores")
 PROTOCOL_FIELDS = ("limit", "max_characters", "quota", "order", "measures")
@@ -38,14 +38,24 @@ class AccountForm(forms.Form):
     )
 
 
+class ParagraphsField(forms.CharField):
+    """A longer text that may be empty."""
+
+    def __init__(self, *, label: str, help_text: str) -> None:
+        super().__init__(label=label, help_text=help_text, required=False, widget=forms.Textarea(attrs={"rows": 8}))
+
+    def to_python(self, value: Any) -> str | None:
+        """Give the text with the line ends it had: browsers send CRLF, and nothing was changed by that."""
+        text = super().to_python(value)
+        return text.replace("\r\n", "\n") if text else text
+
+
 class LabForm(forms.Form):
     """What visitors read about a lab."""
 
     name = forms.CharField(label="Name", max_length=200, error_messages={"required": "Enter the name of the lab."})
-    description = forms.CharField(
+    description = ParagraphsField(
         label="Description",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 8}),
         help_text="Who runs it, what it asks for, where the data is. Blank lines part paragraphs.",
     )
     is_public = forms.BooleanField(label="Everybody may see this lab", required=False)
@@ -89,14 +99,21 @@ class MomentInput(forms.DateTimeInput):
         super().__init__(format="%Y-%m-%dT%H:%M:%S", attrs={"class": "short", "step": "1"})
 
 
+class CountField(forms.IntegerField):
+    """A limit: a whole number from 1, or empty for the preset's."""
+
+    def __init__(self, what: str) -> None:
+        sentence = f"Enter a whole number from 1 for {what[0].lower()}{what[1:]}, or leave it empty."
+        errors = {"invalid": sentence, "min_value": sentence}
+        super().__init__(label=f"{what}, at most", min_value=1, required=False, error_messages=errors)
+
+
 class TaskForm(forms.Form):
     """The rules of a task. A field of the protocol that is left empty is as the lab's preset says."""
 
     name = forms.CharField(label="Name", max_length=200, error_messages={"required": "Enter the name of the task."})
-    description = forms.CharField(
+    description = ParagraphsField(
         label="Description",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 6}),
         help_text="What it asks for. Blank lines part paragraphs.",
     )
     opens_at = forms.DateTimeField(
@@ -112,9 +129,9 @@ class TaskForm(forms.Form):
     shows_own_scores = forms.BooleanField(
         label="A team sees the scores of its own runs before the leaderboard is released", required=False
     )
-    limit = forms.IntegerField(label="Items a topic, at most", min_value=1, required=False)
-    max_characters = forms.IntegerField(label="Characters of an answer, at most", min_value=1, required=False)
-    quota = forms.IntegerField(label="Runs a team, at most", min_value=1, required=False)
+    limit = CountField("Items a topic")
+    max_characters = CountField("Characters of an answer")
+    quota = CountField("Runs a team")
     order = forms.ChoiceField(
         label="Order of the items",
         choices=[("score", "by score, ties by item, both descending (trec_eval)"), ("rank", "by submitted rank")],
@@ -139,21 +156,13 @@ class TaskForm(forms.Form):
             del self.fields["max_characters"]
 
     def clean_measures(self) -> list[str]:
-        """Give the measures, one a line, blank lines left out."""
-        return [line.strip() for line in self.cleaned_data["measures"].splitlines() if line.strip()]
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse what the kernel cannot take as a protocol, each field with its own sentence."""
-        cleaned = super().clean() or self.cleaned_data
-        opens, closes = cleaned.get("opens_at"), cleaned.get("deadline")
-        if opens and closes and opens >= closes:
-            self.add_error("deadline", "The task opens after its deadline. Set an earlier opening or a later deadline.")
+        """Give the measures, one a line, blank lines left out; refuse what is none with the kernel's sentence."""
+        measures = [line.strip() for line in self.cleaned_data["measures"].splitlines() if line.strip()]
         try:
-            with_overrides(self.task.preset, self.protocol)
-        except OverrideRefusedError as error:
-            for name, (found, expected, todo) in error.refused.items():
-                self.add_error(name if name in self.fields else None, f"Found {found}; expected {expected}. {todo}")
-        return cleaned
+            parse_measures(measures)
+        except MeasureRefusedError as error:
+            raise forms.ValidationError(str(error)) from error
+        return measures
 
     @property
     def protocol(self) -> dict[str, Any]:

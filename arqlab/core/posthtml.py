@@ -28,24 +28,29 @@ _PARKED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
 # In this order: what is never maths, formulas in their spans, images, other tags, and maths marked by dollars,
 # backslashed brackets or an environment. A dollar formula may hold "<" but no tag of a post.
-_NO_TAG = r"(?!</?(?:p|br|hr|div|span|li|ul|ol|blockquote|pre|code|a|em|strong|img|table|tr|t[dh]|h[1-6])\b[^>]*>)"
+_TAG = r"</?(?:p|br|hr|div|span|li|ul|ol|blockquote|pre|code|a|em|strong|img|table|tr|t[dh]|h[1-6])\b[^>]*>"
+_ANY = rf"(?:[^<]|<(?!{_TAG[1:]}))"
+_NO_DOLLAR = rf"(?:[^<$]|<(?!{_TAG[1:]}))"
 _PIECES = re.compile(
     r"(?P<verbatim><(?P<name>pre|code|script|style|textarea)\b[^>]*>.*?</(?P=name)\s*>|<!--.*?-->)"
     r"|<span\b(?P<span>[^>]*\bmath-container\b[^>]*)>(?P<inner>.*?)</span\s*>"
     r"|<img\b(?P<image>[^>]*)>"
-    r"|(?P<tag></?[a-zA-Z!](?:\"[^\"]*\"|'[^']*'|[^>\"'])*>)"
+    r"|(?P<tag></?[a-zA-Z!](?:\"[^\"]*\"|'[^']*'|[^<>\"']){0,2000}>)"
     r"|(?P<escaped>\\\$)"
-    rf"|\$\$(?P<block>(?:{_NO_TAG}[^$])+)\$\$"
-    rf"|\$(?P<dollars>(?!\s)(?:\\.|{_NO_TAG}[^$\\]){{1,2000}}?)(?<!\s)\$(?!\d)"
-    rf"|\\\((?P<round>(?:{_NO_TAG}.){{1,2000}}?)\\\)"
-    rf"|\\\[(?P<square>(?:{_NO_TAG}.){{1,5000}}?)\\\]"
-    r"|(?P<env>\\begin\{(?P<kind>equation|align|gather|multline|eqnarray|alignat|flalign)(?P<star>\*?)\}"
+    rf"|\$\$(?P<block>{_NO_DOLLAR}{{1,5000}})\$\$"
+    rf"|\$(?P<dollars>(?!\s)(?:\\\$|{_NO_DOLLAR}){{1,2000}}?)(?<!\s)\$(?!\d)"
+    rf"|\\\((?P<round>{_ANY}{{1,2000}}?)\\\)"
+    rf"|\\\[(?P<square>{_ANY}{{1,5000}}?)\\\]"
+    r"|(?P<env>\\begin\{(?P<kind>[a-z]{3,16})(?P<star>\*?)\}"
     r".{1,5000}?\\end\{(?P=kind)(?P=star)\})",
     re.DOTALL | re.IGNORECASE,
 )
+# One real topic has a formula's span inside a span of the same class, with the dollars between them.
+_NESTED = re.compile(
+    r"<span[^>]*math-container[^>]*>\s*\$\s*(<span[^>]*math-container[^>]*>)([^$]*?)</span>\s*\$\s*</span>"
+)
 _ID = re.compile(r"""\bid\s*=\s*["']?([\w.:-]{1,80})""")
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
-_TAG = re.compile(r"</?(?:span|p|br|em|strong|a|div)\b[^>]*>")  # formulas inside \\text{} of a formula have spans
 _HEADING = re.compile(r"<(/?)h([1-6])>")
 
 
@@ -82,6 +87,7 @@ def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -
     inside = mathml if mathml is not None else unset
     block = display or inside.startswith('<math display="block"')
     known = f' data-formula-id="{escape(formula_id)}"' if formula_id else ""
+    known += f' data-latex="{escape(source)}"'
     return mark_safe(f'<span class="math-container{" is-display" if block else ""}"{known}>{inside}</span>')  # noqa: S308  # built from escaped parts
 
 
@@ -89,7 +95,8 @@ def _rendered(html: str, tags: set[str]) -> SafeString:
     parked: list[str] = []
     text = _park(html, parked, formula=_as_mathml, image=_as_marker)
     text = nh3.clean(text, tags=tags, attributes=_NUMBERED, attribute_filter=_only_numbers, link_rel=None)
-    text = _HEADING.sub(lambda match: f"<{match[1]}h{min(6, int(match[2]) + 3)}>", text)
+    highest = min((int(level) for _, level in _HEADING.findall(text)), default=1)
+    text = _HEADING.sub(lambda match: f"<{match[1]}h{min(6, int(match[2]) - highest + 4)}>", text)
     text = text.replace("<a>", _DEAD_LINK).replace("</a>", "</span>")
     # No attribute that nh3 left can hold a parked piece: they are numbers.
     return mark_safe(_PARKED.sub(lambda match: parked[int(match[1])], text))  # noqa: S308  # nh3 cleaned it
@@ -111,7 +118,8 @@ def _park(html: str, parked: list[str], *, formula: Callable[[Formula], str], im
             parked.append(formula(found))
         return f"{_OPEN}{len(parked) - 1}{_CLOSE}"
 
-    return _PIECES.sub(replaced, html.replace(_OPEN, "").replace(_CLOSE, ""))
+    plain = _NESTED.sub(r"\1$\2$</span>", html.replace(_OPEN, "").replace(_CLOSE, ""))
+    return _PIECES.sub(replaced, plain)
 
 
 def _formula(match: re.Match[str]) -> Formula | None:
@@ -121,7 +129,7 @@ def _formula(match: re.Match[str]) -> Formula | None:
         return Formula(latex, display, known[1] if known else "")
     for group, display in (("dollars", False), ("round", False), ("block", True), ("square", True), ("env", True)):
         if match[group] is not None:
-            return Formula(unescape(_TAG.sub("", match[group])), display, "")
+            return Formula(unescape(re.sub(_TAG, "", match[group])), display, "")
     return None
 
 

@@ -5,8 +5,10 @@ gives is parsed and rebuilt from an allow-list of MathML elements and attributes
 attribute gets through, so a page needs no exception from its content security policy. What Temml says by style
 attributes becomes classes of `static/css/maths.css` and the attribute mathcolor.
 
-The LaTeX stays with its formula as `<annotation encoding="application/x-tex">`, which browsers do not show, screen
-readers do not read and other tools know; `static/js/maths.js` puts it on the clipboard when a selection is copied.
+Inline formulas may break after relations and operators, so that a long one does not make a narrow page scroll. For
+that the parts stand side by side in `<math>`, which `<semantics>` with an `<annotation>` would not allow; the LaTeX
+stands in `data-latex` of the span around the formula (`posthtml.render_formula`) instead, and `static/js/maths.js` puts
+it on the clipboard when a selection is copied.
 """
 
 import json
@@ -42,7 +44,7 @@ GLUE = """
 function typeset(latex, display, macros) {
   return temml.renderToString(latex, {
     displayMode: display, macros: JSON.parse(macros), xml: true, annotate: false, throwOnError: true,
-    trust: false, maxExpand: 1000, maxSize: [40, 40],
+    wrap: display ? 'none' : 'tex', trust: false, maxExpand: 1000, maxSize: [40, 40],
   });
 }
 """
@@ -75,7 +77,7 @@ def _typeset(source: str, display: bool) -> Typeset:
     for _ in range(REPAIRS):
         try:
             mathml = _engine().get("typeset")(attempt, display, json.dumps(macros))
-            return Typeset(_clean(mathml, source), source)
+            return Typeset(_clean(mathml), source)
         except (quickjs.JSException, quickjs.StackOverflow) as error:
             mended = _mend(attempt, display, macros, str(error))
         except etree.XMLSyntaxError:  # nested deeper than a parser should follow
@@ -161,6 +163,7 @@ _ELEMENT = re.compile(
     r"math|mspace|mrow|mfrac|msqrt|mroot|mstyle|mpadded|mphantom|menclose|msub|msup|msubsup|munder|mover|munderover"
     r"|mmultiscripts|mprescripts|none|mtable|mtr|mtd"
 )
+_CHILDREN = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
 _ATTRIBUTE = re.compile(
     r"(?:displaystyle|stretchy|fence|separator|symmetric|movablelimits|largeop|accent|accentunder)=(?:true|false)"
     r"|(?:form|mathvariant|notation|columnalign|display)=[a-z][a-z -]{0,60}"
@@ -191,25 +194,23 @@ _STEPS = (0.0, 0.04, 0.14, 0.17, 0.25, 0.28, 0.4, 0.6, 1.0, 2.0)  # em; the widt
 _SIDES = {"padding-left": "tml-pl-", "padding-right": "tml-pr-", "margin-left": "tml-ml-"}
 
 
-def _clean(mathml: str, latex: str) -> str:
-    """Rebuild Temml's MathML from what is allowed, with its LaTeX as an annotation."""
+def _clean(mathml: str) -> str:
+    """Rebuild Temml's MathML from what is allowed."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    math = etree.fromstring(mathml.encode(), parser)
-    children = "".join(_rebuilt(child) for child in math)
-    return (
-        f"<math{_attributes(math)}><semantics><mrow>{children}</mrow>"
-        f'<annotation encoding="application/x-tex">{escape(latex)}</annotation></semantics></math>'
-    )
+    return _rebuilt(etree.fromstring(mathml.encode(), parser))
 
 
 def _rebuilt(element: Any) -> str:
     name = etree.QName(element).localname if isinstance(element.tag, str) else ""
     if _TOKEN.fullmatch(name):
         return f"<{name}{_attributes(element)}>{escape(''.join(element.itertext()))}</{name}>"
-    children = "".join(_rebuilt(child) for child in element)
+    children = [_rebuilt(child) for child in element]
     if not _ELEMENT.fullmatch(name):
-        return f"<mrow>{children}</mrow>"
-    return f"<{name}{_attributes(element)}>{children}</{name}>"
+        return f"<mrow>{''.join(children)}</mrow>"
+    surplus = len(children) - _CHILDREN.get(name, len(children))
+    if surplus > 0:  # Temml writes the parts of an \\operatorname side by side; together they are the base
+        children[: surplus + 1] = [f"<mrow>{''.join(children[: surplus + 1])}</mrow>"]
+    return f"<{name}{_attributes(element)}>{''.join(children)}</{name}>"
 
 
 def _attributes(element: Any) -> str:

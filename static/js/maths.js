@@ -1,7 +1,7 @@
 // A copied selection holds formulas as LaTeX between dollars instead of loose glyphs. A formula that is
 // selected in part is copied whole. The HTML flavour of the clipboard keeps the MathML.
 
-const FORMULA = ".math-container";
+const FORMULA = ".math-container[data-latex]";
 
 /** The selected nodes, the formulas at both ends whole. */
 function selected(selection) {
@@ -20,9 +20,8 @@ function asText(fragment) {
   stage.className = "visually-hidden";
   stage.append(fragment);
   for (const formula of stage.querySelectorAll(FORMULA)) {
-    const latex = formula.querySelector("annotation")?.textContent;
     const dollars = formula.classList.contains("is-display") ? "$$" : "$";
-    if (latex !== undefined) formula.replaceWith(`${dollars}${latex}${dollars}`);
+    formula.replaceWith(dollars + formula.dataset.latex + dollars);
   }
   document.body.append(stage);
   const text = stage.innerText;

@@ -7,7 +7,7 @@ const NUMBER = /^[+\-−]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*%?$/i;
 /** The text of a cell as a person would copy it: formulas as their LaTeX. */
 function cellText(cell) {
   const copy = cell.cloneNode(true);
-  for (const formula of copy.querySelectorAll("math")) formula.replaceWith(formula.querySelector("annotation")?.textContent ?? "");
+  for (const formula of copy.querySelectorAll("[data-latex]")) formula.replaceWith(formula.dataset.latex);
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arqlab.core.models import AuditEvent, Lab, Team
+from arqlab.core.models import AuditEvent, Lab, Task, Team
 
 PAGES = ["user", "lab", "task", "topic", "team", "membership", "auditevent"]
 
@@ -18,12 +18,12 @@ def test_others_are_sent_to_sign_in(scene, client_of, role):
 
 
 def test_a_change_there_is_audited(scene, client_of):
-    form = {"slug": scene.lab.slug, "name": "Renamed", "protocol": "arqmath-3"}
+    form = {"slug": scene.lab.slug, "name": "Renamed", "protocol": "unknown"}
 
     client_of(scene.superuser).post(f"/admin/core/lab/{scene.lab.pk}/change/", form)
 
     event = AuditEvent.objects.get()
-    assert Lab.objects.get().name == "Renamed"
+    assert Lab.objects.values_list("name", "protocol").get() == ("Renamed", "arqmath-3")
     assert (event.verb, event.actor, event.lab) == ("admin.change-lab", scene.superuser, scene.lab)
 
 
@@ -41,5 +41,15 @@ def test_events_are_neither_made_nor_deleted_there(scene, client_of, page):
     assert client_of(scene.superuser).get(f"/admin/core/auditevent/{page}").status_code == 403
 
 
-def test_topics_are_to_be_looked_at_only(scene, client_of):
-    assert client_of(scene.superuser).get("/admin/core/topic/add/").status_code == 403
+@pytest.mark.parametrize("page", ["lab", "task", "topic"])
+def test_what_a_folder_says_is_not_typed_in_there(scene, client_of, page):
+    assert client_of(scene.superuser).get(f"/admin/core/{page}/add/").status_code == 403
+
+
+def test_rules_are_not_changed_there(scene, client_of):
+    form = {"slug": "task1", "name": "Renamed", "position": "1", "trec_items": "posts", "overrides": '{"limit": 0}'}
+
+    client_of(scene.superuser).post(f"/admin/core/task/{scene.task.pk}/change/", form)
+
+    task = Task.objects.get()
+    assert (task.name, task.overrides) == ("Renamed", {})

@@ -37,7 +37,7 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         try:
             services.change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
         except UserError as error:
-            form.add_error(None, error.message)
+            form.add_error("deadline" if error.code == "dates" else None, error.message)
         else:
             messages.success(request, "The task was saved.")
             return redirect("core:task-detail", lab=lab, task=task)
@@ -50,7 +50,7 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = permissions.task_or_404(request.user, lab, task)
     words = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in selectors.TOPIC_FILTERS}
-    topics = list(found.topics.order_by("position"))
+    topics = list(found.topics.order_by("position").defer("body_html"))
     context = {
         "task": found,
         "lab": found.lab,

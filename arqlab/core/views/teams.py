@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core import permissions, selectors, services
 from arqlab.core.errors import UserError
@@ -33,6 +33,7 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
 
 
 @login_required
+@require_safe
 def team_detail(request: HttpRequest, lab: str, team: int) -> HttpResponse:
     """A team: its members, its invitation link, the way out."""
     found = permissions.team_or_404(request.user, lab, team)

@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import AuditEvent, Task, Topic
+from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.records import TaskKind
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 from .test_home import text_of
@@ -15,7 +17,7 @@ FORM = {
     "limit": "1000",
     "quota": "5",
     "order": "score",
-    "measures": "nDCG(judged_only=True)@1000\nAP(judged_only=True)\nP(judged_only=True)@10\nBpref\nJudged@10\n",
+    "measures": "\r\n".join(PROTOCOLS["arqmath-3"].tasks[TaskKind.ANSWERS].measures),
 }
 
 
@@ -88,6 +90,14 @@ def test_saving_the_form_as_it_is_overrides_nothing(scene, client_of):
     assert Task.objects.get().overrides == {}
 
 
+def test_line_ends_of_the_browser_change_nothing(scene, client_of):
+    Task.objects.update(description="One.\n\nTwo.")
+
+    client_of(scene.organizer).post(TASK + "edit/", FORM | {"description": "One.\r\n\r\nTwo."})
+
+    assert not AuditEvent.objects.exists()
+
+
 def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
     form = FORM | {"deadline": "2027-05-02T11:59:59", "quota": "7", "measures": "AP\nP@5", "shows_own_scores": "on"}
 
@@ -110,8 +120,9 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
     ("wrong", "said"),
     [
         ({"name": ""}, "Enter the name of the task."),
-        ({"measures": "nDGC@10"}, "nDGC@10"),
-        ({"quota": "0"}, "greater than or equal to 1"),
+        ({"measures": "nDGC@10"}, "The measure &#x27;nDGC@10&#x27; cannot be read"),
+        ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
+        ({"quota": "0"}, "Enter a whole number from 1 for runs a team, or leave it empty."),
         ({"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"}, "The task opens after its deadline."),
         ({"deadline": "tomorrow"}, "Enter a valid date/time."),
     ],
@@ -166,11 +177,11 @@ def test_a_topic_shows_its_question_and_its_neighbours(scene, client):
 
 
 def test_what_tells_of_judgments_is_for_organizers(scene, client, client_of):
-    Topic.objects.filter(query_id="A.1").update(info={"category": "proof", "HM": "25"})
+    Topic.objects.filter(query_id="A.1").update(info={"category": "proof", "HM": "25 of 351"})
 
-    assert "<dd>25</dd>" not in text_of(client.get(TASK + "topics/A.1/"))
-    assert "<dd>proof</dd>" in text_of(client.get(TASK + "topics/A.1/"))
-    assert "<dd>25</dd>" in text_of(client_of(scene.organizer).get(TASK + "topics/A.1/"))
+    assert "25 of 351" not in text_of(client.get(TASK + "topics/A.1/"))
+    assert "proof" in text_of(client.get(TASK + "topics/A.1/"))
+    assert "25 of 351" in text_of(client_of(scene.organizer).get(TASK + "topics/A.1/"))
 
 
 def test_an_unknown_topic_is_404(scene, client):

@@ -7,7 +7,6 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from gunicorn.app.base import BaseApplication
-from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 from arqlab.schedule import start_schedule
@@ -36,15 +35,15 @@ class Command(BaseCommand):
                 "timeout": 120,
                 "graceful_timeout": 20,
                 "loglevel": "warning",
-                "when_ready": self.say_ready,
+                "when_ready": lambda server: self.say_ready(options["bind"]),
                 "post_worker_init": start_schedule_in if settings.EMBEDDED else lambda worker: None,
             }
         ).run()
 
-    def say_ready(self, server: Arbiter) -> None:
+    def say_ready(self, bind: str) -> None:
         """Print the address once the server listens on it."""
         where = "tasks run in the web process" if settings.EMBEDDED else "tasks run in Celery workers"
-        self.stdout.write(f"ArqLab serves http://{server.cfg.address[0][0]}:{server.cfg.address[0][1]}/ ({where}).")
+        self.stdout.write(f"ArqLab serves http://{bind}/ ({where}).")
         self.stdout.flush()
 
 
