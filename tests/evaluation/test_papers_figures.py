@@ -40,12 +40,9 @@ def printed(task: str, qrels: str) -> list[dict[str, str]]:
     return list(csv.DictReader(out.getvalue().splitlines(), delimiter="\t"))
 
 
-@pytest.mark.parametrize("lab", ["arqmath-1", "ntcir-12-wfb"])
-@pytest.mark.parametrize("order", ["score", "rank"])
+@pytest.mark.parametrize(("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}))
 def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path, db):
     figures = [row for row in FIGURES if (row["lab"], row["order"]) == (lab, order)]
-    if not figures:
-        pytest.skip(f"No figure in {order} order is known of {lab}.")
     call_command("load_lab", str(shared_data / lab), stdout=StringIO())
     if order == "rank":
         change_task(task=Task.objects.get(lab__slug=lab, slug="task1"), changes={}, protocol={"order": "rank"}, by=None)
