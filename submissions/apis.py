@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotAuthenticated
+from rest_framework.generics import ListAPIView
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -125,21 +127,26 @@ NOT_SEEN = OpenApiResponse(description="It does not exist, or not for you.")
 REFUSED = OpenApiResponse(RefusalSerializer, description="A rule refuses it: role, deadline, quota, tag.")
 
 
-class RunListApi(APIView):
+class RunListApi(ListAPIView):
     """The runs of a task."""
 
     parser_classes = (MultiPartParser, FormParser)
+    serializer_class = RunSerializer
+    queryset = Run.objects.none()  # tells the schema what is listed
 
-    @extend_schema(responses={200: RunSerializer(many=True), 401: NOT_SEEN, 403: NOT_SEEN, 404: NOT_SEEN})
-    def get(self, request: Request, lab: str, task: str) -> Response:
+    def get_queryset(self) -> QuerySet[Run]:
+        """Give the runs that the person may see, the newest first."""
+        found = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
+        return runs_visible_to(self.request.user, found).select_related("task__lab")
+
+    @extend_schema(responses={200: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN})
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List the runs of your teams, for an organizer those of all teams, the newest first."""
-        found = _task(request, lab, task)
-        runs = runs_visible_to(request.user, found).select_related("task__lab")
-        return Response(RunSerializer(runs, many=True).data)
+        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         request={"multipart/form-data": UploadSerializer},
-        responses={202: RunSerializer(many=True), 401: NOT_SEEN, 403: NOT_SEEN, 404: NOT_SEEN, 409: REFUSED},
+        responses={202: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN, 409: REFUSED},
     )
     def post(self, request: Request, lab: str, task: str) -> Response:
         """Take in a run file; poll the report of each run until its state is valid or invalid."""
@@ -159,7 +166,7 @@ class RunListApi(APIView):
 class RunDetailApi(APIView):
     """One run."""
 
-    @extend_schema(responses={200: RunSerializer, 401: NOT_SEEN, 403: NOT_SEEN, 404: NOT_SEEN})
+    @extend_schema(responses={200: RunSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Give a run and what is said of it."""
         _task(request, lab, task)
@@ -169,7 +176,7 @@ class RunDetailApi(APIView):
 class RunReportApi(APIView):
     """The report of one run."""
 
-    @extend_schema(responses={200: ReportSerializer, 401: NOT_SEEN, 403: NOT_SEEN, 404: NOT_SEEN})
+    @extend_schema(responses={200: ReportSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Give every kind of problem of a run with its first places."""
         _task(request, lab, task)
@@ -192,5 +199,5 @@ def _team(request: Request, task: Task, name: Any) -> Team:
     chosen = [team for team in teams if name is None or team.name.lower() == str(name).lower()]
     if len(chosen) != 1:
         known = ", ".join(team.name for team in teams) or "none; make or join a team first"
-        raise serializers.ValidationError({"team": f"Name one of your teams: {known}."})
+        raise serializers.ValidationError({"team": [f"Name one of your teams: {known}."]})
     return chosen[0]

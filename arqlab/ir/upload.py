@@ -249,7 +249,8 @@ def _check_kind(head: bytes) -> None:
     for mark, kind in MAGIC:
         if head.startswith(mark):
             raise _RefusedError(kind)
-    if b"\0" in head and max(head[::2].count(0), head[1::2].count(0)) > len(head) // 4:
+    zeros = sorted((head[::2].count(0), head[1::2].count(0)))
+    if zeros[1] > len(head) // 4 > 4 * zeros[0]:  # every other byte, as in UTF-16; not all of them
         raise _RefusedError("text in UTF-16", todo="Save the file as UTF-8.")
 
 
@@ -283,6 +284,6 @@ def _check_directory(file: BinaryIO) -> None:
     at = tail.find(ZIP_END)
     while at >= 0:
         record = tail[at : at + END_RECORD.size]
-        if len(record) == END_RECORD.size and END_RECORD.unpack(record)[6] > MAX_DIRECTORY_BYTES:
+        if len(record) == END_RECORD.size and END_RECORD.unpack(record)[5] > MAX_DIRECTORY_BYTES:
             raise _RefusedError("a zip of very many files", expected=f"at most {MAX_MEMBERS:,} files")
         at = tail.find(ZIP_END, at + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from io import BytesIO
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import factory
 import polars as pl
@@ -64,7 +64,7 @@ def index_bytes() -> bytes:
 def zipped(members: dict[str, bytes]) -> bytes:
     """Give a zip with these members by their paths."""
     buffer = BytesIO()
-    with ZipFile(buffer, "w") as archive:
+    with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return buffer.getvalue()

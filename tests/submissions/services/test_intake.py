@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 
 import pytest
 from django.test import override_settings
@@ -51,6 +52,11 @@ def test_a_zip_gives_a_run_for_each_file_in_it(scene: Scene) -> None:
 def test_what_systems_add_to_a_zip_is_no_run(scene: Scene) -> None:
     archive = zipped({"one.tsv": GOOD_RUN, "__MACOSX/._one.tsv": b"x", "folder/": b"", "folder/.DS_Store": b"x"})
     assert [run.member for run in submit(scene, archive, "runs.zip")] == ["one.tsv"]
+
+
+def test_a_large_zip_is_listed(scene: Scene) -> None:
+    noise = random.Random(1).randbytes(2_000_000)
+    assert len(submit(scene, zipped({"one.tsv": noise, "two.tsv": noise}), "runs.zip")) == 2
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04 broken", zipped({}), zipped({"only a folder/": b""})])
