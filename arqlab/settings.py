@@ -188,7 +188,7 @@ RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 # A state that a worker claimed goes back for another after this many seconds without an end.
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

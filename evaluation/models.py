@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db import models
 
 from arqlab.core.models import Task, User
@@ -15,6 +17,7 @@ class Scoring(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="scorings")
     qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="scorings")
     measures = models.JSONField(help_text="The measures' names, as ir_measures writes them.")
+    order = models.CharField(max_length=10, default="score", help_text="What orders the run's items: score or rank.")
     scored_at = models.DateTimeField()
 
     class Meta:
@@ -22,6 +25,10 @@ class Scoring(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run} against {self.qrel_set}"
+
+    def covers(self, measures: Iterable[str], order: str) -> bool:
+        """Say whether the run was scored with (at least) these measures and in this order."""
+        return self.order == order and set(measures) <= set(self.measures)
 
 
 class RunScore(models.Model):
@@ -58,12 +65,17 @@ class TopicScore(models.Model):
 
 
 class Leaderboard(models.Model):
-    """A numbered leaderboard that the organizer released: these qrels, these runs. The newest one not hidden is shown."""
+    """A numbered leaderboard that the organizer released: these qrels, these runs. The newest one not hidden is shown.
+
+    Its figures are kept with it: a later change of the task's measures or order changes no board that was released.
+    """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="leaderboards")
     version = models.PositiveSmallIntegerField()
     qrel_set = models.ForeignKey(QrelSet, models.PROTECT, related_name="leaderboards")
     runs = models.ManyToManyField(Run, related_name="leaderboards")
+    measures = models.JSONField(default=list, help_text="Its columns, as ir_measures writes them, the main one first.")
+    scores = models.JSONField(default=dict, help_text="The means as released: run, then measure.")
     released_at = models.DateTimeField()
     released_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     hidden_at = models.DateTimeField(null=True, blank=True)

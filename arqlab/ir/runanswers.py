@@ -1,5 +1,6 @@
 """Runs of written answers (Task 3), whose cells may be quoted, with doubled quotation marks and line ends in them."""
 
+import io
 import re
 from collections.abc import Iterator
 from itertools import islice
@@ -45,9 +46,10 @@ class Record(NamedTuple):
     is_open: bool = False
 
 
-def holds_answers(lines: pl.Series, kind: TaskKind) -> bool:
+def holds_answers(data: bytes, kind: TaskKind) -> bool:
     """Tell a run of written answers from a ranked list by most of its first lines."""
-    sample = [line.rstrip("\r").split("\t") for line in lines.head(SAMPLE).to_list() if line.strip()]
+    first = (line.decode(errors="replace").rstrip("\r\n") for line in islice(io.BytesIO(data), SAMPLE))
+    sample = [line.split("\t") for line in first if line.strip()]
     ranked = sum(len(cells) == 5 or _is_ranked(cells) for cells in sample)
     if kind is TaskKind.WRITTEN_ANSWERS:
         by_blanks = sum(len(cells) == 1 and _is_ranked(cells[0].split()) for cells in sample)
@@ -56,12 +58,12 @@ def holds_answers(lines: pl.Series, kind: TaskKind) -> bool:
     return written * 2 > len(sample)
 
 
-def read_answers(text: str, rules: RunRules) -> RunTable:
+def read_answers(data: bytes, rules: RunRules) -> RunTable:
     """Read a run of written answers.
 
     A file of two columns, topic and answer, is read too: an error that can be repaired.
     """
-    frame = _frame(text)
+    frame = _frame(data.decode(errors="replace"))
     content = frame.filter(pl.col("width") > 0)
     layout = TWO_COLUMNS if (content["width"] == 2).sum() * 2 > content.height else TASK3
     is_header = pl.col("cell_0").is_in(header_names(content["cell_0"], rules.topics))

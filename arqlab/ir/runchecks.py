@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from arqlab.ir.records import ItemKind, Severity, TaskKind
+from arqlab.ir.runranks import repeated_items
 from arqlab.ir.runreport import Finding, RunRules, occurrences
 
 LISTED = 5  # topics that are named in a sentence
@@ -60,11 +61,11 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
 
 def check_duplicates(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     """Find items that stand again for their topic, at their later lines."""
-    is_again = pl.struct("topic", "item").is_first_distinct().not_()
-    if rows.select("topic", "item").is_unique().all():
+    repeated = repeated_items(rows)
+    if not repeated.height:
         return
     first = pl.col("line").first().over("topic", "item")
-    again = rows.with_columns(first=first).filter(is_again)
+    again = repeated.with_columns(first=first).filter(pl.col("line") != pl.col("first"))
     best = "highest score" if rules.order == "score" else "best rank"
     expected = pl.format("the item once; it stands on line {} already", "first")
     yield Finding("duplicate-item", occurrences(again, found="item", expected=expected), {"best": best})

@@ -21,9 +21,11 @@ class _Change(NamedTuple):
 def repair_diff(before: bytes, after: bytes, *, most: int = 200) -> str:
     """Give the unified diff of a run file and its repaired form, at most `most` lines of changes and context.
 
-    When there is more, a last line says how many changed lines were left out. A carriage return is shown as ␍, a byte
-    order mark as ⟨BOM⟩. The time is linear in the file: a repair leaves out and changes lines and never moves one.
+    When there is more, a last line says how many changed lines were left out. A byte order mark is shown as ⟨BOM⟩, a
+    carriage return as ␍ where the repair took them away. The time is linear in the file: a repair leaves out and changes lines and never moves one.
     """
+    if b"\r" in after:  # kept by the repair, so nothing that changed
+        before, after = before.replace(b"\r\n", b"\n"), after.replace(b"\r\n", b"\n")
     old, new = _lines(before), _lines(after)
     changes = list(_changes(old, new))
     if not changes:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import polars as pl
+from polars import selectors as cs
 
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity
@@ -14,7 +15,7 @@ from arqlab.ir.runranks import check_ranks, check_scores, check_ties, fits_limit
 from arqlab.ir.runrepair import repaired_run
 from arqlab.ir.runreport import Finding, ProblemGroup, RunReport, RunRules, listed
 from arqlab.ir.runrows import items_of, read_rows
-from arqlab.ir.runtext import line_end_findings, read_text, split_lines
+from arqlab.ir.runtext import line_end_findings, read_text
 
 __all__ = ["ProblemGroup", "RunReport", "RunRules", "check_run", "repair_diff", "repaired_run"]
 
@@ -29,22 +30,29 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
     reported with its line, counted from 1 over all lines of the file.
     """
     text = read_text(data)
-    lines = split_lines(text.text)
-    table = read_rows(text.text, lines, rules)
+    lines = text.data.count(b"\n") + (text.data[-1:] not in (b"\n", b""))
+    table = read_rows(text.data, rules)
     kind = items_of(table, rules, items)
-    ordered = with_order(table.rows, by=rules.order)
-    findings = [*text.findings, *line_end_findings(text.text, lines), *table.findings]
-    findings += [*_format_findings(table, rules, is_text=text.is_text), *_row_findings(table, ordered, rules, kind)]
+    findings = [*text.findings, *line_end_findings(text.data, lines), *table.findings]
+    findings += [*_format_findings(table, rules, is_text=text.is_text), *_row_findings(table, rules, kind)]
+    size, topics = table.rows.height, table.rows["topic"].n_unique()
+    tags = tuple(table.rows["tag"].unique(maintain_order=True).to_list())
+    layout, format_name = table.layout.format, table.format_name
+    rows = table.rows.select(cs.exclude("tag", "rank_text"))
+    del table  # half of what a run of the largest size takes; sorting needs the room
+    ordered = with_order(rows, by=rules.order)
+    del rows
+    findings += check_ties(ordered, rules)
     problems = sort_problems(describe(finding, can_repair=text.can_repair) for finding in findings)
     is_valid = all(group.severity is not Severity.ERROR for group in problems)
     return RunReport(
-        format=table.layout.format,
-        format_name=table.format_name,
+        format=layout,
+        format_name=format_name,
         items=kind,
-        lines=lines.len(),
-        rows=table.rows.height,
-        topics=table.rows["topic"].n_unique(),
-        run_tags=tuple(table.rows["tag"].unique(maintain_order=True).to_list()),
+        lines=lines,
+        rows=size,
+        topics=topics,
+        run_tags=tags,
         problems=problems,
         index=_index(ordered) if is_valid else None,
     )
@@ -63,7 +71,7 @@ def _is_other_format(table: RunTable, rules: RunRules) -> bool:
     return table.layout not in (*WANTED[rules.kind], TWO_COLUMNS, UNKNOWN)
 
 
-def _row_findings(table: RunTable, ordered: pl.DataFrame, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
+def _row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
     """Run every check of rows. Items of another task's format are not looked up: each would be unknown."""
     rows = table.rows
     if not rows.height:
@@ -79,7 +87,6 @@ def _row_findings(table: RunTable, ordered: pl.DataFrame, rules: RunRules, kind:
         yield from check_limit(rows, kept_rows(rows, rules)[1], rules)
     yield from check_ranks(rows, table.lost, rules)
     yield from check_scores(rows)
-    yield from check_ties(ordered, rules)
     yield from check_tags(rows)
 
 

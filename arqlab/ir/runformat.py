@@ -49,6 +49,7 @@ WANTED = {
     TaskKind.WRITTEN_ANSWERS: (TASK3,),
 }
 HEADER_WORDS = re.compile(r"(query|topic)(id|no|nr|num|number)?|qid|querynumber")
+SLICE = 50_000  # lines that are cut at a time
 EXCERPT = 80  # characters of a line that are shown
 
 
@@ -86,24 +87,17 @@ def wanted_formats(kind: TaskKind) -> str:
     return " or ".join(str(layout) for layout in WANTED[kind])
 
 
-def numbered_lines(lines: pl.Series) -> pl.DataFrame:
-    """Number the physical lines from 1 and take the CR of Windows off: line (Int64), text (String)."""
-    numbered = pl.DataFrame({"line": pl.int_range(1, lines.len() + 1, eager=True), "text": lines})
-    return numbered.with_columns(pl.col("text").str.strip_suffix("\r"))
-
-
 def read_ranked_list(lines: pl.Series, rules: RunRules) -> RunTable:
     """Read a run of ranked items: ARQMath Task 1 or 2, or TREC, separated by tabs or blanks; every line is accounted for."""
-    numbered = numbered_lines(lines)
-    is_blank = pl.col("text").str.strip_chars() == ""
-    findings = blank_findings(numbered.filter(is_blank))
-    cells = _cut(numbered.filter(~is_blank))
+    content, findings = _without_blank_lines(lines)
+    cells = _cut(content)
     headers = _headers(cells.frame, rules.topics)
     if headers.height:
         findings.append(Finding("header-line", occurrences_of_lines(headers, expected="a row")))
         cells = cells._replace(frame=cells.frame.join(headers, on="line", how="anti", maintain_order="left"))
     is_good = pl.col(f"field_{cells.width - 1}").is_not_null() & pl.col(f"field_{cells.width}").is_null()
-    good, bad = cells.frame.filter(is_good), cells.frame.filter(~is_good)
+    bad = cells.frame.filter(~is_good)
+    good = cells.frame.filter(is_good) if bad.height else cells.frame
     layout = _layout(good, cells.width, rules.kind)
     if bad.height:
         findings.append(_columns_finding(bad, layout, cells, rules.kind))
@@ -119,11 +113,14 @@ def occurrences_of_lines(lines: pl.DataFrame, *, expected: str) -> pl.DataFrame:
     return occurrences(lines, found=found, expected=pl.lit(expected), topic=pl.lit(None, pl.String))
 
 
-def blank_findings(blank: pl.DataFrame) -> list[Finding]:
-    """List blank lines."""
-    if not blank.height:
-        return []
-    return [Finding("blank-lines", occurrences_of_lines(blank, expected="a row"))]
+def _without_blank_lines(lines: pl.Series) -> tuple[pl.DataFrame, list[Finding]]:
+    """Number the lines from 1 (line, text), and list the blank ones."""
+    numbered = pl.DataFrame({"line": pl.int_range(1, lines.len() + 1, eager=True), "text": lines})
+    is_blank = lines.str.contains(r"^\s*$")
+    if not is_blank.any():
+        return numbered, []
+    places = occurrences_of_lines(numbered.filter(is_blank), expected="a row")
+    return numbered.filter(~is_blank), [Finding("blank-lines", places)]
 
 
 def _cut(content: pl.DataFrame) -> _Cells:
@@ -138,7 +135,9 @@ def _cut(content: pl.DataFrame) -> _Cells:
             fives, sixes, separator = int((blanks == 4).sum()), int((blanks == 5).sum()), " "
     width = 5 if fives > sixes else 6
     text = content["text"] if separator == "\t" else by_blanks
-    fields = text.str.split_exact("\t", width).struct.unnest()
+    # In slices, because what the cutting itself takes is several times what it leaves.
+    slices = [text.slice(begin, SLICE) for begin in range(0, max(text.len(), 1), SLICE)]
+    fields = pl.concat([part.str.split_exact("\t", width).struct.unnest() for part in slices])
     return _Cells(content.hstack(fields), width, separator)
 
 

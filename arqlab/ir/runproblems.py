@@ -42,7 +42,11 @@ KINDS: dict[str, Kind] = {
         "Save it as UTF-8 without a byte order mark.",
         "The repaired file leaves it out.",
     ),
-    "crlf": Kind(NOTE, "{lines_start} with CR LF, as Windows writes them; this is accepted.", "Nothing is to be done."),
+    "crlf": Kind(
+        NOTE,
+        "The file has CR LF at the end of {lines}, as Windows writes them; this is accepted.",
+        "Nothing is to be done.",
+    ),
     "cr": Kind(
         WARNING,
         "On {lines} there are carriage returns that do not belong to a line end of Windows; each is read as a line end.",
@@ -258,7 +262,6 @@ def _counted(finding: Finding) -> dict[str, object]:
     return {
         "count": f"{count:,}",
         "lines": _number(count, "line", "lines"),
-        "lines_start": _number(count, "line ends", "lines end"),
         "topics": _number(topics, "topic", "topics"),
         "topics_have": _number(topics, "topic has", "topics have"),
         "topics_do": _number(topics, "topic does", "topics do"),

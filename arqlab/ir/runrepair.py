@@ -10,7 +10,7 @@ from arqlab.ir.runformat import TASK3, RunTable
 from arqlab.ir.runranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
 from arqlab.ir.runreport import RunRules
 from arqlab.ir.runrows import read_rows
-from arqlab.ir.runtext import read_text, split_lines
+from arqlab.ir.runtext import read_text
 
 PASSES = 4  # a repair may bring another fault to light: a score that can be read now shows a rank against it
 LEFT_OUT = ("blank-lines", "header-line")
@@ -34,16 +34,16 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
     text = read_text(data)
     if not text.can_repair:
         return data
-    lines = split_lines(text.text)
-    table = read_rows(text.text, lines, rules)
+    table = read_rows(text.data, rules)
     is_comma = pl.col("score_text").str.contains(DECIMAL_COMMA)
     point = pl.col("score_text").str.replace(",", ".", literal=True)
     readable = with_numbers(
         table.rows.with_columns(pl.when(is_comma).then(point).otherwise("score_text").alias("score_text"))
     )
     kept = _renumbered(kept_rows(readable, rules)[0], table.lost, rules)
-    end = "\n" if text.text.endswith("\n") else ""
-    written = "\n".join(_written_lines(lines.to_list(), table, kept))
+    end = "\n" if text.data.endswith(b"\n") else ""
+    lines = text.data.decode().removesuffix("\n").split("\n")
+    written = "\n".join(_written_lines(lines, table, kept))
     return (written + end).encode() if written else b""
 
 

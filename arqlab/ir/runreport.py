@@ -104,12 +104,11 @@ def occurrences(
     """Give the occurrences of a problem, one for each row, by line. A string names a column."""
     columns = {"line": pl.col("line"), "topic": topic, "found": found, "expected": expected}
     named = [pl.col(value) if isinstance(value, str) else value for value in columns.values()]
-    # Of one chunk: polars 2.1 panics where pl.format meets an empty chunk, as a filter of shifted columns leaves it.
-    return (
-        rows.rechunk()
-        .select(expression.cast(OCCURRENCE[name]).alias(name) for name, expression in zip(columns, named, strict=True))
-        .sort("line")
+    # polars 2.1 stops with a panic where it formats a string from a column in chunks of which one is empty.
+    places = rows.rechunk().select(
+        expression.cast(OCCURRENCE[name]).alias(name) for name, expression in zip(columns, named, strict=True)
     )
+    return places if places["line"].is_sorted() else places.sort("line")
 
 
 def listed(places: Iterable[Place]) -> pl.DataFrame:

@@ -1,12 +1,11 @@
 """The rows of a run, whichever of the formats it is in, with their numbers read."""
 
-import polars as pl
-
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.runanswers import holds_answers, read_answers
 from arqlab.ir.runformat import TASK1, TASK2, TASK3, RunTable, read_ranked_list
 from arqlab.ir.runranks import with_numbers
 from arqlab.ir.runreport import RunRules
+from arqlab.ir.runtext import split_lines
 
 ITEMS_OF_FORMAT = {
     TASK1.format: ItemKind.POSTS,
@@ -15,9 +14,13 @@ ITEMS_OF_FORMAT = {
 }
 
 
-def read_rows(text: str, lines: pl.Series, rules: RunRules) -> RunTable:
-    """Read the rows of a run in the format that its first lines tell; rank (Int64) and score (Float64) may be null."""
-    table = read_answers(text, rules) if holds_answers(lines, rules.kind) else read_ranked_list(lines, rules)
+def read_rows(data: bytes, rules: RunRules) -> RunTable:
+    """Read the rows of a run in the format that its first lines tell.
+
+    `data` is what `runtext.read_text` gives. The rows get rank (Int64) and score (Float64), null where they cannot be read.
+    """
+    is_written = holds_answers(data, rules.kind)
+    table = read_answers(data, rules) if is_written else read_ranked_list(split_lines(data), rules)
     return table._replace(rows=with_numbers(table.rows))
 
 

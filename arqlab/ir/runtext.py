@@ -1,5 +1,6 @@
 """From the bytes of a run file to its lines: encoding, byte order mark, line ends."""
 
+import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,28 +11,30 @@ from arqlab.ir.runreport import Finding, Place, listed
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 UTF16_PLACE: Place = (None, None, "the byte order mark of UTF-16", "UTF-8")
+EVERY_LINE: Place = (None, None, "CR LF at the end of every line", "LF")
+PIECE = 2**20
 BOM_PLACE: Place = (1, None, "the bytes EF BB BF", "the first topic id")
 
 
 class RunText(NamedTuple):
-    """A run file as text without byte order mark, every line ended by LF or CR LF, and what was odd about its bytes."""
+    """A run file without byte order mark, every line ended by LF or CR LF, and what was odd about its bytes."""
 
-    text: str
+    data: bytes
     findings: list[Finding]
     is_text: bool = True
 
     @property
     def can_repair(self) -> bool:
-        """Tell whether the text is what the file says: only then can it be written anew."""
+        """Tell whether the file can be read for certain: only then can it be written anew."""
         return self.is_text and not any(finding.kind == "encoding" for finding in self.findings)
 
 
 def read_text(data: bytes) -> RunText:
-    """Decode a run file. Bytes that are not UTF-8 become U+FFFD and are listed, the first of each line."""
+    """Look at the bytes of a run file. Lines that are not UTF-8 are listed, with the first wrong byte of each."""
     if data.startswith(UTF16_BOMS):
-        return RunText("", [Finding("encoding", listed([UTF16_PLACE]))], is_text=False)
+        return RunText(b"", [Finding("encoding", listed([UTF16_PLACE]))], is_text=False)
     if b"\0" in data:
-        return RunText("", [Finding("null-byte", listed([_null_byte(data)]))], is_text=False)
+        return RunText(b"", [Finding("null-byte", listed([_null_byte(data)]))], is_text=False)
     findings = []
     if data.startswith(UTF8_BOM):
         data = data[len(UTF8_BOM) :]
@@ -41,24 +44,45 @@ def read_text(data: bytes) -> RunText:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if broken := list(_broken_lines(data)):
         findings.append(Finding("encoding", listed(broken)))
-    return RunText(data.decode(errors="replace"), findings)
+    return RunText(data, findings)
 
 
-def split_lines(text: str) -> pl.Series:
-    """Give every physical line without its LF, blank ones too; a CR before it is kept. Line n is at index n - 1."""
-    lines = pl.Series("text", [text], dtype=pl.String).str.split("\n").explode()
-    return lines.head(lines.len() - 1) if not text or text.endswith("\n") else lines
+def split_lines(data: bytes) -> pl.Series:
+    """Give every physical line without its line end, blank ones too: line n is at index n - 1.
+
+    Bytes that are not UTF-8 become U+FFFD. The file is decoded in pieces, so that it is in memory once and not thrice.
+    """
+    parts = [pl.Series("text", [], dtype=pl.String)]
+    for piece in _pieces(data):
+        text = piece.decode(errors="replace").removesuffix("\n")
+        text = text.replace("\r\n", "\n").removesuffix("\r") if b"\r" in piece else text
+        parts.append(pl.Series("text", [text], dtype=pl.String).str.split("\n").explode())
+    return pl.concat(parts, rechunk=True)
 
 
-def line_end_findings(text: str, lines: pl.Series) -> Iterator[Finding]:
+def line_end_findings(data: bytes, lines: int) -> Iterator[Finding]:
     """Note line ends of Windows and a last line without a line end; both are accepted."""
-    if "\r" in text:
-        rows = pl.DataFrame({"line": pl.int_range(1, lines.len() + 1, eager=True), "text": lines})
-        ends = rows.filter(pl.col("text").str.ends_with("\r"))
-        places = ends.select("line", topic=pl.lit(None, pl.String), found=pl.lit("CR LF"), expected=pl.lit("LF"))
-        yield Finding("crlf", places)
-    if text and not text.endswith("\n"):
-        yield Finding("no-final-newline", listed([(lines.len(), None, "no line feed", "a line feed")]))
+    returns = data.count(b"\r\n")
+    if returns:
+        places = [EVERY_LINE] if returns == lines else _windows_lines(data)
+        yield Finding("crlf", listed(places), {"lines": f"{returns:,} line{'s' * (returns > 1)}"})
+    if data and not data.endswith(b"\n"):
+        yield Finding("no-final-newline", listed([(lines, None, "no line feed", "a line feed")]))
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Cut the file into pieces of about a mebibyte that end with a line."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", min(start + PIECE, len(data))) + 1 or len(data)
+        yield data[start:end]
+        start = end
+
+
+def _windows_lines(data: bytes) -> Iterator[Place]:
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if line.endswith(b"\r\n"):
+            yield number, None, "CR LF", "LF"
 
 
 def _null_byte(data: bytes) -> Place:
@@ -70,24 +94,26 @@ def _null_byte(data: bytes) -> Place:
 
 def _broken_lines(data: bytes) -> Iterator[Place]:
     """Give a place for each line that is not UTF-8: its first wrong byte, and how it reads as Latin-1."""
-    view, line, start = memoryview(data), 1, 0
-    while True:
-        try:
-            str(view[start:], "utf-8")
-        except UnicodeDecodeError as error:
-            position = start + error.start
-            line += data.count(b"\n", start, position)
-            end = data.find(b"\n", position)
-            end = len(data) if end < 0 else end
-            yield line, None, _as_latin(data, position, end), "UTF-8"
-            line, start = line + 1, end + 1
-        else:
-            return
+    line = 1
+    for piece in _pieces(data):
+        start = 0
+        while start < len(piece):
+            try:
+                str(memoryview(piece)[start:], "utf-8")
+            except UnicodeDecodeError as error:
+                position = start + error.start
+                end = piece.find(b"\n", position) + 1 or len(piece)
+                line += piece.count(b"\n", start, position)
+                yield line, None, _as_latin(piece, position, end), "UTF-8"
+                line, start = line + 1, end
+            else:
+                line += piece.count(b"\n", start)
+                break
 
 
 def _as_latin(data: bytes, position: int, end: int) -> str:
     begin = data.rfind(b"\n", 0, position) + 1
-    around = data[max(position - 20, begin) : min(position + 20, end)].decode("latin-1")
+    around = data[max(position - 20, begin) : min(position + 20, end)].decode("latin-1").rstrip("\r\n")
     return f"byte {data[position]:02X} at byte {position - begin + 1} of the line; as Latin-1 it reads {around!r}"
 
 

@@ -37,6 +37,8 @@ def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str
 
 def _checked(data: bytes, rules: RunRules, items: str) -> Outcome:
     outcome = outcome_of(check_run(data, rules, items=ItemKind(items) if items else None))
+    # The index is in this order; whoever scores it after the task's order was changed must know.
+    outcome.facts["order"] = rules.order
     if any(problem.is_repairable for problem in outcome.problems):
         outcome.facts["repair"] = repair_facts(data, rules)
     return outcome

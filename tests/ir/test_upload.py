@@ -1,0 +1,191 @@
+"""Whatever is sent is unpacked within limits, or refused with a sentence for each problem."""
+
+import gzip
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arqlab.ir.records import Problem
+from arqlab.ir.upload import MAX_MEMBERS, UploadRefusedError, unpack
+
+RUN = b"A.1\t1\t1\t2.5\tt\n"
+ROOT = Path(__file__).parents[2]
+
+
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def refusals(data: bytes, **limits: int) -> list[Problem]:
+    with pytest.raises(UploadRefusedError) as refused:
+        unpack(io.BytesIO(data), name="x", **limits)
+    return list(refused.value.problems)
+
+
+def unpacked(data: bytes, name: str = "x.tsv") -> list[tuple[str, bytes]]:
+    return [tuple(run) for run in unpack(io.BytesIO(data), name=name)]
+
+
+@given(st.text("ab\t\n1é", min_size=1).map(str.encode))
+def test_a_run_comes_out_as_it_went_in(data):
+    assert unpacked(data) == [("x.tsv", data)]
+    assert unpacked(gzip.compress(data), "x.tsv.gz") == [("x.tsv", data)]
+    assert unpacked(zipped({"x.tsv": data})) == [("x.tsv", data)]
+
+
+def test_a_zip_gives_every_file_and_takes_one_layer_of_gzip_off():
+    data = zipped({"runs/a.tsv": RUN, "runs/b.tsv.gz": gzip.compress(RUN), "runs/": b""})
+
+    assert unpacked(data) == [("a.tsv", RUN), ("b.tsv", RUN)]
+
+
+def test_what_systems_add_to_a_zip_is_ignored():
+    data = zipped({"a.tsv": RUN, "__MACOSX/._a.tsv": b"\0", ".DS_Store": b"\0", "._b": b"\0"})
+
+    assert unpacked(data) == [("a.tsv", RUN)]
+
+
+BAD = {
+    "an empty file": b"",
+    "a gzip file that is cut short": gzip.compress(RUN * 1000)[:-20],
+    "a gzip file that is damaged": gzip.compress(RUN * 1000)[:30] + b"xxxxxxxxxxxx" + gzip.compress(RUN * 1000)[42:],
+    "a zip without a file in it, only folders": zipped({"runs/": b""}),
+    "a zip without a file in it": zipped({}),
+    "a zip that is damaged": zipped({"a.tsv": RUN})[:-5],
+    "an archive inside an archive": gzip.compress(gzip.compress(RUN)),
+    "a PDF document": b"%PDF-1.7\n...",
+    "a PNG picture": b"\x89PNG\r\n\x1a\n",
+    "a 7z archive": b"7z\xbc\xaf\x27\x1c",
+    "a RAR archive": b"Rar!\x1a\x07",
+    "an old Office document": b"\xd0\xcf\x11\xe0\xa1\xb1",
+    "an Office document": zipped({"[Content_Types].xml": b"<x/>", "xl/a.xml": b"<x/>"}),
+    "a tar archive": b"a".ljust(257, b"\0") + b"ustar\0" + b"0" * 249,
+    "text in UTF-16": "A.1\t1\t1\t2.5\tt\n".encode("utf-16"),
+    "a null byte": b"A.1\t1\t1\t2.5\tt\nA.1\t\0",
+    "more than 200,000 bytes in one line": b"A.1\t" + b"x" * 3_000_000,
+    "more than 500,000 lines": b"A\n" * 600_000,
+    "more than 67,108,864 bytes when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_upload_is_named_and_what_is_expected_is_said(kind):
+    (problem,) = refusals(BAD[kind])
+
+    assert problem.found.startswith(kind)
+    assert problem.expected
+    assert problem.todo.endswith(".")
+
+
+def test_text_in_utf_16_without_a_mark_is_known_too():
+    assert refusals("A.1\t1\t1\n".encode("utf-16-le"))[0].found == "text in UTF-16"
+
+
+def test_a_null_byte_is_found_with_its_line():
+    assert refusals(RUN * 10_000 + b"A.1\t\0")[0].line == 10_001
+
+
+def test_every_bad_file_of_a_zip_is_named():
+    data = zipped({"good.tsv": RUN, "empty.tsv": b"", "paper.pdf": b"%PDF", "inner.zip": zipped({"a": RUN})})
+    found = {problem.path: problem.found for problem in refusals(data)}
+
+    assert found == {
+        "x/empty.tsv": "an empty file",
+        "x/paper.pdf": "a PDF document",
+        "x/inner.zip": "an archive inside an archive",
+    }
+
+
+def test_a_file_of_a_zip_that_is_damaged_is_named():
+    data = zipped({"a.tsv": RUN * 99}, zipfile.ZIP_STORED).replace(RUN * 3, RUN * 2 + RUN.upper(), 1)
+
+    assert refusals(data)[0].path == "x/a.tsv"
+    assert refusals(data)[0].found.startswith("damaged data")
+
+
+def test_a_locked_file_of_a_zip_is_named():
+    data = bytearray(zipped({"a.tsv": RUN}))
+    data[6] |= 1
+    data[data.rfind(b"PK\x01\x02") + 8] |= 1
+
+    assert "password" in refusals(bytes(data))[0].found
+
+
+def test_a_zip_that_says_it_is_larger_than_the_limit_is_not_read():
+    assert "more than 1,000 bytes" in refusals(zipped({"a": RUN * 99}), max_bytes=1000)[0].found
+
+
+def test_a_zip_that_says_it_is_small_is_stopped_all_the_same():
+    data = zipped({"a.tsv": b"A.1\t1\n" * 9999}, zipfile.ZIP_STORED)
+    at = data.rfind(b"PK\x01\x02") + 24
+    data = data[:at] + (6).to_bytes(4, "little") + data[at + 4 :]
+
+    assert refusals(data, max_bytes=1000)
+
+
+def test_a_zip_of_too_many_files_is_refused():
+    assert f"{MAX_MEMBERS + 1:,} files" in refusals(zipped({str(n): RUN for n in range(MAX_MEMBERS + 1)}))[0].found
+
+
+def test_a_zip_with_a_huge_table_of_contents_is_refused_before_it_is_read():
+    data = zipped({f"{n:0200}": b"" for n in range(6000)}, zipfile.ZIP_STORED)
+
+    assert refusals(data)[0].found == "a zip of very many files"
+
+
+@given(st.binary(max_size=300), st.sampled_from([b"", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08"]))
+def test_no_bytes_do_more_than_be_refused(data, head):
+    try:
+        unpack(io.BytesIO(head + data), name="x")
+    except UploadRefusedError as refused:
+        assert all(problem.todo.endswith(".") for problem in refused.problems)
+
+
+MEASURED = """
+import io, re, sys, time
+from arqlab.ir.runfile import RunRules, check_run
+from arqlab.ir.upload import UploadRefusedError, unpack
+data = open(sys.argv[1], "rb").read()
+start = time.perf_counter()
+try:
+    unpack(io.BytesIO(data), name="x")
+    print("taken")
+except UploadRefusedError as refused:
+    print(refused.problems[0].found)
+seconds = time.perf_counter() - start
+# Not ru_maxrss, which a process takes over from the one that started it.
+print(seconds, int(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024)
+"""
+HUGE = {
+    "5 million lines": lambda: b"A.1\t1\t1\t1.0\tt\n" * 5_000_000,
+    "3 MB in one line": lambda: b"x" * 3_000_000,
+    "a gzip bomb": lambda: gzip.compress((b"x" * 999 + b"\n") * 400_000, 1),
+    "a zip bomb": lambda: zipped({str(n): (b"x" * 999 + b"\n") * 40_000 for n in range(9)}),
+    "60 MB cut short": lambda: gzip.compress((b"x" * 999 + b"\n") * 60_000, 1)[:-9],
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+def test_a_huge_upload_is_answered_within_two_seconds_and_300_mb(kind, tmp_path):
+    path = tmp_path / "upload"
+    path.write_bytes(HUGE[kind]())
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(path)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    found, figures = done.stdout.splitlines()
+    seconds, mebibytes = map(float, figures.split())
+
+    assert found != "taken"
+    assert seconds < 2
+    assert mebibytes < 300
+    print(f"{kind}: {found}, {seconds:.2f} s, {mebibytes:.0f} MiB")  # shown by `pytest -rP`
