@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arqlab.core.models import User
+from arqlab.core.models import Team, User
 from arqlab.core.services import record_event
 from submissions.models import Run
 
@@ -14,6 +14,7 @@ def yield_primary(run: Run, *, by: User | None) -> None:
     """
     if run.is_baseline:
         return
+    Team.objects.select_for_update().get(pk=run.team_id)  # of two runs that become primary at once, one waits here
     earlier = Run.objects.valid().filter(task=run.task_id, team=run.team_id, is_primary=True, is_baseline=False)
     for other in earlier.exclude(pk=run.pk).select_related("team"):
         Run.objects.filter(pk=other.pk).update(is_primary=False)

@@ -82,6 +82,8 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
     task, now = run.task, timezone.now()
     organizes = may_organize(request.user, task.lab)
     problems = list(run.problems.all())
+    unrepaired = sum(problem.severity == "error" and not problem.is_repairable for problem in problems)
+    may_submit = organizes or task.state(now) == "open"
     return {
         "lab": task.lab,
         "task": task,
@@ -89,10 +91,14 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "problems": problems,
         "summary": report_summary(problems),
         "repairable": [problem for problem in problems if problem.is_repairable],
-        "unrepaired": sum(problem.severity == "error" and not problem.is_repairable for problem in problems),
+        "unrepaired": unrepaired,
+        "submits_repaired": may_submit
+        and run.status == Run.Status.INVALID
+        and run.report.get("repair")
+        and not unrepaired,
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or task.state(now) == "open"),
-        "may_submit": organizes or task.state(now) == "open",
+        "may_submit": may_submit,
     }
