@@ -7,18 +7,82 @@ rival (member of team Beta), assessor, organizer, superuser. 302 for a visitor l
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.core.files.base import ContentFile
+from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from tests.factories import Scene
-from tests.submissions.factories import submit_valid_run
+from evaluation.services import score_waiting
+from submissions.models import Run
+from submissions.services import submit_upload, validate_run
+from tests.collection.factories import load_small
+from tests.evaluation.factories import make_qrels
+from tests.factories import Scene, make_lab
 
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
 TABLE = """
-GET  core:home                        200 200 200 200 200 200 200
+GET  collection:post-detail               200 200 200 200 200 200 200
+GET  core:account                         302 200 200 200 200 200 200
+POST core:account                         302 200 200 200 200 200 200
+GET  core:api-docs                        200 200 200 200 200 200 200
+GET  core:api-lab-detail                  200 200 200 200 200 200 200
+GET  core:api-lab-list                    200 200 200 200 200 200 200
+GET  core:api-schema                      200 200 200 200 200 200 200
+GET  core:api-task-detail                 200 200 200 200 200 200 200
+GET  core:api-task-list                   200 200 200 200 200 200 200
+GET  core:audit-list                      404 404 404 404 404 200 200
+GET  core:health                          200 200 200 200 200 200 200
+GET  core:home                            200 200 200 200 200 200 200
+GET  core:lab-detail                      200 200 200 200 200 200 200
+GET  core:lab-edit                        404 404 404 404 404 200 200
+POST core:lab-edit                        404 404 404 404 404 200 200
+GET  core:lab-list                        200 200 200 200 200 200 200
+GET  core:people-list                     404 404 404 404 404 200 200
+POST core:people-list                     404 404 404 404 404 200 200
+POST core:people-revoke                   404 404 404 404 404 302 302
+GET  core:task-detail                     200 200 200 200 200 200 200
+GET  core:task-edit                       404 404 404 404 404 200 200
+POST core:task-edit                       404 404 404 404 404 200 200
+GET  core:team-create                     302 200 200 200 200 200 200
+POST core:team-create                     302 200 200 200 200 200 200
+GET  core:team-detail                     302 404 200 404 404 200 200
+GET  core:team-join                       200 200 200 200 200 200 200
+POST core:team-join                       302 302 302 302 302 302 302
+POST core:team-leave                      302 404 302 404 404 302 302
+POST core:team-remove                     302 404 404 404 404 302 302
+POST core:team-renew                      302 404 302 404 404 302 302
+GET  core:topic-detail                    200 200 200 200 200 200 200
+GET  core:topic-list                      200 200 200 200 200 200 200
+GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
+GET  evaluation:api-run-scores            404 404 404 404 404 200 200
+GET  evaluation:leaderboard               200 200 200 200 200 200 200
+POST evaluation:leaderboard-hide          404 404 404 404 404 302 302
+POST evaluation:leaderboard-release       404 404 404 404 404 404 404
+GET  evaluation:run-scores                404 404 404 404 404 200 200
+GET  submissions:api-run-detail           403 404 200 404 404 200 200
+GET  submissions:api-run-list             403 200 200 200 404 200 200
+POST submissions:api-run-list             403 400 400 400 404 400 400
+GET  submissions:api-run-report           403 404 200 404 404 200 200
+GET  submissions:run-detail               302 404 200 404 404 200 200
+GET  submissions:run-edit                 302 404 200 404 404 200 200
+POST submissions:run-edit                 302 404 200 404 404 200 200
+GET  submissions:run-file                 302 404 200 404 404 200 200
+POST submissions:run-guess                302 200 200 200 404 200 200
+GET  submissions:run-list                 302 200 200 200 404 200 200
+POST submissions:run-primary              302 404 302 404 404 302 302
+GET  submissions:run-problems             302 404 200 404 404 200 200
+GET  submissions:run-repaired             302 404 200 404 404 200 200
+POST submissions:run-repaired             302 404 302 404 404 302 302
+GET  submissions:run-status               302 404 200 404 404 200 200
+POST submissions:run-submit               302 404 302 404 404 302 302
+GET  submissions:run-upload               302 200 200 200 404 200 200
+POST submissions:run-upload               302 422 422 422 404 422 422
+GET  submissions:run-withdraw             302 404 200 404 404 200 200
+POST submissions:run-withdraw             302 404 200 404 404 200 200
 """
 # Third-party pages, and those whose answer depends on a token that only a letter holds.
 ELSEWHERE = {"admin", "account"}
@@ -57,29 +121,68 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "query_id": "A.1",
         "post_id": "1",
     }
-    [(_, parameters)] = get_resolver_entry(name)
-    return reverse(name, kwargs={key: known[key] for key in parameters})
+    return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
 
 
-def get_resolver_entry(name: str) -> list[tuple[str, list[str]]]:
-    """Give the pattern and the parameters that an address takes."""
+def parameters_of(name: str) -> list[str]:
+    """Give the names of the parameters that an address takes."""
     resolver = get_resolver()
     *namespaces, last = name.split(":")
     for namespace in namespaces:
         resolver = resolver.namespace_dict[namespace][1]
-    return resolver.reverse_dict.getlist(last)[0][0]
+    [(_, parameters), *_] = resolver.reverse_dict.getlist(last)[0][0]
+    return list(parameters)
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize(
-    ("method", "name", "expected"), rows(), ids=lambda value: value if isinstance(value, str) else ""
-)
-def test_an_address_answers_a_role_as_the_table_says(method, name, expected, role, scene):
-    run = submit_valid_run(scene)
+def fill(scene: Scene, folder) -> Run:
+    """Give the lab posts and qrels, and team Alpha a valid run with a problem, scored, on an unreleased board."""
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    load_small(scene.lab, folder)
+    make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
+    file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
+    [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
+    validate_run(run_id=run.pk, at=at)
+    score_waiting(at=at)
+    return run
+
+
+def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
+    """Ask for an address as a person of a role, and give the status."""
     client, person = Client(raise_request_exception=False), scene.people[role]
     if not isinstance(person, AnonymousUser):
         client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return int(getattr(client, method.lower())(address(name, scene, run.pk)).status_code)
 
-    answer = getattr(client, method.lower())(address(name, scene, run.pk))
 
-    assert answer.status_code == expected[role]
+@pytest.mark.parametrize(("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else "")
+def test_an_address_answers_each_role_as_the_table_says(method, name, expected, scene, tmp_path):
+    run, found = fill(scene, tmp_path), {}
+
+    for role in ROLES:
+        with transaction.atomic():
+            found[role] = status_of(method, name, scene, run, role)
+            transaction.set_rollback(True)
+
+    assert found == expected
+
+
+@pytest.mark.parametrize("name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)}))
+def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
+    draft = make_lab("draft", is_public=False)
+    run = fill(draft, tmp_path)
+
+    found = {status_of("GET", name, draft, run, role) for role in ("visitor", "outsider")}
+
+    assert found <= {302, 403, 404, 405}
+
+
+@pytest.mark.parametrize(
+    "name", ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"]
+)
+def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, scene, tmp_path):
+    run, elsewhere = fill(scene, tmp_path), make_lab("elsewhere")
+    client = Client()
+    client.force_login(scene.member, backend="allauth.account.auth_backends.AuthenticationBackend")
+
+    assert client.get(reverse(f"submissions:{name}", args=["elsewhere", "task1", run.pk])).status_code == 404
+    assert elsewhere.task.runs.count() == 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.utils import timezone
-from evaluation.services import score_waiting
 from playwright.sync_api import expect
 
+from evaluation.services import score_waiting
 from tests.evaluation.factories import qrels_of
 from tests.factories import PASSWORD, make_lab
 

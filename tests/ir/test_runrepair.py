@@ -1,6 +1,5 @@
 """A repaired run has none of the problems that were called repairable, and is otherwise the run."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
