@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from arqlab.ir.rundiff import repair_diff
 
-FILES = st.lists(st.sampled_from("abcdefgh"), max_size=30).map(lambda lines: "".join(f"{line}\n" for line in lines).encode())
+FILES = st.lists(st.sampled_from("abcdefgh"), max_size=30).map(
+    lambda lines: "".join(f"{line}\n" for line in lines).encode()
+)
 
 
 def test_equal_files_have_no_diff():

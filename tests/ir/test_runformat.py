@@ -87,7 +87,7 @@ def test_the_formats_of_a_task_are_named_for_people():
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.text("A1 \tq", max_size=14), max_size=12), st.sampled_from([ANSWERS, FORMULAS]))
 def test_every_line_becomes_a_row_or_a_problem(lines, rules):
     read = table(*lines, rules=rules)
