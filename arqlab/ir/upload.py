@@ -95,19 +95,40 @@ class _Budget:
 
 
 class _Limits(NamedTuple):
-    """What may be read: bytes over all files of an upload, lines of each run."""
+    """What may be read: bytes over all files of an upload, lines of each run, and of a zip perhaps one member only."""
 
     budget: _Budget
     max_lines: int
+    only: str | None = None
 
 
-def unpack(file: BinaryIO, *, name: str, max_bytes: int = MAX_BYTES, max_lines: int = MAX_LINES) -> list[Unpacked]:
+def zip_members(file: BinaryIO, *, name: str, max_bytes: int = MAX_BYTES) -> list[str]:
+    """Give the paths of the run files in a zip by its table of contents; none when the upload is no zip.
+
+    Raises UploadRefusedError as `unpack` does when the zip cannot be listed or holds no run file.
+    """
+    try:
+        if not _head(file).startswith(ZIP):
+            return []
+        _check_directory(file)
+        with zipfile.ZipFile(file) as archive:
+            return [member.filename for member in _members(archive, _Limits(_Budget(max_bytes), MAX_LINES))]
+    except _RefusedError as refused:
+        raise UploadRefusedError([refused.at(name)]) from None
+    except DAMAGE as error:
+        raise UploadRefusedError([_damaged_zip(error).at(name)]) from error
+
+
+def unpack(
+    file: BinaryIO, *, name: str, max_bytes: int = MAX_BYTES, max_lines: int = MAX_LINES, only: str | None = None
+) -> list[Unpacked]:
     """Give the run files of an upload: the file itself, what a gzip file holds, or each file of a zip (gzipped or not).
 
-    `file` must be seekable. `max_bytes` is for all of it unpacked, `max_lines` for each run. Raises UploadRefusedError
-    with every problem. Reading stops where a limit is passed, so a bomb costs no more than a run of the largest size.
+    `file` must be seekable. `max_bytes` is for all of it unpacked, `max_lines` for each run. `only` names one member of
+    a zip (`zip_members`): the others are not read, whatever they are. Raises UploadRefusedError with every problem.
+    Reading stops where a limit is passed, so a bomb costs no more than a run of the largest size.
     """
-    limits = _Limits(_Budget(max_bytes), max_lines)
+    limits = _Limits(_Budget(max_bytes), max_lines, only)
     try:
         if _head(file).startswith(ZIP):
             return _from_zip(file, name, limits)
@@ -130,7 +151,7 @@ def _from_zip(file: BinaryIO, name: str, limits: _Limits) -> list[Unpacked]:
                     if limits.budget.left < 0:
                         break
     except (zipfile.BadZipFile, EOFError, OSError) as error:
-        raise _RefusedError(f"a zip that is damaged ({error})", todo="Pack it again and send it again.") from error
+        raise _damaged_zip(error) from error
     if problems:
         raise UploadRefusedError(problems)
     return runs
@@ -144,10 +165,16 @@ def _members(archive: zipfile.ZipFile, limits: _Limits) -> list[zipfile.ZipInfo]
     if len(names) > MAX_MEMBERS:
         raise _RefusedError(f"a zip of {len(names):,} files", expected=f"at most {MAX_MEMBERS:,} files")
     members = [member for member in archive.infolist() if not (member.is_dir() or _is_of_system(member.filename))]
+    if limits.only is not None:
+        members = [member for member in members if member.filename == limits.only][:1]
     if not members:
         raise _RefusedError("a zip without a file in it" + (", only folders" if names else ""))
     limits.budget.check(sum(member.file_size for member in members))
     return members
+
+
+def _damaged_zip(error: Exception) -> _RefusedError:
+    return _RefusedError(f"a zip that is damaged ({error})", todo="Pack it again and send it again.")
 
 
 def _is_of_system(path: str) -> bool:
@@ -222,7 +249,8 @@ def _check_kind(head: bytes) -> None:
     for mark, kind in MAGIC:
         if head.startswith(mark):
             raise _RefusedError(kind)
-    if b"\0" in head and max(head[::2].count(0), head[1::2].count(0)) > len(head) // 4:
+    zeros = sorted((head[::2].count(0), head[1::2].count(0)))
+    if zeros[1] > len(head) // 4 > 4 * zeros[0]:  # every other byte, as in UTF-16; not all of them
         raise _RefusedError("text in UTF-16", todo="Save the file as UTF-8.")
 
 
@@ -256,6 +284,6 @@ def _check_directory(file: BinaryIO) -> None:
     at = tail.find(ZIP_END)
     while at >= 0:
         record = tail[at : at + END_RECORD.size]
-        if len(record) == END_RECORD.size and END_RECORD.unpack(record)[6] > MAX_DIRECTORY_BYTES:
+        if len(record) == END_RECORD.size and END_RECORD.unpack(record)[5] > MAX_DIRECTORY_BYTES:
             raise _RefusedError("a zip of very many files", expected=f"at most {MAX_MEMBERS:,} files")
         at = tail.find(ZIP_END, at + 1)

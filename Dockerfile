@@ -1,0 +1,13 @@
+# One image for web, worker and beat; docker-compose.yml says which command each runs.
+FROM python:3.11-slim
+
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 ARQLAB_DATA=/data
+WORKDIR /app
+COPY requirements.txt .
+RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
+COPY . .
+RUN useradd --system --create-home arqlab && mkdir /data && chown arqlab /data
+USER arqlab
+VOLUME /data
+EXPOSE 8000
+CMD ["python", "manage.py", "serve", "--bind", "0.0.0.0:8000"]

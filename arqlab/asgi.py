@@ -1,0 +1,9 @@
+"""The ASGI door, for servers that speak it."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
+
+application = get_asgi_application()

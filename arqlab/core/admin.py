@@ -1,0 +1,138 @@
+"""The site administrator's view of people, labs and what was done. Changes here are audited as anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from arqlab.core import models
+from arqlab.core.permissions import signed_in
+from arqlab.core.services import record_event
+
+
+class AuditedAdmin(admin.ModelAdmin):
+    """An admin page whose changes stand in the audit of the lab."""
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        """Save a record, and say which fields were changed by whom."""
+        super().save_model(request, obj, form, change)
+        self._record(request, obj, "change" if change else "add", fields=form.changed_data)
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        """Delete a record, and say who did; a lab's audit ends with the lab."""
+        self._record(request, obj, "delete")
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        """Delete the chosen records one by one, each with its event."""
+        for record in queryset:
+            self.delete_model(request, record)
+
+    def _record(self, request: HttpRequest, obj: Model, what: str, **detail: Any) -> None:
+        lab = None if isinstance(obj, models.Lab) and what == "delete" else _lab_of(obj)
+        verb = f"admin.{what}-{obj._meta.model_name}"
+        record_event(verb=verb, target=obj, lab=lab, actor=signed_in(request), **detail)
+
+
+def _lab_of(record: Any) -> models.Lab | None:
+    """Give the lab that a record belongs to; a person belongs to none."""
+    if isinstance(record, models.Lab):
+        return record
+    return record.task.lab if isinstance(record, models.Topic) else getattr(record, "lab", None)
+
+
+@admin.register(models.User)
+class PersonAdmin(AuditedAdmin, UserAdmin):
+    """People with an account."""
+
+
+@admin.register(models.Lab)
+class LabAdmin(AuditedAdmin):
+    """Labs; their tasks and topics come from a folder."""
+
+    list_display = ["name", "slug", "protocol", "is_public"]
+    search_fields = ["name", "slug"]
+    readonly_fields = ["protocol"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """A lab comes from its folder, with a protocol that is known."""
+        return False
+
+
+@admin.register(models.Task)
+class TaskAdmin(AuditedAdmin):
+    """Tasks of all labs."""
+
+    list_display = ["name", "lab", "slug", "kind", "opens_at", "deadline"]
+    list_filter = ["kind", "lab"]
+    list_select_related = ["lab"]
+    readonly_fields = ["lab", "kind", "overrides"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """A task comes from its lab's folder; its rules are changed on its own page, which checks them."""
+        return False
+
+
+@admin.register(models.Topic)
+class TopicAdmin(AuditedAdmin):
+    """Topics to look at; a correction comes with the folder, which typesets it too."""
+
+    list_display = ["query_id", "task", "position", "title"]
+    list_filter = ["task"]
+    list_select_related = ["task__lab"]
+    search_fields = ["query_id", "title"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Topics are loaded, not typed in."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Topics are loaded, not typed in."""
+        return False
+
+
+@admin.register(models.Team)
+class TeamAdmin(AuditedAdmin):
+    """Teams of all labs; the invitation link is the members' secret."""
+
+    list_display = ["name", "lab", "created_at"]
+    list_filter = ["lab"]
+    search_fields = ["name"]
+    exclude = ["invitation_token"]
+
+
+@admin.register(models.Membership)
+class MembershipAdmin(AuditedAdmin):
+    """Who has which role in which lab."""
+
+    list_display = ["user", "role", "lab", "team", "created_at"]
+    list_filter = ["role", "lab"]
+    autocomplete_fields = ["user", "team"]
+    list_select_related = ["user", "lab", "team"]
+
+
+@admin.register(models.AuditEvent)
+class AuditEventAdmin(admin.ModelAdmin):
+    """What was done in all labs; to be read only."""
+
+    list_display = ["at", "actor", "verb", "target", "lab"]
+    list_filter = ["lab"]
+    search_fields = ["verb", "target"]
+    date_hierarchy = "at"
+    list_select_related = ["actor", "lab"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Events are written by what they tell of."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Events are never changed."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Events are never deleted."""
+        return False

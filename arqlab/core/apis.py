@@ -1,0 +1,110 @@
+"""Labs and tasks as JSON, under the same permissions as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import generics, serializers
+
+from arqlab.core import permissions
+from arqlab.core.models import Lab, Task
+
+
+class ProtocolSerializer(serializers.Serializer[Any]):
+    """The rules of a task: the lab's preset with the organizer's overrides."""
+
+    limit = serializers.IntegerField(help_text="The most items of a topic.")
+    max_characters = serializers.IntegerField(help_text="The longest written answer.")
+    quota = serializers.IntegerField(help_text="The runs of a team.")
+    labels = serializers.ListField(child=serializers.IntegerField(), help_text="The lowest and the highest label.")
+    relevant_from = serializers.IntegerField(help_text="The lowest label that is relevant.")
+    order = serializers.ChoiceField(choices=["score", "rank"])
+    measures = serializers.ListField(
+        child=serializers.CharField(), help_text="In ir_measures notation, the main first."
+    )
+
+
+class TaskSerializer(serializers.ModelSerializer[Task]):
+    """One task of a lab."""
+
+    lab = serializers.SlugRelatedField[Lab](slug_field="slug", read_only=True)
+    state = serializers.SerializerMethodField()
+    protocol = ProtocolSerializer(read_only=True)
+
+    class Meta:
+        model = Task
+        fields = [
+            "lab",
+            "slug",
+            "name",
+            "kind",
+            "description",
+            "trec_items",
+            "opens_at",
+            "deadline",
+            "state",
+            "protocol",
+        ]
+
+    @extend_schema_field(serializers.ChoiceField(choices=["upcoming", "open", "closed"]))
+    def get_state(self, task: Task) -> str:
+        """Say whether the task takes runs now."""
+        return task.state(timezone.now())
+
+
+class LabSerializer(serializers.ModelSerializer[Lab]):
+    """One lab with the slugs of its tasks."""
+
+    tasks = serializers.SlugRelatedField[Task](slug_field="slug", many=True, read_only=True)
+
+    class Meta:
+        model = Lab
+        fields = ["slug", "name", "description", "protocol", "is_public", "tasks"]
+
+
+class LabListApi(generics.ListAPIView[Lab]):
+    """All labs that one may see."""
+
+    serializer_class = LabSerializer
+    queryset = Lab.objects.none()  # tells the schema the model; the labs come from get_queryset
+
+    def get_queryset(self) -> QuerySet[Lab]:
+        """Give the labs that one may see, with their tasks."""
+        return permissions.labs_visible_to(self.request.user).prefetch_related("tasks")
+
+
+class LabDetailApi(generics.RetrieveAPIView[Lab]):
+    """One lab."""
+
+    serializer_class = LabSerializer
+    queryset = Lab.objects.none()
+
+    def get_object(self) -> Lab:
+        """Give the lab, or 404 where one may not see it."""
+        return permissions.lab_or_404(self.request.user, self.kwargs["lab"])
+
+
+class TaskListApi(generics.ListAPIView[Task]):
+    """The tasks of a lab."""
+
+    serializer_class = TaskSerializer
+    queryset = Task.objects.none()
+
+    def get_queryset(self) -> QuerySet[Task]:
+        """Give the tasks of the lab in their order."""
+        lab = permissions.lab_or_404(self.request.user, self.kwargs["lab"])
+        return Task.objects.filter(lab=lab).select_related("lab")
+
+
+class TaskDetailApi(generics.RetrieveAPIView[Task]):
+    """One task with its rules and deadline."""
+
+    serializer_class = TaskSerializer
+    queryset = Task.objects.none()
+
+    def get_object(self) -> Task:
+        """Give the task, or 404 where one may not see its lab."""
+        return permissions.task_or_404(self.request.user, self.kwargs["lab"], self.kwargs["task"])

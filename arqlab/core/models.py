@@ -1,0 +1,206 @@
+"""People, labs, tasks and topics: what every other app stands on."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils.functional import cached_property
+
+from arqlab.ir.overrides import with_overrides
+from arqlab.ir.protocols import PROTOCOLS, TaskProtocol
+from arqlab.ir.records import ItemKind, TaskKind
+
+
+def new_invitation_token() -> str:
+    """Give a token that cannot be guessed, for a team's invitation link."""
+    return secrets.token_urlsafe(24)
+
+
+class User(AbstractUser):
+    """A person with an account. What they may do is said per lab, by `Membership`."""
+
+    email = models.EmailField("email address", blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("email"), condition=~Q(email=""), name="user_email_once"),
+        ]
+
+    @property
+    def name(self) -> str:
+        """Give the full name, else the user name."""
+        return self.get_full_name() or self.get_username()
+
+
+class Lab(models.Model):
+    """One edition of an evaluation lab, such as ARQMath-3."""
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    protocol = models.CharField(max_length=40, help_text="A preset of arqlab.ir.protocols.")
+    is_public = models.BooleanField(default=True, help_text="Visitors see the lab; a draft is seen by its organizers.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Task(models.Model):
+    """One retrieval problem of a lab. Its protocol is the lab's preset with the organizer's overrides."""
+
+    class Kind(models.TextChoices):
+        ANSWERS = TaskKind.ANSWERS.value, "Answer retrieval"
+        FORMULAS = TaskKind.FORMULAS.value, "Formula retrieval"
+        WRITTEN_ANSWERS = TaskKind.WRITTEN_ANSWERS.value, "Written answers"
+
+    class Items(models.TextChoices):
+        POSTS = ItemKind.POSTS.value, "posts"
+        FORMULA_IDS = ItemKind.FORMULA_IDS.value, "formula ids"
+        VISUAL_IDS = ItemKind.VISUAL_IDS.value, "visual ids"
+        ANSWERS = ItemKind.ANSWERS.value, "written answers"
+
+    lab = models.ForeignKey(Lab, models.CASCADE, related_name="tasks")
+    slug = models.SlugField()
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    description = models.TextField(blank=True)
+    position = models.PositiveSmallIntegerField(default=0)
+    trec_items = models.CharField(
+        max_length=20, choices=Items.choices, help_text="What an item of a six-column TREC file is in this task."
+    )
+    overrides = models.JSONField(
+        default=dict, blank=True, help_text="Fields of the protocol that differ from the preset."
+    )
+    opens_at = models.DateTimeField(null=True, blank=True)
+    deadline = models.DateTimeField(null=True, blank=True)
+    shows_own_scores = models.BooleanField(
+        default=False, help_text="A team sees the scores of its own runs before the leaderboard is released."
+    )
+
+    class Meta:
+        ordering = ["lab", "position", "slug"]
+        constraints = [
+            models.UniqueConstraint(fields=["lab", "slug"], name="task_slug_once_per_lab"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["answers", "formulas", "written-answers"]), name="task_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(opens_at__isnull=True) | Q(deadline__isnull=True) | Q(opens_at__lt=models.F("deadline")),
+                name="task_opens_before_deadline",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lab.slug}/{self.slug}"
+
+    @property
+    def preset(self) -> TaskProtocol:
+        """Give what the lab's preset says for this kind of task."""
+        return PROTOCOLS[self.lab.protocol].tasks[TaskKind(self.kind)]
+
+    @cached_property
+    def protocol(self) -> TaskProtocol:
+        """Give the task's protocol: the lab's preset for this kind of task, with the organizer's overrides."""
+        return with_overrides(self.preset, self.overrides)
+
+    def state(self, at: datetime) -> str:
+        """Say whether the task takes runs at a moment: `upcoming`, `open` or `closed`."""
+        if self.opens_at and at < self.opens_at:
+            return "upcoming"
+        return "closed" if self.deadline and at > self.deadline else "open"
+
+
+class Topic(models.Model):
+    """One information need of a task, as the source wrote it and as the page shows it (typeset once, when loaded)."""
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="topics")
+    query_id = models.CharField(max_length=100)
+    position = models.PositiveIntegerField()
+    title = models.TextField(blank=True)
+    body = models.TextField(blank=True)
+    tags = models.JSONField(default=list, blank=True)
+    formula_id = models.CharField(max_length=100, blank=True)
+    latex = models.TextField(blank=True)
+    info = models.JSONField(default=dict, blank=True, help_text="Category, difficulty, dependency and the like.")
+    title_html = models.TextField(blank=True)
+    body_html = models.TextField(blank=True)
+    formula_html = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["task", "position"]
+        constraints = [models.UniqueConstraint(fields=["task", "query_id"], name="topic_once_per_task")]
+
+    def __str__(self) -> str:
+        return self.query_id
+
+
+class Team(models.Model):
+    """The people who submit runs together, with one quota."""
+
+    lab = models.ForeignKey(Lab, models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=80)
+    invitation_token = models.CharField(max_length=64, unique=True, default=new_invitation_token)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["lab", "name"]
+        constraints = [models.UniqueConstraint("lab", Lower("name"), name="team_name_once_per_lab")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """The role of a person in a lab. A member belongs to a team; organizers and assessors do not."""
+
+    class Role(models.TextChoices):
+        ORGANIZER = "organizer", "Organizer"
+        ASSESSOR = "assessor", "Assessor"
+        MEMBER = "member", "Team member"
+
+    lab = models.ForeignKey(Lab, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role.choices)
+    team = models.ForeignKey(Team, models.CASCADE, null=True, blank=True, related_name="memberships")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["lab", "role", "user"]
+        constraints = [
+            models.UniqueConstraint(fields=["lab", "user", "role"], condition=Q(team=None), name="role_once_per_lab"),
+            models.UniqueConstraint(fields=["team", "user"], name="member_once_per_team"),
+            models.CheckConstraint(
+                condition=Q(role="member", team__isnull=False)
+                | Q(role__in=["organizer", "assessor"], team__isnull=True),
+                name="only_members_have_a_team",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.lab}"
+
+
+class AuditEvent(models.Model):
+    """Who did what, when; written in the transaction that does it, never changed."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    lab = models.ForeignKey(Lab, models.CASCADE, null=True, blank=True, related_name="audit_events")
+    verb = models.CharField(max_length=60)
+    target = models.CharField(max_length=300)
+    detail = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.target}"

@@ -1,0 +1,52 @@
+"""What changes people and their roles in a lab."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, Membership, User
+from arqlab.core.services.audit import record_event
+
+
+@transaction.atomic
+def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membership:
+    """Make a person organizer or assessor of a lab; somebody who is it already stays it.
+
+    Raises `UserError` for the role of a member: that one is had by joining a team.
+    """
+    if role not in {Membership.Role.ORGANIZER, Membership.Role.ASSESSOR}:
+        raise UserError(
+            f"The role {role!r} cannot be granted. Grant organizer or assessor; members join by a team's invitation.",
+            code="unknown-role",
+        )
+    membership, created = Membership.objects.get_or_create(lab=lab, user=user, role=role, team=None)
+    if created:
+        record_event(verb="role.grant", target=user, lab=lab, actor=by, role=role)
+    return membership
+
+
+@transaction.atomic
+def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
+    """Take the role of organizer or assessor from a person who has it; a lab keeps at least one organizer.
+
+    Raises `UserError` when the person has no such role, or is the last organizer.
+    """
+    Lab.objects.select_for_update().get(pk=lab.pk)  # two organizers who revoke each other: one of them waits
+    having = Membership.objects.filter(lab=lab, role=role, team=None)
+    if role == Membership.Role.ORGANIZER and not having.exclude(user=user).exists():
+        raise UserError(
+            f"{user.name} is the last organizer of {lab}. Make somebody else an organizer first.", code="last-organizer"
+        )
+    removed, _ = having.filter(user=user).delete()
+    if not removed:
+        raise UserError(f"{user.name} is no {role} of {lab}. Reload the page to see who is.", code="no-such-role")
+    record_event(verb="role.revoke", target=user, lab=lab, actor=by, role=role)
+
+
+@transaction.atomic
+def change_name(*, user: User, first_name: str, last_name: str) -> None:
+    """Write a person's own name, as other people of their labs read it."""
+    user.first_name, user.last_name = first_name, last_name
+    user.save(update_fields=["first_name", "last_name"])
+    record_event(verb="person.rename", target=user, lab=None, actor=user)

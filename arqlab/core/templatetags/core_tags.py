@@ -1,0 +1,75 @@
+"""Filters that every app's pages use: states, deadlines, measures and scores as the field writes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from arqlab.ir.measures import MeasureRefusedError, parse_measure
+
+register = template.Library()
+
+# POSIX turns the sign around: GMT+12 is twelve hours behind UTC, where a day ends last on earth.
+ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
+
+
+@register.filter
+def deadline(moment: datetime | None) -> str:
+    """Write a deadline in UTC and anywhere-on-earth, for plain text; pages use `components/deadline.html`."""
+    if moment is None:
+        return "no deadline"
+    utc, earth = moment.astimezone(UTC), moment.astimezone(ANYWHERE_ON_EARTH)
+    return f"{utc:%Y-%m-%d %H:%M} UTC ({earth:%Y-%m-%d %H:%M} anywhere on earth)"
+
+
+@register.filter
+def chip(state: str) -> SafeString:
+    """Give the chip of a state; the words are those of `components/chip.html`."""
+    return format_html('<span class="chip chip-{}">{}</span>', state, state.capitalize())
+
+
+@register.filter
+def measure(name: str) -> str:
+    """Write a measure as the papers do: `nDCG(judged_only=True)@1000` is nDCG′. An unknown name stays what it is."""
+    try:
+        return parse_measure(name).label.replace("'", "′")
+    except MeasureRefusedError:
+        return name
+
+
+@register.filter
+def score(value: float | None) -> str:
+    """Write a score with four decimals, and a dash where there is none."""
+    return "–" if value is None else f"{value:.4f}"
+
+
+@register.filter
+def words(slug: str) -> str:
+    """Write the key of a topic's information as words: `multi_part` is Multi part."""
+    return slug.replace("_", " ").replace("-", " ").strip().capitalize()
+
+
+@register.filter
+def value(facts: dict[str, object], name: str) -> object:
+    """Give one value of a topic's information by its key, and nothing where it has none."""
+    return facts.get(name, "")
+
+
+@register.filter
+def details(detail: dict[str, Any]) -> list[str]:
+    """Write what an audit event tells in particular, a line each: changed fields with their old and new values."""
+    lines = [f"{name}: {_said(old)} → {_said(new)}" for name, (old, new) in detail.get("changes", {}).items()]
+    return lines + [f"{name}: {_said(value)}" for name, value in detail.items() if name != "changes" and value != []]
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_said(part)}" for name, part in value.items()) or "–"
+    if isinstance(value, list):
+        return ", ".join(map(_said, value))
+    return "–" if value in (None, "") else str(value)

@@ -1,0 +1,36 @@
+"""The addresses of people, labs, tasks and topics, and the description of the API."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from arqlab.core import apis
+from arqlab.core.views import home, labs, tasks, teams
+
+app_name = "core"
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("account/", home.account, name="account"),
+    path("healthz/", home.health, name="health"),
+    path("join/<str:token>/", teams.team_join, name="team-join"),
+    path("labs/", labs.lab_list, name="lab-list"),
+    path("labs/<slug:lab>/", labs.lab_detail, name="lab-detail"),
+    path("labs/<slug:lab>/edit/", labs.lab_edit, name="lab-edit"),
+    path("labs/<slug:lab>/audit/", labs.audit_list, name="audit-list"),
+    path("labs/<slug:lab>/people/", labs.people_list, name="people-list"),
+    path("labs/<slug:lab>/people/revoke/", labs.people_revoke, name="people-revoke"),
+    path("labs/<slug:lab>/teams/new/", teams.team_create, name="team-create"),
+    path("labs/<slug:lab>/teams/<int:team>/", teams.team_detail, name="team-detail"),
+    path("labs/<slug:lab>/teams/<int:team>/renew/", teams.team_renew, name="team-renew"),
+    path("labs/<slug:lab>/teams/<int:team>/leave/", teams.team_leave, name="team-leave"),
+    path("labs/<slug:lab>/teams/<int:team>/members/<int:user>/remove/", teams.team_remove, name="team-remove"),
+    path("labs/<slug:lab>/tasks/<slug:task>/", tasks.task_detail, name="task-detail"),
+    path("labs/<slug:lab>/tasks/<slug:task>/edit/", tasks.task_edit, name="task-edit"),
+    path("labs/<slug:lab>/tasks/<slug:task>/topics/", tasks.topic_list, name="topic-list"),
+    path("labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/", tasks.topic_detail, name="topic-detail"),
+    path("api/labs/", apis.LabListApi.as_view(), name="api-lab-list"),
+    path("api/labs/<slug:lab>/", apis.LabDetailApi.as_view(), name="api-lab-detail"),
+    path("api/labs/<slug:lab>/tasks/", apis.TaskListApi.as_view(), name="api-task-list"),
+    path("api/labs/<slug:lab>/tasks/<slug:task>/", apis.TaskDetailApi.as_view(), name="api-task-detail"),
+    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="core:api-schema"), name="api-docs"),
+]

@@ -1,0 +1,88 @@
+"""The pages of labs, and of the people who run them."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arqlab.core import permissions, selectors, services
+from arqlab.core.errors import UserError
+from arqlab.core.forms import LabForm, RevokeForm, RoleForm
+
+EVENTS_A_PAGE = 100
+
+
+@require_safe
+def lab_list(request: HttpRequest) -> HttpResponse:
+    """All labs that one may see, open ones first."""
+    labs = permissions.labs_visible_to(request.user)
+    return render(request, "core/lab_list.html", {"labs": selectors.lab_rows(labs, at=timezone.now())})
+
+
+@require_safe
+def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
+    """A lab: its state, tasks and deadlines, what one is in it, and the next thing to do."""
+    found = permissions.lab_or_404(request.user, lab)
+    row = selectors.lab_row(found, at=timezone.now())
+    context = {"row": row, "lab": row.lab, "standing": selectors.standing_in(request.user, found)}
+    return render(request, "core/lab_detail.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def lab_edit(request: HttpRequest, lab: str) -> HttpResponse:
+    """An organizer changes what visitors read about a lab, and whether they see it."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    initial = {"name": found.name, "description": found.description, "is_public": found.is_public}
+    form = LabForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        services.change_lab(lab=found, changes=form.cleaned_data, by=permissions.signed_in(request))
+        messages.success(request, "The lab was saved.")
+        return redirect("core:lab-detail", lab=lab)
+    return render(request, "core/lab_edit.html", {"form": form, "lab": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def people_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Organizers see who is in a lab, and grant the roles of organizer and assessor."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    form = RoleForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        person, role = form.cleaned_data["person"], form.cleaned_data["role"]
+        services.grant_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
+        messages.success(request, f"{person.name} is {role} of {found} now.")
+        return redirect("core:people-list", lab=lab)
+    context = {"form": form, "lab": found}
+    context |= {"staff": selectors.staff_of(found), "teams": selectors.teams_with_members(found)}
+    return render(request, "core/people_list.html", context)
+
+
+@require_POST
+def people_revoke(request: HttpRequest, lab: str) -> HttpResponse:
+    """An organizer takes a role from a person."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    form = RevokeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nobody was chosen. Press “Revoke” beside a person.")
+        return redirect("core:people-list", lab=lab)
+    person, role = form.cleaned_data["person"], form.cleaned_data["role"]
+    try:
+        services.revoke_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"{person.name} is no longer {role} of {found}.")
+    return redirect("core:people-list", lab=lab)
+
+
+@require_safe
+def audit_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Organizers read who did what in a lab, the newest first."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    verb = request.GET.get("verb", "").strip()
+    pages = Paginator(selectors.audit_events(found, verb=verb), EVENTS_A_PAGE)
+    context = {"lab": found, "page": pages.get_page(request.GET.get("page")), "verb": verb}
+    return render(request, "core/audit_list.html", context)

@@ -1,0 +1,76 @@
+"""The pages of tasks and their topics."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core import permissions, selectors, services
+from arqlab.core.errors import UserError
+from arqlab.core.forms import TaskForm
+
+
+@require_safe
+def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """A task: its state, its rules in words, its topics, and the next thing to do."""
+    found = permissions.task_or_404(request.user, lab, task)
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "state": found.state(timezone.now()),
+        "standing": selectors.standing_in(request.user, found.lab),
+        "topics": found.topics.count(),
+    }
+    return render(request, "core/task_detail.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """An organizer changes a task: its dates, limits, quota and measures."""
+    found = permissions.organized_task_or_404(request.user, lab, task)
+    form = TaskForm(request.POST or None, task=found)
+    if request.method == "POST" and form.is_valid():
+        by = permissions.signed_in(request)
+        try:
+            services.change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
+        except UserError as error:
+            form.add_error("deadline" if error.code == "dates" else None, error.message)
+        else:
+            messages.success(request, "The task was saved.")
+            return redirect("core:task-detail", lab=lab, task=task)
+    return render(request, "core/task_edit.html", {"form": form, "task": found, "lab": found.lab})
+
+
+@require_safe
+def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """The topics of a task, searched by words and by what the organizers say of them."""
+    found = permissions.task_or_404(request.user, lab, task)
+    words = request.GET.get("q", "").strip()
+    chosen = {name: request.GET.get(name, "") for name in selectors.TOPIC_FILTERS}
+    topics = list(found.topics.order_by("position").defer("body_html"))
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "topics": selectors.search_topics(topics, words=words, info=chosen),
+        "total": len(topics),
+        "words": words,
+        "choices": [(name, chosen[name], selectors.info_values(topics, name)) for name in selectors.TOPIC_FILTERS],
+        "is_searched": bool(words or any(chosen.values())),
+    }
+    return render(request, "core/topic_list.html", context)
+
+
+@require_safe
+def topic_detail(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+    """One topic as assessors read it, with what is known of it, and its neighbours."""
+    found = permissions.task_or_404(request.user, lab, task)
+    topic = get_object_or_404(found.topics, query_id=query_id)
+    before, after = selectors.neighbours(topic)
+    facts, notes = selectors.public_info(topic)
+    context = {"topic": topic, "task": found, "lab": found.lab, "before": before, "after": after, "facts": facts}
+    if permissions.may_organize(request.user, found.lab):
+        context["notes"] = notes
+    return render(request, "core/topic_detail.html", context)

@@ -1,0 +1,111 @@
+"""The pages of teams: make one, invite, join, leave."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arqlab.core import permissions, selectors, services
+from arqlab.core.errors import UserError
+from arqlab.core.forms import TeamForm
+from arqlab.core.models import Team, User
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def team_create(request: HttpRequest, lab: str) -> HttpResponse:
+    """Make a team in a lab and become its first member."""
+    found = permissions.lab_or_404(request.user, lab)
+    form = TeamForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            team = services.create_team(lab=found, by=permissions.signed_in(request), **form.cleaned_data)
+        except UserError as error:
+            form.add_error("name", error.message)
+        else:
+            messages.success(request, f"{team} was made. Send the invitation link to the other members.")
+            return redirect("core:team-detail", lab=lab, team=team.pk)
+    return render(request, "core/team_create.html", {"form": form, "lab": found})
+
+
+@login_required
+@require_safe
+def team_detail(request: HttpRequest, lab: str, team: int) -> HttpResponse:
+    """A team: its members, its invitation link, the way out."""
+    found = permissions.team_or_404(request.user, lab, team)
+    link = request.build_absolute_uri(reverse("core:team-join", args=[found.invitation_token]))
+    context = {
+        "team": found,
+        "lab": found.lab,
+        "link": link,
+        "members": found.memberships.select_related("user").order_by("created_at"),
+        "standing": selectors.standing_in(request.user, found.lab),
+        "is_member": permissions.is_team_member(request.user, found),
+    }
+    return render(request, "core/team_detail.html", context)
+
+
+@login_required
+@require_POST
+def team_renew(request: HttpRequest, lab: str, team: int) -> HttpResponse:
+    """Make a new invitation link; the old one ends."""
+    found = permissions.team_or_404(request.user, lab, team)
+    services.renew_invitation(team=found, by=permissions.signed_in(request))
+    messages.success(request, "The team has a new invitation link. The old one leads nowhere now.")
+    return redirect("core:team-detail", lab=lab, team=team)
+
+
+@login_required
+@require_POST
+def team_leave(request: HttpRequest, lab: str, team: int) -> HttpResponse:
+    """Leave a team that one belongs to."""
+    found = permissions.team_or_404(request.user, lab, team)
+    try:
+        services.leave_team(team=found, user=permissions.signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+        return redirect("core:team-detail", lab=lab, team=team)
+    messages.success(request, f"You left {found.name}.")
+    return redirect("core:lab-detail", lab=lab)
+
+
+@login_required
+@require_POST
+def team_remove(request: HttpRequest, lab: str, team: int, user: int) -> HttpResponse:
+    """An organizer takes a person out of a team."""
+    organized = permissions.organized_lab_or_404(request.user, lab)
+    found = get_object_or_404(organized.teams.select_related("lab"), pk=team)
+    person = get_object_or_404(User, pk=user, memberships__team=found)
+    try:
+        services.remove_member(team=found, user=person, by=permissions.signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"{person.name} is no longer a member of {found.name}.")
+    return redirect("core:people-list", lab=lab)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def team_join(request: HttpRequest, token: str) -> HttpResponse:
+    """Show whom an invitation link joins; a signed-in person joins by a press of the button."""
+    found = get_object_or_404(Team.objects.select_related("lab"), invitation_token=token)
+    if request.method == "POST":
+        return _join(request, found)
+    context = {
+        "team": found,
+        "lab": found.lab,
+        "members": found.memberships.count(),
+        "is_member": permissions.is_team_member(request.user, found),
+    }
+    return render(request, "core/team_join.html", context)
+
+
+@login_required
+def _join(request: HttpRequest, team: Team) -> HttpResponse:
+    services.join_team(team=team, user=permissions.signed_in(request))
+    messages.success(request, f"You are a member of {team} now.")
+    return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)

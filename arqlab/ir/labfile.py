@@ -1,0 +1,239 @@
+"""A lab as a folder: `lab.toml` and the topics, topic information and qrels that it names.
+
+Everything is read and checked before anything is given: a folder with one mistake is refused with all its mistakes.
+The collection's files are named and must exist; `arqlab.ir.collectionfile` reads them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from arqlab.ir.labtable import LabTable, Mistakes, closing_time, opening_time, slug_text
+from arqlab.ir.overrides import OVERRIDABLE, OverrideRefusedError, item_kind, label_range, whole_number, with_overrides
+from arqlab.ir.protocols import PROTOCOLS, Protocol, TaskProtocol
+from arqlab.ir.qrelfile import read_qrels_frame
+from arqlab.ir.records import ItemKind, TaskKind, Topic
+from arqlab.ir.topicfile import read_topics
+from arqlab.ir.topicinfo import TopicInfo, read_topic_info
+
+_REPRESENTATIONS = ("latex", "slt", "opt")
+
+
+@dataclass(frozen=True, eq=False)
+class QrelsFile:
+    """One version of a task's qrels: `frame` holds topic, item, label; `labels` are the lowest and the highest."""
+
+    name: str
+    path: Path
+    frame: pl.DataFrame
+    items: ItemKind
+    labels: tuple[int, int]
+    relevant_from: int
+
+
+@dataclass(frozen=True, eq=False)
+class TaskFile:
+    """One task of a lab. `protocol` is the preset with the task's `overrides` applied."""
+
+    slug: str
+    name: str
+    kind: TaskKind
+    topics: tuple[Topic, ...]
+    topic_info: TopicInfo
+    qrels: tuple[QrelsFile, ...]
+    protocol: TaskProtocol
+    overrides: Mapping[str, object]
+    opens: datetime | None
+    deadline: datetime | None
+
+
+@dataclass(frozen=True)
+class CollectionFile:
+    """The collection that a lab searches. Formula indexes by representation (latex, slt, opt)."""
+
+    slug: str
+    complete: bool
+    posts: Path | None
+    formulas: Mapping[str, Path]
+
+
+@dataclass(frozen=True, eq=False)
+class LabFile:
+    """A lab as its folder describes it. Times bear their zone; a task without its own deadline has the lab's."""
+
+    slug: str
+    name: str
+    protocol: Protocol
+    opens: datetime | None
+    deadline: datetime | None
+    collection: CollectionFile | None
+    tasks: tuple[TaskFile, ...]
+
+
+class _Head(NamedTuple):
+    slug: str | None = None
+    name: str | None = None
+    protocol: Protocol | None = None
+    opens: datetime | None = None
+    deadline: datetime | None = None
+
+
+def read_lab(folder: Path) -> LabFile:
+    """Read the lab in `folder`.
+
+    Raises FileRefusedError with every problem of `lab.toml` and of all files that it names.
+    """
+    mistakes = Mistakes(folder / "lab.toml")
+    root = mistakes.read_root()
+    lab = _lab(root)
+    root.close()
+    mistakes.refuse_any()
+    if lab is None:
+        raise AssertionError("A lab without problems has all its parts.")
+    return lab
+
+
+def _lab(root: LabTable) -> LabFile | None:
+    head = _head(root.table("lab"))
+    collection = _collection(root.table("collection", required=False))
+    tables = root.tables("tasks")
+    tasks = [task for table in tables if (task := _task(table, head)) is not None]
+    _check_distinct(tables, "slug")
+    if head.slug is None or head.name is None or head.protocol is None:
+        return None
+    return LabFile(head.slug, head.name, head.protocol, head.opens, head.deadline, collection, tuple(tasks))
+
+
+def _head(table: LabTable | None) -> _Head:
+    if table is None:
+        return _Head()
+    head = _Head(
+        slug=table.take("slug", slug_text),
+        name=table.text("name"),
+        protocol=table.take("protocol", _protocol),
+        opens=table.take("opens", opening_time, None),
+        deadline=table.take("deadline", closing_time, None),
+    )
+    _check_times(table, head.opens, head.deadline)
+    table.close()
+    return head
+
+
+def _collection(table: LabTable | None) -> CollectionFile | None:
+    if table is None:
+        return None
+    slug, complete = table.take("slug", slug_text), table.take("complete", _truth, True)
+    posts = table.file("posts", required=False)
+    indexes = table.table("formulas", required=False)
+    formulas = {} if indexes is None else {name: indexes.file(name) for name in _REPRESENTATIONS if name in indexes}
+    if indexes is not None:
+        indexes.close(*_REPRESENTATIONS)
+    table.close()
+    known = {name: path for name, path in formulas.items() if path is not None}
+    return None if slug is None else CollectionFile(slug, bool(complete), posts, known)
+
+
+def _task(table: LabTable, head: _Head) -> TaskFile | None:
+    slug, name = table.take("slug", slug_text), table.text("name")
+    kind = table.take("kind", _kind)
+    preset = None if head.protocol is None or kind is None else _preset(table, head.protocol, kind)
+    overrides = {field: table.take(field, _anything) for field in OVERRIDABLE if field in table}
+    rules = None if preset is None else _overridden(table, preset, overrides)
+    # Where the protocol is not known, its labels are not either: any label will do until that is corrected.
+    read_as = rules or TaskProtocol(labels=(0, 9))
+    opens, deadline = table.take("opens", opening_time, head.opens), table.take("deadline", closing_time, head.deadline)
+    _check_times(table, opens, deadline)
+    topics = _topics(table, kind)
+    info_file = table.file("topic_info", required=False)
+    info = None if info_file is None else table.content(info_file, read_topic_info)
+    tables = table.tables("qrels", required=False)
+    qrels = [found for one in tables if (found := _qrels(one, read_as, topics)) is not None]
+    _check_distinct(tables, "name")
+    table.close(*OVERRIDABLE)
+    if slug is None or name is None or kind is None or rules is None:
+        return None
+    return TaskFile(slug, name, kind, tuple(topics or ()), info or {}, tuple(qrels), rules, overrides, opens, deadline)
+
+
+def _topics(table: LabTable, kind: TaskKind | None) -> list[Topic] | None:
+    file = table.file("topics")
+    formulas = kind is TaskKind.FORMULAS
+    return (
+        None
+        if file is None
+        else table.content(file, lambda data, path: read_topics(data, path=path, formulas=formulas))
+    )
+
+
+def _qrels(table: LabTable, rules: TaskProtocol, topics: list[Topic] | None) -> QrelsFile | None:
+    name, file = table.text("name"), table.file("file")
+    items = table.take("items", item_kind, rules.items) or rules.items
+    labels = table.take("labels", label_range, rules.labels) or rules.labels
+    relevant_from = table.take("relevant_from", whole_number, rules.relevant_from) or rules.relevant_from
+    table.close()
+    if name is None or file is None:
+        return None
+    numbers = None if topics is None else {topic.query_id for topic in topics}
+    frame = table.content(file, lambda data, path: read_qrels_frame(data, path=path, labels=labels, topics=numbers))
+    return None if frame is None else QrelsFile(name, file, frame, items, labels, relevant_from)
+
+
+def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol | None:
+    preset = protocol.tasks.get(kind)
+    if preset is None:
+        known = ", ".join(protocol.tasks)
+        table.mistake(
+            "kind", f"a task of kind {kind}", f"a kind that {protocol.slug} has: {known}", "Choose another kind."
+        )
+    return preset
+
+
+def _overridden(table: LabTable, preset: TaskProtocol, overrides: Mapping[str, object]) -> TaskProtocol:
+    try:
+        return with_overrides(preset, overrides)
+    except OverrideRefusedError as error:
+        for field, sentence in error.refused.items():
+            table.mistake(field, *sentence)
+        return preset
+
+
+def _check_distinct(tables: list[LabTable], key: str) -> None:
+    seen: set[str] = set()
+    for table in tables:
+        value = table.value(key)
+        if isinstance(value, str):
+            if value in seen:
+                table.mistake(key, f"the {key} {value} again", f"each {key} once", f"Give it another {key}.")
+            seen.add(value)
+
+
+def _check_times(table: LabTable, opens: datetime | None, deadline: datetime | None) -> None:
+    if opens is not None and deadline is not None and deadline <= opens:
+        found, expected = f"a deadline ({deadline}) that is not after the opening ({opens})", "a later deadline"
+        table.mistake("deadline" if "deadline" in table else "opens", found, expected, "Correct one of the two.")
+
+
+def _protocol(value: object) -> Protocol:
+    if not isinstance(value, str) or value not in PROTOCOLS:
+        raise ValueError("one of " + ", ".join(PROTOCOLS))
+    return PROTOCOLS[value]
+
+
+def _kind(value: object) -> TaskKind:
+    if not isinstance(value, str) or value not in list(TaskKind):
+        raise ValueError("one of " + ", ".join(TaskKind))
+    return TaskKind(value)
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+def _anything(value: object) -> object:
+    return value

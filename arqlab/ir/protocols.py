@@ -1,0 +1,171 @@
+"""The evaluation protocols as data: limits, labels, measures and pool depths of each lab's tasks (protocol §4 to §8).
+
+A lab names one of `PROTOCOLS`; a task is then one of its TaskProtocols, in which the organizer may override fields.
+Measures are in ir_measures notation, the main one first, without `rel`: it is the task's `relevant_from`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from arqlab.ir.records import ItemKind, TaskKind
+
+PRIMES = ("nDCG(judged_only=True)@1000", "AP(judged_only=True)", "P(judged_only=True)@10")
+"""nDCG', MAP' and P'@10: the measures of all three ARQMath labs."""
+
+_BESIDES = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@15", "P@20")
+"""What teams also compare: unjudged items kept in, as trec_eval prints it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolProtocol:
+    """How deep each kind of run goes into the pool (protocol §5). Depths count posts, or visually distinct formulas.
+
+    `method` is depth (the top of every run), rank-by-rank (until `size` instances), or none (a known item).
+    `instance_policy` chooses the instances of a formula that are judged: runs, reciprocal-rank, or threads.
+    """
+
+    method: str = "depth"
+    primary: int = 0
+    alternate: int = 0
+    baseline: int = 0
+    size: int | None = None
+    visually_distinct: bool = False
+    instances: int = 5
+    instance_policy: str = "reciprocal-rank"
+    extra_depth: int | None = None
+    """ARQMath-1: for formulas whose answer post was judged relevant in Task 1."""
+    manual_as_primary: bool = False
+    holds_written_answers: bool = False
+    """ARQMath-3: Task 3's answers are mixed into Task 1's pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProtocol:
+    """The rules of one task.
+
+    `limit` is the most items of a topic, `max_characters` the longest written answer, `quota` the runs of a team;
+    `labels` the lowest and highest label, `relevant_from` the lowest relevant one; `order` is score or rank.
+    """
+
+    limit: int = 1000
+    max_characters: int = 1200
+    quota: int = 5
+    labels: tuple[int, int] = (0, 3)
+    relevant_from: int = 2
+    order: str = "score"
+    measures: tuple[str, ...] = (*PRIMES, *_BESIDES)
+    items: ItemKind = ItemKind.POSTS
+    answered_only: bool = False
+    """Task 3: the means are over the topics that the run answered, not over all topics of the qrels."""
+    pool: PoolProtocol = field(default_factory=PoolProtocol)
+
+    @property
+    def main_measure(self) -> str:
+        """The measure that runs are ranked by."""
+        return self.measures[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """One lab's protocol: its name for people and the rules of each kind of task that it has."""
+
+    slug: str
+    name: str
+    tasks: Mapping[TaskKind, TaskProtocol]
+
+
+def _answers(primary: int, alternate: int, *, with_written: bool = False) -> TaskProtocol:
+    pool = PoolProtocol(
+        primary=primary,
+        alternate=alternate,
+        baseline=primary,
+        # A manual run of ARQMath-3, whose pool holds the written answers too, goes by its own mark.
+        manual_as_primary=not with_written,
+        holds_written_answers=with_written,
+    )
+    return TaskProtocol(pool=pool)
+
+
+def _formulas(primary: int, alternate: int, *, policy: str, extra_depth: int | None = None) -> TaskProtocol:
+    pool = PoolProtocol(
+        primary=primary,
+        alternate=alternate,
+        baseline=primary,
+        visually_distinct=True,
+        instance_policy=policy,
+        extra_depth=extra_depth,
+    )
+    return TaskProtocol(items=ItemKind.FORMULA_IDS, pool=pool)
+
+
+def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> TaskProtocol:
+    """NTCIR sums the labels 0, 1, 2 of two assessors and counts an instance relevant from 3 (003 §4)."""
+    return TaskProtocol(
+        limit=limit, labels=(0, 4), relevant_from=3, measures=measures, items=ItemKind.FORMULA_IDS, pool=pool
+    )
+
+
+_WRITTEN_ANSWERS = TaskProtocol(
+    limit=1,
+    measures=("AR", "P@1"),
+    items=ItemKind.ANSWERS,
+    answered_only=True,
+    pool=PoolProtocol(primary=1, alternate=1, baseline=1),
+)
+_KNOWN_ITEM = TaskProtocol(
+    labels=(0, 1), relevant_from=1, measures=("RR",), items=ItemKind.FORMULA_IDS, pool=PoolProtocol(method="none")
+)
+
+_ALL = (
+    Protocol(
+        "arqmath-1",
+        "ARQMath-1 (2020)",
+        {
+            TaskKind.ANSWERS: _answers(50, 20),
+            TaskKind.FORMULAS: _formulas(25, 10, policy="runs", extra_depth=1000),
+        },
+    ),
+    Protocol(
+        "arqmath-2",
+        "ARQMath-2 (2021)",
+        {
+            TaskKind.ANSWERS: _answers(45, 15),
+            TaskKind.FORMULAS: _formulas(20, 10, policy="reciprocal-rank"),
+        },
+    ),
+    Protocol(
+        "arqmath-3",
+        "ARQMath-3 (2022)",
+        {
+            TaskKind.ANSWERS: _answers(45, 20, with_written=True),
+            TaskKind.FORMULAS: _formulas(25, 15, policy="reciprocal-rank"),
+            TaskKind.WRITTEN_ANSWERS: _WRITTEN_ANSWERS,
+        },
+    ),
+    Protocol(
+        "ntcir-10",
+        "NTCIR-10 Math Pilot (2013)",
+        {
+            TaskKind.FORMULAS: _ntcir(
+                PoolProtocol(method="rank-by-rank", size=100), limit=100, measures=("AP", "P@5", "P@10", "Judged@10")
+            )
+        },
+    ),
+    Protocol("ntcir-11", "NTCIR-11 Math-2, known item (2014)", {TaskKind.FORMULAS: _KNOWN_ITEM}),
+    Protocol(
+        "ntcir-12",
+        "NTCIR-12 MathIR (2016)",
+        {
+            # nDCG' leads: it is what the later comparisons of these runs report (003 Table 7).
+            TaskKind.FORMULAS: _ntcir(
+                PoolProtocol(primary=20, alternate=20, baseline=20),
+                limit=1000,
+                measures=("nDCG(judged_only=True)@1000", "P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10"),
+            )
+        },
+    ),
+)
+
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType({protocol.slug: protocol for protocol in _ALL})
+"""The presets by the slug that a lab names."""

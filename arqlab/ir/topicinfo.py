@@ -1,0 +1,110 @@
+"""What organizers know of their topics: category, difficulty, dependency, multi-part, complexity (protocol §3).
+
+ARQMath-1 gives it as JSON, -2 and -3 as CSV, each with its own names: `Dependence` or `Dependency`, `TopicType` or
+`Category`, `Low` or `Easy`. Here each has one name and one set of values; everything else is kept as it is.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from arqlab.ir.records import FileRefusedError, Problem
+from arqlab.ir.sourcetext import source_text
+
+TopicInfo = dict[str, dict[str, str]]
+
+_KEYS = {
+    "topictype": "category",
+    "category": "category",
+    "difficulty": "difficulty",
+    "dependence": "dependency",
+    "dependency": "dependency",
+    "multipart": "multi_part",
+    "complexity": "complexity",
+}
+_VALUES = {
+    "category": {"calculation": "computation"},
+    "difficulty": {"low": "easy", "high": "hard"},
+}
+_TOPIC_COLUMNS = ("topic", "topicid", "queryid", "number")
+
+
+def read_topic_info(data: bytes, *, path: str) -> TopicInfo:
+    """Read topic information into {topic: {key: value}}, all values as text.
+
+    Raises FileRefusedError with every problem: not JSON or CSV, a row without topic, a topic twice, wrong columns.
+    """
+    text = source_text(data, path=path)
+    rows, problems = _json_rows(text, path) if text.lstrip().startswith("{") else _csv_rows(text, path)
+    if problems:
+        raise FileRefusedError(problems)
+    # ARQMath-1's file holds the headings of its columns as one more topic: it has no number.
+    return {topic: _normalised(row) for topic, row in rows.items() if re.search("[0-9]", topic)}
+
+
+def _normalised(row: Mapping[str, str]) -> dict[str, str]:
+    named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
+    for key in set(named) & set(_KEYS.values()):
+        value = named[key].lower()
+        named[key] = _VALUES.get(key, {}).get(value, value)
+    return named
+
+
+def _plain(name: str) -> str:
+    return re.sub("[^a-z0-9]", "", name.lower())
+
+
+def _json_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
+    expected, todo = "a JSON object of objects, one for each topic", "Write it as {topic: {key: value}}."
+    repeated: list[str] = []
+    try:
+        found = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
+    except json.JSONDecodeError as error:
+        return {}, [Problem(path, error.lineno, f"broken JSON ({error.msg})", expected, todo)]
+    problems = [
+        Problem(path, None, f"the name {name} twice", "each name once", "Keep one of the two.") for name in repeated
+    ]
+    rows: TopicInfo = {}
+    for topic, row in found.items():
+        if isinstance(row, dict):
+            rows[topic] = {key: str(value) for key, value in row.items()}
+        else:
+            problems.append(Problem(path, None, f"{row!r} for the topic {topic}", expected, todo))
+    return rows, problems
+
+
+def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, object]:
+    names = [name for name, _ in pairs]
+    repeated.extend(sorted({name for name in names if names.count(name) > 1}))
+    return dict(pairs)
+
+
+def _csv_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = [name.strip() for name in next(reader)]
+    topic_at = next((at for at, name in enumerate(header) if _plain(name) in _TOPIC_COLUMNS), None)
+    if topic_at is None:
+        found, todo = f"the columns {', '.join(header)[:80]}", "Name the column of the topics Topic."
+        return {}, [Problem(path, 1, found, "a column Topic", todo)]
+    rows: TopicInfo = {}
+    problems: list[Problem] = []
+    for line, cells in _cells(reader):
+        topic = cells[topic_at] if topic_at < len(cells) else ""
+        if len(cells) != len(header):
+            expected, todo = f"{len(header)} cells, as in the first line", "Fill or take out the line's cells."
+            problems.append(Problem(path, line, f"{len(cells)} cells", expected, todo))
+        elif not topic or topic in rows:
+            found = f"the topic {topic} again" if topic else "no topic"
+            problems.append(Problem(path, line, found, "each topic once", "Correct the topic's number."))
+        else:
+            rows[topic] = {name: cell for name, cell in zip(header, cells, strict=True) if name != header[topic_at]}
+    return rows, problems
+
+
+def _cells(reader: "Iterator[list[str]]") -> Iterator[tuple[int, list[str]]]:
+    """Number the lines that hold something (a quoted cell may span several; the count is of the last)."""
+    for row in reader:
+        if any(row):
+            yield getattr(reader, "line_num", 0), [cell.strip() for cell in row]

@@ -1,0 +1,259 @@
+"""Settings of ArqLab, read from environment variables; each one is described in README.md.
+
+Without any variable ArqLab runs on its embedded default: SQLite, and tasks inside the web process, all below
+`ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery workers on Redis.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def env(name: str, default: str = "") -> str:
+    """Give the variable's value, else the default; `NAME_FILE` may name a file that holds it (Docker secrets)."""
+    path = os.environ.get(f"{name}_FILE")
+    return Path(path).read_text(encoding="utf-8").strip() if path else os.environ.get(name, default)
+
+
+def env_bool(name: str, default: bool) -> bool:
+    """Give a yes or no; anything else than 1, true, yes, 0, false, no is refused."""
+    value = env(name, "1" if default else "0").lower()
+    if value not in {"1", "true", "yes", "0", "false", "no"}:
+        raise ImproperlyConfigured(f"{name} is {value!r}; expected 1 or 0.")
+    return value in {"1", "true", "yes"}
+
+
+def env_list(name: str, default: str = "") -> list[str]:
+    """Give the parts of a comma separated value, blanks removed."""
+    return [part.strip() for part in env(name, default).split(",") if part.strip()]
+
+
+def embedded_secret_key(folder: Path) -> str:
+    """Give the key kept in the data folder, made on first use, so that the embedded default needs no set-up."""
+    path = folder / "secret-key"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50), encoding="utf-8")
+    return path.read_text(encoding="utf-8").strip()
+
+
+DATA_DIR = Path(env("ARQLAB_DATA", str(BASE_DIR / "var"))).resolve()
+DEBUG = env_bool("ARQLAB_DEBUG", default=False)
+DATABASE_URL = env("DATABASE_URL")
+REDIS_URL = env("REDIS_URL")
+EMBEDDED = not REDIS_URL
+
+SECRET_KEY = env("ARQLAB_SECRET_KEY")
+if not SECRET_KEY:
+    if DATABASE_URL:
+        raise ImproperlyConfigured(
+            "ARQLAB_SECRET_KEY is not set; a lab on DATABASE_URL needs one of 50 random characters."
+        )
+    SECRET_KEY = embedded_secret_key(DATA_DIR)
+
+ALLOWED_HOSTS = env_list("ARQLAB_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env_list("ARQLAB_ORIGINS")
+SITE_NAME = "ArqLab"
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.contrib.admin",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+    "arqlab.core",
+    "collection",
+    "submissions",
+    "assessment",
+    "evaluation",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+ROOT_URLCONF = "arqlab.urls"
+WSGI_APPLICATION = "arqlab.wsgi.application"
+ASGI_APPLICATION = "arqlab.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+SQLITE_OPTIONS = {
+    # Measured in docs/adr/0007: with these, six writing processes see no "database is locked".
+    "timeout": 20,
+    "transaction_mode": "IMMEDIATE",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;",
+}
+DATABASES: dict[str, Any] = {
+    "default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{DATA_DIR / 'arqlab.sqlite3'}")
+}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+else:
+    DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+# Sign-in attempts are counted in the cache, so several processes must share it.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
+
+AUTH_USER_MODEL = "core.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "core:home"
+ACCOUNT_LOGOUT_REDIRECT_URL = "core:home"
+ACCOUNT_LOGIN_METHODS = {"email", "username"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_UNIQUE_EMAIL = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
+
+# Mail: EMAIL_URL is smtp://user:password@host:port; without it letters are kept as files in the data folder.
+EMAIL_URL = env("EMAIL_URL")
+DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
+if EMAIL_URL:
+    from urllib.parse import unquote, urlsplit
+
+    _mail = urlsplit(EMAIL_URL)
+    EMAIL_HOST, EMAIL_PORT = _mail.hostname or "localhost", _mail.port or 25
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail.username or ""), unquote(_mail.password or "")
+    EMAIL_USE_TLS = EMAIL_PORT == 587
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = str(DATA_DIR / "mail")
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_ROOT = DATA_DIR / "files"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+# Served from the folders themselves, so that no page depends on a collectstatic that somebody forgot.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+FILE_UPLOAD_PERMISSIONS = 0o640
+RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
+RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
+# A state that a worker claimed goes back for another after this many seconds without an end.
+CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
+
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
+CELERY_TASK_ALWAYS_EAGER = EMBEDDED
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_TIME_LIMIT = CLAIM_SECONDS - 30
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Messages are only wake-up calls: what is to do stands in the database, and these tasks find it.
+CELERY_BEAT_SCHEDULE = {
+    "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
+    "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.SessionAuthentication",
+        "rest_framework.authentication.BasicAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "EXCEPTION_HANDLER": "arqlab.core.errors.api_exception_handler",
+    "PAGE_SIZE": 100,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "ArqLab",
+    "DESCRIPTION": "Labs, tasks, runs with their reports, and leaderboards.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+        "manifest-src": [SELF],
+    },
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+HTTPS = env_bool("ARQLAB_HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+if HTTPS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 31_536_000
+X_FRAME_OPTIONS = "DENY"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
+    # One line for each round of the beat schedule would hide all others.
+    "loggers": {"celery.app.trace": {"level": "WARNING"}},
+}

@@ -1,0 +1,67 @@
+"""`manage.py load_lab DIR`: load a lab from a folder with a lab.toml."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from arqlab.core.models import Lab, Membership, User
+from arqlab.core.services import grant_role
+from arqlab.ir.records import FileRefusedError
+from assessment.selectors import lab_summary
+from assessment.services import load_lab
+from collection.models import Post
+
+
+class Command(BaseCommand):
+    """Load a lab; name everything that cannot be read, and load nothing then."""
+
+    help = "Load a lab from a folder: lab.toml with the topics, qrels and collection that it names."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the folder, and who shall run the lab."""
+        parser.add_argument("folder", metavar="DIR", type=Path)
+        parser.add_argument("--organizer", metavar="EMAIL", help="make the person with this address an organizer")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load the folder and print what the lab holds."""
+        organizer = self._organizer(options["organizer"])
+        try:
+            with transaction.atomic():
+                loaded = load_lab(folder=options["folder"], at=timezone.now(), by=organizer)
+                if organizer:
+                    grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
+        except FileRefusedError as error:
+            problems = "\n".join(f"  {problem}" for problem in error.problems)
+            raise CommandError(
+                f"Nothing was loaded: {options['folder']} has {len(error.problems)} "
+                f"problem{'s' * (len(error.problems) != 1)}.\n{problems}"
+            ) from error
+        self._print(loaded.lab, is_changed=loaded.is_changed)
+
+    def _organizer(self, email: str | None) -> User | None:
+        if email is None:
+            return None
+        person = User.objects.filter(email__iexact=email).first()
+        if person is None:
+            raise CommandError(f"Nobody has an account with the address {email}. Sign up first, then load the lab.")
+        return person
+
+    def _print(self, lab: Lab, *, is_changed: bool) -> None:
+        if not is_changed:
+            self.stdout.write("Nothing to change.")
+        self.stdout.write(f"{lab.name} ({lab.slug})")
+        line = "{:<20} {:>7}  {:<20} {:>13} {:>8}"
+        self.stdout.write(line.format("task", "topics", "qrels", "judged topics", "judged"))
+        for task in lab_summary(lab):
+            cells = (task.task, task.topics, task.qrels or "none", task.judged_topics or "", task.judged or "")
+            self.stdout.write(line.format(*cells).rstrip())
+        for collection in lab.collections.all():
+            posts = Post.objects.filter(collection=collection).count()
+            kind = "complete" if collection.is_complete else "a sample"
+            self.stdout.write(f"Collection {collection.slug}, {kind}: {posts} posts.")

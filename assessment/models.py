@@ -1,0 +1,54 @@
+"""Qrels: what was judged, in numbered versions that never change."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from arqlab.core.models import Task
+
+
+class QrelSet(models.Model):
+    """One version of a task's qrels. A correction is a new version."""
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="qrel_sets")
+    version = models.PositiveSmallIntegerField()
+    name = models.SlugField()
+    items = models.CharField(max_length=20, choices=Task.Items.choices)
+    relevant_from = models.SmallIntegerField(
+        help_text="The lowest label that counts as relevant where measures are binary."
+    )
+    sha256 = models.CharField(
+        max_length=64, help_text="Of the file it was read from, or of the qrels as they were frozen."
+    )
+    is_current = models.BooleanField(default=False, help_text="The version that boards show unless told otherwise.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["task", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "version"], name="qrels_version_once_per_task"),
+            models.UniqueConstraint(fields=["task", "name"], name="qrels_name_once_per_task"),
+            models.UniqueConstraint(fields=["task"], condition=Q(is_current=True), name="one_current_qrels_per_task"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.name}"
+
+
+class Qrel(models.Model):
+    """The label of one item for one topic: 0 to 4, or 5 and 6 for what was not judged (protocol §6)."""
+
+    qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="qrels")
+    query_id = models.CharField(max_length=100)
+    doc_id = models.CharField(max_length=300)
+    relevance = models.SmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["qrel_set", "query_id", "doc_id"], name="item_judged_once_per_qrels"),
+            models.CheckConstraint(condition=Q(relevance__gte=0, relevance__lte=6), name="qrel_label_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} {self.doc_id} {self.relevance}"

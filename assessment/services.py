@@ -1,0 +1,117 @@
+"""What loads labs and their qrels. Qrels never change once they are there."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import Max
+
+from arqlab.core.models import Lab, Task, User
+from arqlab.core.services import load_lab_file, record_event
+from arqlab.ir.labfile import LabFile, QrelsFile, TaskFile, read_lab
+from arqlab.ir.qrelfile import write_qrels
+from arqlab.ir.records import FileRefusedError, Problem
+from assessment.models import Qrel, QrelSet
+from assessment.selectors import lab_fingerprint
+from collection.services import load_collection
+
+
+@dataclass(frozen=True)
+class LoadedLab:
+    """What came of loading a folder: the lab, and whether anything of it is new or different."""
+
+    lab: Lab
+    is_changed: bool
+
+
+@transaction.atomic
+def load_lab(*, folder: Path, at: datetime, by: User | None) -> LoadedLab:
+    """Load a lab from its folder, with topics, qrels and collection; a second time it changes nothing.
+
+    Raises `FileRefusedError` with every problem of the folder, and loads nothing then.
+    """
+    file = read_lab(folder)
+    known = Lab.objects.filter(slug=file.slug).first()
+    before = lab_fingerprint(known) if known else ""
+    lab = load_lab_file(file, by=by)
+    problems = _load_all_qrels(lab, file, by=by)
+    # Last of all, for it writes files: whatever is wrong elsewhere is known by now.
+    problems += _load_collection(lab, file, at=at, is_wanted=not problems)
+    if problems:
+        raise FileRefusedError(problems)
+    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
+
+
+@transaction.atomic
+def load_qrels(*, task: Task, file: QrelsFile, by: User | None) -> QrelSet:
+    """Load one version of a task's qrels; give the one that is there when its content is the same.
+
+    The first version becomes the current one. Raises `FileRefusedError` when the task has other qrels of that name.
+    """
+    sha256 = hashlib.sha256(write_qrels(file.frame.sort("topic", "item"))).hexdigest()
+    known = QrelSet.objects.filter(task=task, name=file.name).first()
+    if known is not None:
+        if (known.sha256, known.items, known.relevant_from) != (sha256, file.items.value, file.relevant_from):
+            raise FileRefusedError([_changed_qrels(known, file)])
+        return known
+    versions = QrelSet.objects.filter(task=task).aggregate(newest=Max("version"))
+    qrel_set = QrelSet.objects.create(
+        task=task,
+        version=(versions["newest"] or 0) + 1,
+        name=file.name,
+        items=file.items.value,
+        relevant_from=file.relevant_from,
+        sha256=sha256,
+        is_current=not QrelSet.objects.filter(task=task, is_current=True).exists(),
+    )
+    Qrel.objects.bulk_create(
+        (
+            Qrel(qrel_set=qrel_set, query_id=query_id, doc_id=doc_id, relevance=relevance)
+            for query_id, doc_id, relevance in file.frame.select("topic", "item", "label").iter_rows()
+        ),
+        batch_size=5000,
+    )
+    record_event(verb="qrels.load", target=qrel_set, lab=task.lab, actor=by, version=qrel_set.version, sha256=sha256)
+    return qrel_set
+
+
+def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
+    return Problem(
+        path=str(file.path),
+        line=None,
+        found=f"other judgments than those that were loaded as {known.name} of {known.task}",
+        expected="the same: qrels never change",
+        todo="Give the new version a new name.",
+    )
+
+
+def _load_all_qrels(lab: Lab, file: LabFile, *, by: User | None) -> list[Problem]:
+    tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
+    problems: list[Problem] = []
+    for task_file in file.tasks:
+        problems += _load_task_qrels(tasks[task_file.slug], task_file, by=by)
+    return problems
+
+
+def _load_task_qrels(task: Task, file: TaskFile, *, by: User | None) -> list[Problem]:
+    problems: list[Problem] = []
+    for qrels in file.qrels:
+        try:
+            load_qrels(task=task, file=qrels, by=by)
+        except FileRefusedError as error:
+            problems += error.problems
+    return problems
+
+
+def _load_collection(lab: Lab, file: LabFile, *, at: datetime, is_wanted: bool) -> list[Problem]:
+    if file.collection is None or not is_wanted:
+        return []
+    try:
+        load_collection(lab=lab, file=file.collection, at=at)
+    except FileRefusedError as error:
+        return list(error.problems)
+    return []

@@ -1,0 +1,88 @@
+"""Scores of runs against qrels, and the leaderboards that were released from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import models
+
+from arqlab.core.models import Task, User
+from assessment.models import QrelSet
+from submissions.models import Run
+
+
+class Scoring(models.Model):
+    """Says that a run was scored against qrels, with these measures. Written with the scores, in one transaction."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="scorings")
+    qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="scorings")
+    measures = models.JSONField(help_text="The measures' names, as ir_measures writes them.")
+    order = models.CharField(max_length=10, default="score", help_text="What orders the run's items: score or rank.")
+    scored_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "qrel_set"], name="run_scored_once_per_qrels")]
+
+    def __str__(self) -> str:
+        return f"{self.run} against {self.qrel_set}"
+
+    def covers(self, measures: Iterable[str], order: str) -> bool:
+        """Say whether the run was scored with (at least) these measures and in this order."""
+        return self.order == order and set(measures) <= set(self.measures)
+
+
+class RunScore(models.Model):
+    """The mean of a measure over all topics of the qrels, for one run."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="run_scores")
+    qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="run_scores")
+    measure = models.CharField(max_length=60)
+    value = models.FloatField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["qrel_set", "run", "measure"], name="run_score_once")]
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.value:.4f}"
+
+
+class TopicScore(models.Model):
+    """The value of a measure for one topic of the qrels, for one run."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="topic_scores", db_index=False)
+    qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="topic_scores", db_index=False)
+    measure = models.CharField(max_length=60)
+    query_id = models.CharField(max_length=100)
+    value = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "qrel_set", "measure", "query_id"], name="topic_score_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} {self.measure} {self.value:.4f}"
+
+
+class Leaderboard(models.Model):
+    """A numbered leaderboard that the organizer released: these qrels, these runs. The newest one not hidden is shown.
+
+    Its figures are kept with it: a later change of the task's measures or order changes no board that was released.
+    """
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="leaderboards")
+    version = models.PositiveSmallIntegerField()
+    qrel_set = models.ForeignKey(QrelSet, models.PROTECT, related_name="leaderboards")
+    runs = models.ManyToManyField(Run, related_name="leaderboards")
+    measures = models.JSONField(default=list, help_text="Its columns, as ir_measures writes them, the main one first.")
+    scores = models.JSONField(default=dict, help_text="The means as released: run, then measure.")
+    released_at = models.DateTimeField()
+    released_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["task", "-version"]
+        constraints = [models.UniqueConstraint(fields=["task", "version"], name="leaderboard_version_once_per_task")]
+
+    def __str__(self) -> str:
+        return f"{self.task} leaderboard {self.version}"

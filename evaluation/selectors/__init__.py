@@ -1,0 +1,32 @@
+"""What is read about scores and leaderboards."""
+
+from evaluation.selectors.boards import (
+    QrelsFacts,
+    board_of,
+    live_board,
+    live_scores,
+    qrels_facts,
+    released_board,
+    released_leaderboard,
+)
+from evaluation.selectors.topics import TopicRow, scores_by_topic, topic_rows
+from evaluation.selectors.waiting import items_of, measures_of, obstacle, ordered_index, unscored_runs, waiting_scores
+
+__all__ = [
+    "QrelsFacts",
+    "TopicRow",
+    "board_of",
+    "items_of",
+    "live_board",
+    "live_scores",
+    "measures_of",
+    "obstacle",
+    "ordered_index",
+    "qrels_facts",
+    "released_board",
+    "released_leaderboard",
+    "scores_by_topic",
+    "topic_rows",
+    "unscored_runs",
+    "waiting_scores",
+]

@@ -1,0 +1,97 @@
+"""Leaderboards: live ones from the scores as they stand, released ones from what was kept with them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from django.core.cache import cache
+from django.db.models import QuerySet
+
+from arqlab.core.models import Task
+from arqlab.ir.board import Board, BoardHead, BoardRun, make_board
+from arqlab.ir.measures import Measure, parse_measures
+from arqlab.ir.scoring import ceilings
+from assessment.models import QrelSet
+from assessment.selectors import qrels_frame
+from evaluation.models import Leaderboard, RunScore
+from evaluation.selectors.waiting import measures_of
+from submissions.models import Run
+
+Scores = Mapping[int, Mapping[str, float]]
+
+
+class QrelsFacts(NamedTuple):
+    """What stands beside every board of some qrels: their number of topics, and the ceiling of each measure by name."""
+
+    topics: int
+    ceilings: dict[str, float]
+
+
+def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
+    """Give the number of topics of the qrels and the best value that any run could have in each measure.
+
+    Computed once: qrels never change, and their sha256 names them.
+    """
+    names = [measure.name for measure in measures]
+    key = f"qrels-facts:{qrel_set.sha256}:{qrel_set.relevant_from}:{sha256(repr(names).encode()).hexdigest()}"
+    found: QrelsFacts | None = cache.get(key)
+    if found is None:
+        frame = qrels_frame(qrel_set)
+        best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
+        found = QrelsFacts(frame["topic"].n_unique(), best)
+        cache.set(key, found, timeout=None)
+    return found
+
+
+def live_scores(qrel_set: QrelSet) -> dict[int, dict[str, float]]:
+    """Give the means of all valid runs that are scored against the qrels: run, measure, value."""
+    names = [measure.name for measure in measures_of(qrel_set)]
+    rows = RunScore.objects.filter(qrel_set=qrel_set, run__in=Run.objects.valid(), measure__in=names)
+    scores: dict[int, dict[str, float]] = defaultdict(dict)
+    for run, measure, value in rows.values_list("run", "measure", "value"):
+        scores[run][measure] = value
+    return dict(scores)
+
+
+def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
+    """Give the board of the valid runs that are scored, or of some of them, with the task's measures of now."""
+    scores = live_scores(qrel_set)
+    shown = (Run.objects.valid() if runs is None else runs).filter(pk__in=list(scores)).select_related("team")
+    return board_of(qrel_set, measures_of(qrel_set), shown, scores)
+
+
+def released_leaderboard(task: Task) -> Leaderboard | None:
+    """Give the newest released version that is not hidden, with its qrels."""
+    released = Leaderboard.objects.filter(task=task, hidden_at=None).order_by("-version")
+    return released.select_related("qrel_set", "task__lab").first()
+
+
+def released_board(leaderboard: Leaderboard) -> Board:
+    """Give a board as it was released; a run that was withdrawn since is in it, and marked."""
+    measures = parse_measures(leaderboard.measures)
+    scores = {int(run): values for run, values in leaderboard.scores.items()}
+    return board_of(leaderboard.qrel_set, measures, leaderboard.runs.select_related("team"), scores)
+
+
+def board_of(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Run], scores: Scores) -> Board:
+    """Make a board of runs and their means."""
+    facts = qrels_facts(qrel_set, measures)
+    head = BoardHead(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
+    return make_board(head, [_board_run(run, scores.get(run.pk, {})) for run in runs])
+
+
+def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:
+    return BoardRun(
+        key=run.pk,
+        team=run.team.name,
+        tag=run.tag,
+        values=values,
+        is_primary=run.is_primary,
+        is_manual=run.is_manual,
+        is_baseline=run.is_baseline,
+        is_withdrawn=run.withdrawn_at is not None,
+        data=run.data_used.capitalize(),  # Both, Text, Math, Links: the word of the papers' tables
+    )

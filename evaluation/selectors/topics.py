@@ -1,0 +1,70 @@
+"""A run topic by topic, against the other runs of a board."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from arqlab.core.models import Topic
+from arqlab.ir.measures import Measure
+from arqlab.ir.topicfile import natural_key
+from assessment.models import QrelSet
+from assessment.selectors import TopicJudgments, topic_judgments
+from evaluation.models import TopicScore
+from submissions.models import Run
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """One topic of the qrels: the run's score, the median and the best of all runs; None where there is no score.
+
+    `topic` is None when the lab has qrels for a topic that it does not have itself.
+    """
+
+    query_id: str
+    topic: Topic | None
+    own: float | None
+    median: float | None
+    best: float | None
+    judgments: TopicJudgments
+
+    @property
+    def gain(self) -> float | None:
+        """Give how far the run is above (or below) the median."""
+        return None if self.own is None or self.median is None else self.own - self.median
+
+
+def topic_rows(*, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int]) -> list[TopicRow]:
+    """Give one row for each topic of the qrels, in the order of the topics; median and best are over `peers` and the run."""
+    judgments = topic_judgments(qrel_set)
+    topics = {topic.query_id: topic for topic in Topic.objects.filter(task=qrel_set.task_id).defer("body", "body_html")}
+    own: dict[str, float] = {}
+    values: dict[str, list[float]] = defaultdict(list)
+    scores = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in={run.pk, *peers})
+    for run_id, query_id, value in scores.values_list("run", "query_id", "value"):
+        values[query_id].append(value)
+        if run_id == run.pk:
+            own[query_id] = value
+    return [
+        TopicRow(
+            query_id=query_id,
+            topic=topics.get(query_id),
+            own=own.get(query_id),
+            median=median(values[query_id]) if values[query_id] else None,
+            best=max(values[query_id], default=None),
+            judgments=judgments[query_id],
+        )
+        for query_id in sorted(judgments, key=natural_key)
+    ]
+
+
+def scores_by_topic(*, run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
+    """Give all scores of a run: topic, the measure's label, value."""
+    labels = {measure.name: measure.label for measure in measures}
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    rows = TopicScore.objects.filter(run=run, qrel_set=qrel_set, measure__in=labels).order_by("pk")
+    for query_id, measure, value in rows.values_list("query_id", "measure", "value"):
+        scores[query_id][labels[measure]] = value
+    return dict(scores)

@@ -1,0 +1,105 @@
+"""Which runs can be scored against which qrels, and which of these still wait."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+from django.db.models import Exists, OuterRef
+
+from arqlab.core.models import Task
+from arqlab.ir.measures import Measure, parse_measures
+from arqlab.ir.ranking import with_order
+from arqlab.ir.records import ItemKind
+from assessment.models import QrelSet
+from collection.models import Collection
+from evaluation.models import Scoring
+from submissions.models import Run
+from submissions.selectors import run_index
+
+JOINS_FORMULAS = Exists(Collection.objects.filter(labs=OuterRef("task__lab")).exclude(formulas_index=""))
+"""Whether the lab of some qrels has a collection that gives the visual ids of formulas."""
+
+
+def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
+    """Give the measures that runs are scored with against these qrels, the main one first."""
+    return parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
+
+
+def items_of(run: Run, task: Task) -> ItemKind:
+    """Say what the items of a run are: as its team says, else as they were found, else as the task has them."""
+    return ItemKind(run.items or run.report.get("items") or task.trec_items)
+
+
+def ordered_index(run: Run, *, order: str) -> pl.DataFrame:
+    """Give the items of a run (topic, item, order) in the order that its task asks for now."""
+    if run.report.get("order") == order:
+        return run_index(run, columns=["topic", "item", "order"])
+    # Validated when the task had another order, or before reports said which.
+    index = run_index(run, columns=["topic", "item", "rank", "score"])
+    return with_order(index, by="rank" if order == "rank" else "score")
+
+
+def obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:
+    """Say in a sentence why a run cannot be scored against qrels; nothing when it can.
+
+    Instances become visual ids by the lab's collection, if it joins them; a visual id names no instance, so there is no
+    way back.
+    """
+    items = items_of(run, qrel_set.task)
+    if items == qrel_set.items:
+        return ""
+    if items == ItemKind.VISUAL_IDS and qrel_set.items == ItemKind.FORMULA_IDS:
+        return f"It names visual ids, and the qrels {qrel_set.name} judge formula ids: use qrels by visual ids."
+    if items == ItemKind.FORMULA_IDS and qrel_set.items == ItemKind.VISUAL_IDS:
+        if joins_formulas:
+            return ""
+        return (
+            f"It names formula ids, the qrels {qrel_set.name} visual ids, and the lab's collection does not join them."
+        )
+    return (
+        f"It names {Task.Items(items).label}, and the qrels {qrel_set.name} judge {Task.Items(qrel_set.items).label}."
+    )
+
+
+def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
+    """Give the valid runs that lack scores, by the qrels that they lack them for; all tasks, or one.
+
+    Three queries, however many labs: the beat asks this every few seconds.
+    """
+    qrel_sets = QrelSet.objects.select_related("task__lab").annotate(joins_formulas=JOINS_FORMULAS).order_by("pk")
+    runs = Run.objects.valid().filter(task__qrel_sets__isnull=False).distinct().order_by("pk")
+    scorings = Scoring.objects.filter(run__in=Run.objects.valid())
+    if task is not None:
+        qrel_sets, runs = qrel_sets.filter(task=task), runs.filter(task=task)
+        scorings = scorings.filter(qrel_set__task=task)
+    by_task: dict[int, list[Run]] = defaultdict(list)
+    for run in runs:
+        by_task[run.task_id].append(run)
+    scored = {(scoring.run_id, scoring.qrel_set_id): scoring for scoring in scorings}
+    waiting: list[tuple[QrelSet, list[Run]]] = []
+    for qrel_set in qrel_sets:
+        possible = [
+            run
+            for run in by_task[qrel_set.task_id]
+            if not obstacle(run, qrel_set, joins_formulas=qrel_set.joins_formulas)
+        ]
+        if lacking := _lacking(possible, qrel_set, scored):
+            waiting.append((qrel_set, lacking))
+    return waiting
+
+
+def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, str]]:
+    """Give the valid runs that are on no board of these qrels, each with the reason; without one it only waits."""
+    joins = QrelSet.objects.filter(JOINS_FORMULAS, pk=qrel_set.pk).exists()
+    runs = Run.objects.valid().filter(task=qrel_set.task_id).exclude(pk__in=list(scored)).select_related("team")
+    return [(run, obstacle(run, qrel_set, joins_formulas=joins)) for run in runs]
+
+
+def _lacking(runs: list[Run], qrel_set: QrelSet, scored: Mapping[tuple[int, int], Scoring]) -> list[Run]:
+    if not runs:
+        return []
+    names, order = [measure.name for measure in measures_of(qrel_set)], qrel_set.task.protocol.order
+    known = ((run, scored.get((run.pk, qrel_set.pk))) for run in runs)
+    return [run for run, scoring in known if scoring is None or not scoring.covers(names, order)]

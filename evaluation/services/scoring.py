@@ -1,0 +1,140 @@
+"""Scoring runs: work is found in the database, done twice it changes nothing, and a worker may die at any moment."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import polars as pl
+from django.db import transaction
+
+from arqlab.core.models import Task
+from arqlab.ir.records import ItemKind
+from arqlab.ir.scoring import Scorer, means
+from arqlab.ir.visual import distinct_visual
+from assessment.models import QrelSet
+from assessment.selectors import qrels_frame
+from collection.selectors import visual_ids
+from evaluation.models import RunScore, Scoring, TopicScore
+from evaluation.selectors import items_of, measures_of, ordered_index, waiting_scores
+from evaluation.services.storing import insert_rows
+from submissions.models import Run
+
+log = logging.getLogger(__name__)
+
+RUNS_AT_ONCE = 20
+"""Runs stored in one transaction: what a worker that dies loses, and how long it holds the database."""
+
+
+class _ScoredRun(NamedTuple):
+    run: Run
+    topics: list[tuple[str, str, float]]  # topic, measure, value
+    means: dict[str, float]
+
+
+def score_waiting(*, at: datetime, task: Task | None = None) -> int:
+    """Score every valid run that lacks scores against qrels of its task, or only those of one task. Gives their number."""
+    return sum(score_runs(runs=runs, qrel_set=qrel_set, at=at) for qrel_set, runs in waiting_scores(task))
+
+
+def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
+    """Score runs of one task against qrels, with the task's measures and order; gives how many were scored.
+
+    `qrel_set` comes with its task and lab. Scores that stand already stay; those of another order or of other measures
+    are made anew. A run whose index cannot be read is left out and logged: it must not keep the others waiting.
+    """
+    scorer = Scorer(
+        qrels_frame(qrel_set),
+        measures_of(qrel_set),
+        relevant_from=qrel_set.relevant_from,
+        answered_only=qrel_set.task.protocol.answered_only,
+    )
+    mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
+    done = 0
+    for start in range(0, len(runs), RUNS_AT_ONCE):
+        scored = list(_scored(runs[start : start + RUNS_AT_ONCE], qrel_set, scorer, mapping))
+        done += _store(scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at)
+    return done
+
+
+def _scored(
+    runs: Sequence[Run], qrel_set: QrelSet, scorer: Scorer, mapping: pl.DataFrame | None
+) -> Iterator[_ScoredRun]:
+    for run in runs:
+        try:
+            index = _comparable(run, qrel_set, mapping)
+        except (OSError, pl.exceptions.PolarsError):
+            log.exception("The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag)
+            continue
+        scores = scorer.score(index)
+        mean_of = means(scores)
+        # A run that answered no topic of the qrels has no mean of its own: it has 0.
+        everything = {measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures}
+        yield _ScoredRun(run, scores.select("topic", "measure", "value").rows(), everything)
+
+
+def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
+    """Give the run's index with items of the kind that the qrels have (`evaluation.selectors.obstacle` allows it).
+
+    Qrels know a written answer by RUN:TOPIC, the tag of its run and the topic that it answers.
+    """
+    index = ordered_index(run, order=qrel_set.task.protocol.order)
+    if qrel_set.items == ItemKind.ANSWERS:
+        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
+    if qrel_set.items != ItemKind.VISUAL_IDS:
+        return index
+    # A list of visual ids goes through it too: a formula counts once, at its first place.
+    return distinct_visual(index, mapping if items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS else None)
+
+
+@transaction.atomic
+def _store(scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[str], at: datetime) -> int:
+    # Of two workers with the same runs one waits here, and then finds that there is nothing left to store.
+    QrelSet.objects.select_for_update(no_key=True).get(pk=qrel_set.pk)
+    order = qrel_set.task.protocol.order
+    before = {scoring.run_id: scoring for scoring in Scoring.objects.filter(qrel_set=qrel_set, run__in=_ids(scored))}
+    new = [one for one in scored if not (known := before.get(one.run.pk)) or not known.covers(measures, order)]
+    kept = {pk: known.measures for pk, known in before.items() if known.order == order}
+    _remove_scores(_ids(new), qrel_set=qrel_set, measures=measures, kept=kept)
+    _insert_scores(new, qrel_set)
+    Scoring.objects.bulk_create(
+        Scoring(
+            run=one.run,
+            qrel_set=qrel_set,
+            measures=sorted({*measures, *kept.get(one.run.pk, ())}),
+            order=order,
+            scored_at=at,
+        )
+        for one in new
+    )
+    return len(new)
+
+
+def _ids(scored: Sequence[_ScoredRun]) -> list[int]:
+    return [one.run.pk for one in scored]
+
+
+def _remove_scores(
+    run_ids: Sequence[int], *, qrel_set: QrelSet, measures: Sequence[str], kept: dict[int, list[str]]
+) -> None:
+    """Remove the scores that are about to be written, and all scores of runs that were scored in another order."""
+    for model in (RunScore, TopicScore):
+        stale = model.objects.filter(qrel_set=qrel_set, run__in=run_ids)
+        stale.filter(measure__in=measures).delete()
+        stale.exclude(run__in=list(kept)).delete()
+    Scoring.objects.filter(qrel_set=qrel_set, run__in=run_ids).delete()
+
+
+def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:
+    insert_rows(
+        TopicScore,
+        ("run_id", "qrel_set_id", "query_id", "measure", "value"),
+        [(one.run.pk, qrel_set.pk, *row) for one in scored for row in one.topics],
+    )
+    insert_rows(
+        RunScore,
+        ("run_id", "qrel_set_id", "measure", "value"),
+        [(one.run.pk, qrel_set.pk, *mean) for one in scored for mean in one.means.items()],
+    )

@@ -1,0 +1,1 @@
+"""The pages of leaderboards and of the scores of runs."""

@@ -1,0 +1,50 @@
+"""The page of a run's scores, topic by topic."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from arqlab.core.permissions import task_or_404
+from arqlab.ir.board import Board
+from arqlab.ir.measures import Measure
+from evaluation import selectors
+from evaluation.permissions import board_with_run, sight_of
+from evaluation.views.tables import chart_of, info_columns, means_of
+from submissions.models import Run
+
+
+@require_safe
+def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+    """A run topic by topic, against the median and the best of the runs that the person may see."""
+    found = task_or_404(request.user, lab, task)
+    one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
+    sight = sight_of(request.user, found)
+    shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
+    measure = _measure(shown.board, request.GET.get("measure", ""))
+    peers = [row.run.key for row in shown.board.rows if not row.run.is_withdrawn]
+    rows = selectors.topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "run": one,
+        "shown": shown,
+        "measure": measure,
+        "rows": rows,
+        "means": means_of(rows),
+        "line": next(row for row in shown.board.rows if row.run.key == one.pk),
+        "peers": len(peers),
+        "columns": info_columns(rows),
+        "chart": chart_of(rows, one, measure),
+        "may_see_run": sight.may_see_run_of(one.team.name),
+    }
+    return render(request, "evaluation/run_scores.html", context)
+
+
+def _measure(board: Board, label: str) -> Measure:
+    """Give the board's measure of that heading, or its main one; raises `Http404` for one that it does not have."""
+    for measure in board.measures:
+        if label in ("", measure.label):
+            return measure
+    raise Http404

@@ -1,0 +1,84 @@
+"""What the pages show of boards and scores: lines with their addresses, the data of the chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.html import strip_tags
+
+from arqlab.ir.board import BoardCell, BoardRow, sorted_board
+from arqlab.ir.measures import Measure
+from evaluation.permissions import ShownBoard, Sight
+from evaluation.selectors import TopicRow
+from submissions.models import Run
+
+INFO_COLUMNS = ("category", "difficulty", "dependency", "complexity")
+"""What organizers say of topics and readers compare by; the rest stands on the topic's page."""
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    """A row of a board with its addresses: of the run (or its scores, for who may not see the run), and of each cell."""
+
+    row: BoardRow
+    url: str
+    cells: list[tuple[BoardCell, str]]
+    is_own: bool
+
+
+def board_lines(shown: ShownBoard, sight: Sight, *, sort: str = "") -> list[BoardLine]:
+    """Give the rows of a board as a page shows them, sorted by a column if it is asked for."""
+    return [_line(row, shown, sight) for row in sorted_board(shown.board, sort).rows]
+
+
+def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
+    address = [sight.task.lab.slug, sight.task.slug, row.run.key]
+    scores = reverse("evaluation:run-scores", args=address)
+    named = {} if shown.qrel_set.is_current or shown.state == "released" else {"qrels": shown.qrel_set.name}
+    sees_run = sight.may_see_run_of(row.run.team)
+    cells = [(cell, f"{scores}?{urlencode({'measure': cell.measure.label, **named})}") for cell in row.cells]
+    url = reverse("submissions:run-detail", args=address) if sees_run else scores
+    return BoardLine(row, url, cells, is_own=row.run.team in sight.own_teams.values())
+
+
+def chart_of(rows: Iterable[TopicRow], run: Run, measure: Measure) -> dict[str, Any]:
+    """Give the data of the per-topic chart, as `js/topic-chart.js` reads it."""
+    label = measure.label.replace("'", "′")
+    return {
+        "title": f"{label} of {run.tag} by topic, against the median and the best of all runs",
+        "measure": label,
+        "run": run.tag,
+        "topics": [_point(row, run) for row in rows],
+    }
+
+
+def _point(row: TopicRow, run: Run) -> dict[str, Any]:
+    address = [run.task.lab.slug, run.task.slug, row.query_id]
+    return {
+        "topic": row.query_id,
+        "title": unescape(strip_tags(row.topic.title)) if row.topic else "",
+        "own": row.own,
+        "median": row.median,
+        "best": row.best,
+        "url": reverse("core:topic-detail", args=address) if row.topic else None,
+    }
+
+
+def info_columns(rows: Sequence[TopicRow]) -> list[str]:
+    """Give what is known of the topics and worth a column."""
+    return [name for name in INFO_COLUMNS if any(row.topic and row.topic.info.get(name) for row in rows)]
+
+
+def means_of(rows: Sequence[TopicRow]) -> dict[str, float | None]:
+    """Give the means of the columns own, median and best over the topics that have a value."""
+    return {name: _mean([getattr(row, name) for row in rows]) for name in ("own", "median", "best")}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

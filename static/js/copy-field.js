@@ -1,0 +1,15 @@
+// <button data-copy-field="ID"> copies the value of a field; where the browser does not let it, the field is selected.
+
+async function copyField(button) {
+  const field = document.getElementById(button.dataset.copyField);
+  field.select();
+  if (!navigator.clipboard) return;
+  await navigator.clipboard.writeText(field.value);
+  const label = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = label; }, 1500);
+}
+
+for (const button of document.querySelectorAll("[data-copy-field]")) {
+  button.addEventListener("click", () => copyField(button));
+}

@@ -1,0 +1,42 @@
+// A copied selection holds formulas as LaTeX between dollars instead of loose glyphs. A formula that is
+// selected in part is copied whole. The HTML flavour of the clipboard keeps the MathML.
+
+const FORMULA = ".math-container[data-latex]";
+
+/** The selected nodes, the formulas at both ends whole. */
+function selected(selection) {
+  const range = selection.getRangeAt(0).cloneRange();
+  const element = (node) => (node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement);
+  const first = element(range.startContainer)?.closest(FORMULA);
+  const last = element(range.endContainer)?.closest(FORMULA);
+  if (first) range.setStartBefore(first);
+  if (last) range.setEndAfter(last);
+  return range.cloneContents();
+}
+
+/** The text that a reader sees, with LaTeX for each formula. */
+function asText(fragment) {
+  const stage = document.createElement("div");
+  stage.className = "visually-hidden";
+  stage.append(fragment);
+  for (const formula of stage.querySelectorAll(FORMULA)) {
+    const dollars = formula.classList.contains("is-display") ? "$$" : "$";
+    formula.replaceWith(dollars + formula.dataset.latex + dollars);
+  }
+  document.body.append(stage);
+  const text = stage.innerText;
+  stage.remove();
+  return text;
+}
+
+document.addEventListener("copy", (event) => {
+  const selection = document.getSelection();
+  if (!selection || selection.isCollapsed || !event.clipboardData) return;
+  const fragment = selected(selection);
+  if (!fragment.querySelector(FORMULA)) return;
+  const html = document.createElement("div");
+  html.append(fragment.cloneNode(true));
+  event.clipboardData.setData("text/html", html.innerHTML);
+  event.clipboardData.setData("text/plain", asText(fragment));
+  event.preventDefault();
+});

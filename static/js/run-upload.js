@@ -1,0 +1,39 @@
+// What the chosen files' names tell: posts them to the server, which answers with a small form for each file.
+// upload.js keeps the list of chosen files; this looks at it. Without this script the server reads the names.
+
+const WAIT = 150;
+
+/** The names in the list, and what was already filled in: corrections stay when files are added. */
+function question(form, names) {
+  const data = new FormData();
+  names.forEach((name) => data.append("names", name));
+  for (const [key, value] of new FormData(form)) {
+    if (key === "csrfmiddlewaretoken" || key.startsWith("run")) data.append(key, value);
+  }
+  return data;
+}
+
+async function guess(form, place, names) {
+  if (!names.length) return place.replaceChildren();
+  const response = await fetch(place.dataset.guess, { method: "POST", body: question(form, names) });
+  if (!response.ok) return place.replaceChildren();
+  // A fragment of this site's own making, escaped by the server.
+  place.innerHTML = await response.text();
+}
+
+function watch(form) {
+  const place = form.querySelector("[data-guess]");
+  const list = form.querySelector("[data-file-list]");
+  let timer = null;
+  const look = () => {
+    const names = [...list.querySelectorAll(".file-name")].map((name) => name.textContent);
+    clearTimeout(timer);
+    timer = setTimeout(() => guess(form, place, names), WAIT);
+  };
+  new MutationObserver(look).observe(list, { childList: true });
+  if (list.children.length) look();
+}
+
+document.querySelectorAll("form[data-upload]").forEach((form) => {
+  if (form.querySelector("[data-guess]")) watch(form);
+});

@@ -1,0 +1,56 @@
+"""Runs and uploads in the administration: to look at, not to change. Rules hold in the services only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from submissions.models import Run, RunProblem, Upload
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Records that nobody adds, changes or deletes here."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ProblemInline(admin.TabularInline):
+    """The kinds of problems of a run."""
+
+    model = RunProblem
+    fields = ("kind", "severity", "count", "message")
+    readonly_fields = fields
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    """Runs, the newest first."""
+
+    list_display = ("tag", "team", "task", "status", "is_primary", "is_baseline", "check_only", "submitted_at")
+    list_filter = ("status", "is_baseline", "check_only", "task__lab")
+    list_select_related = ("team", "task__lab")
+    search_fields = ("tag", "team__name", "upload__name")
+    inlines = (ProblemInline,)
+
+
+@admin.register(Upload)
+class UploadAdmin(ReadOnlyAdmin):
+    """Files as they were sent."""
+
+    list_display = ("name", "size", "sha256", "uploaded_by", "uploaded_at")
+    list_select_related = ("uploaded_by",)
+    search_fields = ("name", "sha256")

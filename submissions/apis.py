@@ -1,0 +1,203 @@
+"""Runs for programs: the same services under the same rules as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.generics import ListAPIView
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from arqlab.core.models import Task, Team
+from arqlab.core.permissions import signed_in
+from arqlab.ir.records import Severity
+from submissions import services
+from submissions.models import Run
+from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
+from submissions.selectors import report_data, runs_visible_to
+from submissions.tasks import validate_after_commit
+
+
+class RunSerializer(serializers.ModelSerializer):
+    """A run and what is said of it."""
+
+    team = serializers.CharField(source="team.name")
+    file = serializers.CharField(source="file_name")
+    sha256 = serializers.CharField(source="upload.sha256")
+    state = serializers.ChoiceField(choices=[*Run.Status.values, "withdrawn"])
+    report = serializers.SerializerMethodField(help_text="The address of the report.")
+
+    class Meta:
+        model = Run
+        fields = (
+            "id",
+            "team",
+            "tag",
+            "state",
+            "is_primary",
+            "is_manual",
+            "is_baseline",
+            "data_used",
+            "answer_kind",
+            "items",
+            "description",
+            "check_only",
+            "file",
+            "sha256",
+            "submitted_at",
+            "withdrawn_at",
+            "withdrawal_reason",
+            "report",
+        )
+
+    @extend_schema_field(serializers.CharField())
+    def get_report(self, run: Run) -> str:
+        return reverse("submissions:api-run-report", args=[run.task.lab.slug, run.task.slug, run.pk])
+
+
+class UploadSerializer(serializers.Serializer):
+    """A file with its runs, to be submitted or only checked. What is left out is read out of the file's name."""
+
+    file = serializers.FileField(allow_empty_file=True, help_text="Plain, gz, or a zip with a run in each member.")
+    team = serializers.CharField(required=False, help_text="The team's name; may be left out by members of one team.")
+    check_only = serializers.BooleanField(default=False)
+    tag = serializers.CharField(required=False, max_length=100)
+    is_primary = serializers.BooleanField(required=False, allow_null=True, default=None)
+    is_manual = serializers.BooleanField(required=False, allow_null=True, default=None)
+    is_baseline = serializers.BooleanField(required=False, allow_null=True, default=None)
+    data_used = serializers.ChoiceField(required=False, choices=Run.DataUsed.choices)
+    answer_kind = serializers.ChoiceField(required=False, choices=Run.AnswerKind.choices)
+    items = serializers.ChoiceField(required=False, choices=Task.Items.choices)
+    description = serializers.CharField(required=False, max_length=5000)
+
+
+class PlaceSerializer(serializers.Serializer):
+    """One place in the file; without a line it is about the whole file."""
+
+    line = serializers.IntegerField(allow_null=True)
+    topic = serializers.CharField(allow_null=True)
+    found = serializers.CharField()
+    expected = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer):
+    """One kind of problem with its first places."""
+
+    kind = serializers.CharField()
+    severity = serializers.ChoiceField(choices=[severity.value for severity in Severity])
+    count = serializers.IntegerField()
+    message = serializers.CharField()
+    todo = serializers.CharField()
+    repairable = serializers.BooleanField()
+    first = PlaceSerializer(many=True)
+
+
+class ReportSerializer(serializers.Serializer):
+    """The report of a run. While it is checked there are no facts and no problems yet."""
+
+    state = serializers.CharField()
+    valid = serializers.BooleanField()
+    format = serializers.CharField(required=False)
+    format_name = serializers.CharField(required=False)
+    items = serializers.CharField(required=False)
+    lines = serializers.IntegerField(required=False)
+    rows = serializers.IntegerField(required=False)
+    topics = serializers.IntegerField(required=False)
+    run_tags = serializers.ListField(child=serializers.CharField(), required=False)
+    problems = ProblemSerializer(many=True)
+
+
+class RefusalSerializer(serializers.Serializer):
+    """Why something cannot be done, in a sentence."""
+
+    message = serializers.CharField()
+    code = serializers.CharField()
+
+
+NOT_SEEN = OpenApiResponse(description="It does not exist, or not for you.")
+REFUSED = OpenApiResponse(RefusalSerializer, description="A rule refuses it: role, deadline, quota, tag.")
+
+
+class RunListApi(ListAPIView):
+    """The runs of a task."""
+
+    parser_classes = (MultiPartParser, FormParser)
+    serializer_class = RunSerializer
+    queryset = Run.objects.none()  # tells the schema what is listed
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """Give the runs that the person may see, the newest first."""
+        found = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
+        return runs_visible_to(self.request.user, found).select_related("task__lab")
+
+    @extend_schema(responses={200: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN})
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the runs of your teams, for an organizer those of all teams, the newest first."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        request={"multipart/form-data": UploadSerializer},
+        responses={202: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN, 409: REFUSED},
+    )
+    def post(self, request: Request, lab: str, task: str) -> Response:
+        """Take in a run file; poll the report of each run until its state is valid or invalid."""
+        found = _task(request, lab, task)
+        form = UploadSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = {key: value for key, value in form.validated_data.items() if value is not None}
+        file, team = given.pop("file"), _team(request, found, given.pop("team", None))
+        take = services.check_upload if given.pop("check_only") else services.submit_upload
+        claims = services.claims_for(file, **given)
+        with transaction.atomic():
+            runs = take(file=file, task=found, team=team, by=signed_in(request), at=timezone.now(), claims=claims)
+            validate_after_commit(runs)
+        return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
+
+
+class RunDetailApi(APIView):
+    """One run."""
+
+    @extend_schema(responses={200: RunSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
+    def get(self, request: Request, lab: str, task: str, run: int) -> Response:
+        """Give a run and what is said of it."""
+        _task(request, lab, task)
+        return Response(RunSerializer(run_or_404(request.user, lab, task, run)).data)
+
+
+class RunReportApi(APIView):
+    """The report of one run."""
+
+    @extend_schema(responses={200: ReportSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
+    def get(self, request: Request, lab: str, task: str, run: int) -> Response:
+        """Give every kind of problem of a run with its first places."""
+        _task(request, lab, task)
+        found = run_or_404(request.user, lab, task, run)
+        is_valid = found.status == Run.Status.VALID
+        report = report_data(facts=found.report, problems=found.problems.all(), is_valid=is_valid)
+        return Response({"state": found.state, **report})
+
+
+def _task(request: Request, lab: str, task: str) -> Task:
+    """Give the task to somebody signed in who may see its runs."""
+    if not request.user.is_authenticated:
+        raise NotAuthenticated
+    return runs_task_or_404(request.user, lab, task)
+
+
+def _team(request: Request, task: Task, name: Any) -> Team:
+    """Give the team that is named, or the only one that the person may submit for."""
+    teams = list(teams_to_submit_for(request.user, task))
+    chosen = [team for team in teams if name is None or team.name.lower() == str(name).lower()]
+    if len(chosen) != 1:
+        known = ", ".join(team.name for team in teams) or "none; make or join a team first"
+        raise serializers.ValidationError({"team": [f"Name one of your teams: {known}."]})
+    return chosen[0]

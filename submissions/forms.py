@@ -1,0 +1,138 @@
+"""What people fill in about runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.files import File
+
+from arqlab.core.models import Task, Team
+from submissions.models import Run
+from submissions.services import RunClaims
+
+YES_NO = {"True": True, "False": False}
+
+
+class FilesInput(forms.ClearableFileInput):
+    """A file input that takes several files."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Several files at once."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[File]:
+        # Without a file there is None to clean, which the base class refuses.
+        return [super(FilesField, self).clean(file, initial) for file in data or [None]]
+
+
+class TeamChoiceField(forms.ModelChoiceField):
+    """The team that a run is of."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        return str(obj.name)
+
+
+class UploadForm(forms.Form):
+    """The files of one upload, and the team they are of."""
+
+    team = TeamChoiceField(queryset=Team.objects.none(), empty_label=None)
+    file = FilesField(
+        label="Run files",
+        error_messages={
+            "required": "Choose at least one run file.",
+            "empty": "The file is empty. Send the file that your system wrote.",
+        },
+        allow_empty_file=True,
+        max_length=255,
+    )
+
+    def __init__(self, *args: Any, teams: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["team"]
+        if isinstance(field, forms.ModelChoiceField):
+            field.queryset = teams
+            field.error_messages["required"] = "Choose the team that the runs are of."
+
+
+def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
+    """Give a choice between two words for a field that is true or false."""
+    return forms.TypedChoiceField(label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__)
+
+
+class ClaimsForm(forms.Form):
+    """What is said of one run. Which fields there are depends on the task and on who asks."""
+
+    name = forms.CharField(widget=forms.HiddenInput, max_length=255, required=False)
+    tag = forms.CharField(
+        label="Run tag",
+        max_length=100,
+        error_messages={
+            "required": "Give the run a tag; boards show it.",
+            "max_length": "Shorten the tag to 100 characters.",
+        },
+    )
+    is_primary = yes_no("Mark", "Alternate", "Primary")
+    is_manual = yes_no("Made", "Automatic", "Manual")
+    data_used = forms.ChoiceField(label="Data used", choices=[("", "Not said"), *Run.DataUsed.choices], required=False)
+    answer_kind = forms.ChoiceField(
+        label="Answers", choices=[("", "Not said"), *Run.AnswerKind.choices], required=False
+    )
+    items = forms.ChoiceField(label="Items", choices=[], required=False)
+    is_baseline = yes_no("Baseline", "No", "Yes")
+    description = forms.CharField(
+        label="Description", widget=forms.Textarea(attrs={"rows": 2}), max_length=5000, required=False
+    )
+
+    def __init__(self, *args: Any, task: Task, organizes: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if task.kind != Task.Kind.WRITTEN_ANSWERS:
+            del self.fields["answer_kind"]
+        if task.kind != Task.Kind.FORMULAS:
+            del self.fields["items"]
+        elif isinstance(items := self.fields["items"], forms.ChoiceField):
+            wanted = {Task.Items.FORMULA_IDS.value, Task.Items.VISUAL_IDS.value}
+            items.choices = [("", "As found"), *(pair for pair in Task.Items.choices if pair[0] in wanted)]
+        if not organizes:
+            del self.fields["is_baseline"]
+
+    def filled(self) -> dict[str, Any]:
+        """Give the fields of `RunClaims` that were asked."""
+        return {key: value for key, value in self.cleaned_data.items() if key != "name"}
+
+
+def claims_forms(
+    data: Mapping[str, Any], *, names: Sequence[str], guesses: Mapping[str, RunClaims], task: Task, organizes: bool
+) -> list[ClaimsForm]:
+    """Give a form for each file name, filled with what `data` has for it already, else with its guess."""
+    known = {data.get(f"{prefix}-name"): prefix for prefix in claim_prefixes(data)}
+    forms_of_files = []
+    for position, name in enumerate(names):
+        values = guesses[name].as_fields() | {"name": name}
+        if name in known:
+            posted = {key: data.get(f"{known[name]}-{key}") for key in values}
+            values |= {key: value for key, value in posted.items() if value is not None}
+        forms_of_files.append(ClaimsForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes))
+    return forms_of_files
+
+
+def claim_prefixes(data: Mapping[str, Any]) -> list[str]:
+    """Give the prefixes of the claims forms that a request holds."""
+    return [key.removesuffix("-name") for key in data if key.startswith("run") and key.endswith("-name")]
+
+
+class WithdrawForm(forms.Form):
+    """Why a run is withdrawn."""
+
+    reason = forms.CharField(
+        label="Reason",
+        help_text="It stays with the run, where your team and the organizers read it.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        max_length=2000,
+        error_messages={"required": "Give the reason of the withdrawal; it stays with the run."},
+    )

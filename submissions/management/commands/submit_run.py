@@ -1,0 +1,102 @@
+"""Submit a run file from the lab's own machine, and validate it at once."""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.utils import timezone
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, Team, User
+from arqlab.core.selectors import task_named
+from arqlab.core.services import create_team
+from arqlab.ir.runname import read_name
+from submissions import services
+from submissions.management.reporttext import report_text
+from submissions.models import Run
+from submissions.selectors import report_data
+
+
+class Command(BaseCommand):
+    help = "Submits a run file (plain, gz or zip) under the rules of its task, validates it and prints its report."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="the run file")
+        parser.add_argument("--task", required=True, metavar="LAB/TASK")
+        parser.add_argument("--team", help="the team's name; otherwise the file's name tells it")
+        parser.add_argument("--by", metavar="USER", help="who submits; the deadline does not bind an organizer")
+        parser.add_argument("--tag", help="the run tag; otherwise the file's name tells it")
+        parser.add_argument("--primary", dest="is_primary", action="store_true", default=None)
+        parser.add_argument("--alternate", dest="is_primary", action="store_false")
+        parser.add_argument("--manual", dest="is_manual", action="store_true", default=None)
+        parser.add_argument("--automatic", dest="is_manual", action="store_false")
+        parser.add_argument(
+            "--baseline", dest="is_baseline", action="store_true", default=None, help="no quota, no deadline"
+        )
+        parser.add_argument("--data-used", choices=Run.DataUsed.values)
+        parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
+        parser.add_argument(
+            "--items", choices=Task.Items.values, help="what the items are, where the file does not tell"
+        )
+        parser.add_argument("--description")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            with options["file"].open("rb") as stream:
+                runs = self.submit(File(stream, name=options["file"].name), options)
+        except UserError as refused:
+            raise CommandError(refused.message) from refused
+        except OSError as error:
+            raise CommandError(
+                f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."
+            ) from error
+        for run in runs:
+            services.validate_run(run_id=run.pk, at=timezone.now())
+            self.wait_for(run)
+            data = report_data(facts=run.report, problems=run.problems.all(), is_valid=run.status == Run.Status.VALID)
+            self.stdout.write("\n".join(report_text(f"{run.team} {run.tag} ({run.file_name})", data)))
+        if any(run.status != Run.Status.VALID for run in runs):
+            sys.exit(1)
+
+    @transaction.atomic
+    def submit(self, file: File, options: dict[str, Any]) -> list[Run]:
+        """Take the file in, with the team that it names."""
+        task, by = task_named(options["task"]), user_named(options["by"])
+        fields = ("tag", "is_primary", "is_manual", "is_baseline", "data_used", "answer_kind", "items", "description")
+        given = {field: options[field] for field in fields if options[field] is not None}
+        claims = services.claims_for(file, **given)
+        team = self.team_named(options["team"] or read_name(next(iter(claims))).team, task, by)
+        return services.submit_upload(file=file, task=task, team=team, by=by, at=timezone.now(), claims=claims)
+
+    def team_named(self, name: str | None, task: Task, by: User | None) -> Team:
+        """Give the team of that name, made now where the lab has none."""
+        if not name:
+            raise UserError("The file's name does not tell the team. Say it with --team NAME.", code="no-team")
+        team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
+        if team is None:
+            team = create_team(lab=task.lab, name=name, by=by, joins=False)
+            said = f"Made team {team.name}, which {task.lab.slug} did not have yet."
+            transaction.on_commit(partial(self.stdout.write, said))
+        return team
+
+    def wait_for(self, run: Run) -> None:
+        """Wait until the run is checked: a worker may have taken it first."""
+        run.refresh_from_db()
+        while run.status == Run.Status.VALIDATING:
+            time.sleep(0.2)
+            run.refresh_from_db()
+
+
+def user_named(name: str | None) -> User | None:
+    """Give the person of that user name; None for no name. Raises `UserError` for an unknown one."""
+    user = User.objects.filter(username=name).first() if name else None
+    if name and user is None:
+        raise UserError(f"There is no user {name!r}. Give the user name of somebody with an account.", code="no-user")
+    return user

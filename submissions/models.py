@@ -1,0 +1,152 @@
+"""Runs as teams send them, and what was found wrong with them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from arqlab.core.models import Task, Team, User
+from arqlab.ir.records import Severity
+
+
+class Upload(models.Model):
+    """A file exactly as it was sent. It is evidence: never changed, never deleted."""
+
+    file = models.FileField(upload_to="uploads/%Y/%m/")
+    name = models.CharField(max_length=255)
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64, db_index=True)
+    uploaded_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="uploads")
+    uploaded_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    """Phrases about runs."""
+
+    def submitted(self) -> RunQuerySet:
+        """Leave out what was only checked."""
+        return self.filter(check_only=False)
+
+    def valid(self) -> RunQuerySet:
+        """Give the runs that take part: submitted, valid, not withdrawn."""
+        return self.submitted().filter(status="valid", withdrawn_at=None)
+
+    def counting(self) -> RunQuerySet:
+        """Give the runs that count against a quota: valid ones, and those that may still become it."""
+        return self.submitted().filter(
+            status__in=["uploaded", "validating", "valid"], withdrawn_at=None, is_baseline=False
+        )
+
+
+class Run(models.Model):
+    """One system's results for a task: one file (or one member of an archive) with what the team says of it."""
+
+    class Status(models.TextChoices):
+        UPLOADED = "uploaded", "Waiting"
+        VALIDATING = "validating", "Being checked"
+        VALID = "valid", "Valid"
+        INVALID = "invalid", "Has errors"
+
+    class DataUsed(models.TextChoices):
+        BOTH = "both", "Text and math"
+        TEXT = "text", "Text"
+        MATH = "math", "Math"
+        LINKS = "links", "Links (the organizers' oracle)"
+
+    class AnswerKind(models.TextChoices):
+        EXTRACTIVE = "extract", "Extractive"
+        GENERATIVE = "generate", "Generative"
+
+    task = models.ForeignKey(Task, models.PROTECT, related_name="runs")
+    team = models.ForeignKey(Team, models.PROTECT, related_name="runs")
+    upload = models.ForeignKey(Upload, models.PROTECT, related_name="runs")
+    member = models.CharField(max_length=255, blank=True, help_text="The file's name inside the archive.")
+    tag = models.CharField(max_length=100)
+    is_primary = models.BooleanField(default=False)
+    is_manual = models.BooleanField(default=False)
+    is_baseline = models.BooleanField(default=False)
+    data_used = models.CharField(max_length=10, choices=DataUsed.choices, blank=True)
+    answer_kind = models.CharField(max_length=10, choices=AnswerKind.choices, blank=True)
+    description = models.TextField(blank=True)
+    items = models.CharField(max_length=20, choices=Task.Items.choices, blank=True, help_text="Empty: as found.")
+    check_only = models.BooleanField(default=False)
+    submitted_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="runs")
+    submitted_at = models.DateTimeField()
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.UPLOADED)
+    status_changed_at = models.DateTimeField(help_text="A claim older than its limit goes back.")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    report = models.JSONField(default=dict, blank=True, help_text="Format, lines, rows, topics, run tags as found.")
+    index = models.FileField(upload_to="indexes/%Y/%m/", blank=True)
+    occurrences = models.FileField(upload_to="reports/%Y/%m/", blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    withdrawal_reason = models.TextField(blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-submitted_at", "-pk"]
+        indexes = [models.Index(fields=["status", "status_changed_at"], name="run_waiting")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "team", "tag"],
+                condition=Q(check_only=False, withdrawn_at=None) & ~Q(status="invalid"),
+                name="run_tag_once_per_team",
+            ),
+            models.UniqueConstraint(
+                fields=["task", "team"],
+                condition=Q(check_only=False, withdrawn_at=None, is_primary=True, is_baseline=False, status="valid"),
+                name="one_primary_per_team",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["uploaded", "validating", "valid", "invalid"]), name="run_status_known"
+            ),
+            models.CheckConstraint(condition=~Q(status="valid") | ~Q(index=""), name="valid_run_has_its_index"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team} {self.tag}"
+
+    @property
+    def state(self) -> str:
+        """Give the word of the state chip: the status, or that the run was withdrawn."""
+        return "withdrawn" if self.withdrawn_at else self.status
+
+    @property
+    def file_name(self) -> str:
+        """Give the name of the run file, inside its archive where it came in one."""
+        return self.member or self.upload.name
+
+
+class RunProblem(models.Model):
+    """One kind of problem in a run, with its count and first lines; `Run.occurrences` holds every line (Parquet)."""
+
+    class Level(models.TextChoices):
+        ERROR = Severity.ERROR.value, "Error"
+        WARNING = Severity.WARNING.value, "Warning"
+        NOTE = Severity.NOTE.value, "Note"
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="problems")
+    position = models.PositiveSmallIntegerField()
+    kind = models.SlugField()
+    severity = models.CharField(max_length=10, choices=Level.choices)
+    count = models.PositiveIntegerField()
+    message = models.TextField()
+    todo = models.TextField()
+    is_repairable = models.BooleanField(default=False)
+    first = models.JSONField(default=list, help_text="The first occurrences: line, topic, found, expected.")
+
+    class Meta:
+        ordering = ["run", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "kind"], name="problem_kind_once_per_run"),
+            models.CheckConstraint(
+                condition=Q(severity__in=["error", "warning", "note"]), name="problem_severity_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.count})"

@@ -1,0 +1,54 @@
+"""Who may see and change runs. What one may not see is 404 at the door."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from arqlab.core.models import Membership, Task, Team
+from arqlab.core.permissions import Visitor, has_role, is_team_member, may_organize, task_or_404
+from submissions.models import Run
+from submissions.selectors import runs_visible_to
+
+
+def may_see_run(user: Visitor, run: Run) -> bool:
+    """A run is seen by its team and by the organizers."""
+    return is_team_member(user, run.team) or may_organize(user, run.task.lab)
+
+
+def may_submit(user: Visitor, task: Task, team: Team) -> bool:
+    """A member submits for the own team, an organizer for any team of the lab; deadline and quota are not asked here."""
+    return team.lab_id == task.lab_id and (is_team_member(user, team) or may_organize(user, task.lab))
+
+
+def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
+    """Give the teams for which `may_submit` holds, as one query."""
+    teams = Team.objects.filter(lab=task.lab)
+    if may_organize(user, task.lab):
+        return teams
+    return teams.filter(memberships__user_id=user.pk) if user.is_authenticated else teams.none()
+
+
+def may_see_runs(user: Visitor, task: Task) -> bool:
+    """An assessor must not learn which systems take part with what; everybody else may come to submit."""
+    if not user.is_authenticated:
+        return False
+    is_assessor = has_role(user, task.lab, Membership.Role.ASSESSOR)
+    return not is_assessor or teams_to_submit_for(user, task).exists()
+
+
+def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
+    """Give the task with its lab to who may see its page of runs, for a door; to others it does not exist there."""
+    task = task_or_404(user, lab_slug, task_slug)
+    if not may_see_runs(user, task):
+        raise Http404
+    return task
+
+
+def run_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:
+    """Give the run with team, upload and task, for a door; what one may not see does not exist."""
+    task = task_or_404(user, lab_slug, task_slug)
+    run = get_object_or_404(runs_visible_to(user, task), pk=run_id)
+    run.task = task
+    return run

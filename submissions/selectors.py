@@ -1,0 +1,146 @@
+"""What is read about runs, their reports and their tasks' rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, cast
+
+import polars as pl
+from django.conf import settings
+from django.core.files import File
+from django.core.files.base import ContentFile
+from django.db.models import Count, Q, QuerySet
+from django.db.models.fields.files import FieldFile
+
+from arqlab.core.models import Task, Team
+from arqlab.core.permissions import Visitor, may_organize
+from arqlab.core.selectors import topic_ids
+from arqlab.ir.records import ItemKind, TaskKind
+from arqlab.ir.runfile import RunRules, repaired_run
+from arqlab.ir.upload import Unpacked, unpack
+from collection.selectors import collection_of, formulas_frame, posts_frame
+from submissions.models import Run, RunProblem
+
+
+def rules_for(task: Task) -> RunRules:
+    """Give what the task asks of a run; the collection's columns are kept in this process."""
+    protocol, collection = task.protocol, collection_of(task.lab)
+    return RunRules(
+        kind=TaskKind(task.kind),
+        topics=topic_ids(task),
+        limit=protocol.limit,
+        max_characters=protocol.max_characters,
+        order="rank" if protocol.order == "rank" else "score",
+        items=ItemKind(task.trec_items),
+        posts=posts_frame(task.lab),
+        formulas=formulas_frame(task.lab),
+        complete=bool(collection and collection.is_complete),
+    )
+
+
+def quota_left(*, team: Team, task: Task) -> int:
+    """Give how many runs the team may still submit; runs in checking hold their place."""
+    used = Run.objects.counting().filter(team=team, task=task).count()
+    return max(0, task.protocol.quota - used)
+
+
+def places_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
+    """Give how many runs each team may still submit, in one query."""
+    counting = Run.objects.counting().filter(task=task).order_by().values("team").annotate(runs=Count("pk"))
+    used = {row["team"]: row["runs"] for row in counting}
+    return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
+
+
+def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:
+    """Give the task's runs that a person may see: an organizer all, a member the own teams', anybody else none."""
+    runs = Run.objects.filter(task=task).select_related("team", "upload", "submitted_by")
+    if may_organize(user, task.lab):
+        return runs
+    if not user.is_authenticated:
+        return runs.none()
+    return runs.filter(team__memberships__user=user)
+
+
+def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Give the runs with `errors` and `warnings`: how many kinds of either were found."""
+    return runs.annotate(
+        errors=Count("problems", filter=Q(problems__severity="error")),
+        warnings=Count("problems", filter=Q(problems__severity="warning")),
+    ).order_by("-submitted_at", "-pk")
+
+
+def unpack_runs(file: File, *, name: str, only: str | None = None) -> list[Unpacked]:
+    """Give the run files of an upload within this site's limits, of a zip perhaps one member only.
+
+    Raises `arqlab.ir.upload.UploadRefusedError` when the file cannot be unpacked.
+    """
+    stream, lines = cast(BinaryIO, file), settings.RUN_MAX_LINES
+    return unpack(stream, name=name, max_bytes=settings.RUN_MAX_BYTES, max_lines=lines, only=only)
+
+
+def run_bytes(run: Run) -> bytes:
+    """Give the unpacked bytes of the run file.
+
+    Raises `arqlab.ir.upload.UploadRefusedError` when the file cannot be unpacked.
+    """
+    with run.upload.file.open("rb") as file:
+        return unpack_runs(file, name=run.upload.name, only=run.member or None)[0].data
+
+
+def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Give the index of a valid run (columns of `arqlab.ir.runfile.RunReport.index`), or some columns of it."""
+    return _read_parquet(run.index, columns)
+
+
+def run_occurrences(run: Run) -> pl.DataFrame:
+    """Give every problem of a checked run: kind, severity, line, topic, found, expected."""
+    return _read_parquet(run.occurrences, None)
+
+
+def repaired_file(run: Run) -> ContentFile | None:
+    """Give the run file with the safe repairs applied; None when there is nothing to repair.
+
+    Raises `arqlab.ir.upload.UploadRefusedError` when the upload cannot be unpacked.
+    """
+    repaired = repaired_run(run_bytes(run), rules_for(run.task))
+    if repaired is None:
+        return None
+    path = PurePosixPath(run.file_name.removesuffix(".gz"))
+    return ContentFile(repaired, name=f"{path.stem.removesuffix('.repaired')}.repaired{path.suffix or '.tsv'}")
+
+
+def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
+    """Count the kinds of problems, and the lines that they are on, for each severity that was found."""
+    summary: dict[str, dict[str, int]] = {}
+    for problem in problems:
+        counts = summary.setdefault(problem.severity, {"kinds": 0, "places": 0})
+        counts["kinds"] += 1
+        counts["places"] += problem.count
+    return summary
+
+
+def report_data(*, facts: Mapping[str, Any], problems: Iterable[RunProblem], is_valid: bool) -> dict[str, Any]:
+    """Give a report as plain data, as the API and the commands write it."""
+    return {
+        "valid": is_valid,
+        **{key: value for key, value in facts.items() if key != "repair"},
+        "problems": [
+            {
+                "kind": problem.kind,
+                "severity": problem.severity,
+                "count": problem.count,
+                "message": problem.message,
+                "todo": problem.todo,
+                "repairable": problem.is_repairable,
+                "first": problem.first,
+            }
+            for problem in problems
+        ],
+    }
+
+
+def _read_parquet(stored: FieldFile, columns: Sequence[str] | None) -> pl.DataFrame:
+    with stored.open("rb") as file:
+        return pl.read_parquet(BytesIO(file.read()), columns=None if columns is None else list(columns))

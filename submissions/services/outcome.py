@@ -1,0 +1,118 @@
+"""What came out of a check, as it is stored with the run: facts, problems with their first lines, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from arqlab.ir.records import Problem, Severity
+from arqlab.ir.runfile import ProblemGroup, RunReport
+from submissions.models import RunProblem
+
+FIRST_LINES = 10
+# A found value may be a line of megabytes; a page shows its beginning, the download more.
+SHOWN_CHARACTERS = 200
+KEPT_CHARACTERS = 1000
+OCCURRENCES = {
+    "kind": pl.String,
+    "severity": pl.String,
+    "line": pl.Int64,
+    "topic": pl.String,
+    "found": pl.String,
+    "expected": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a check. `index` is None for a refused run; `facts` are shown on the run's page."""
+
+    facts: dict[str, Any]
+    problems: list[RunProblem]
+    occurrences: pl.DataFrame
+    index: pl.DataFrame | None = None
+    is_valid: bool = False
+
+
+def outcome_of(report: RunReport) -> Outcome:
+    """Give what is stored of a report of the kernel."""
+    facts = {
+        "format": report.format,
+        "format_name": report.format_name,
+        "items": report.items.value,
+        "lines": report.lines,
+        "rows": report.rows,
+        "topics": report.topics,
+        "run_tags": list(report.run_tags),
+    }
+    columns = [
+        group.occurrences.select(
+            pl.lit(group.kind).alias("kind"),
+            pl.lit(group.severity.value).alias("severity"),
+            "line",
+            "topic",
+            pl.col("found", "expected").str.slice(0, KEPT_CHARACTERS),
+        )
+        for group in report.problems
+    ]
+    return Outcome(
+        facts=facts,
+        problems=[problem_row(group, position) for position, group in enumerate(report.problems)],
+        occurrences=pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical"),
+        index=report.index,
+        is_valid=report.is_valid and report.index is not None,
+    )
+
+
+def problem_row(group: ProblemGroup, position: int) -> RunProblem:
+    """Give one kind of problem as a row of the database, not yet of a run."""
+    first = group.occurrences.head(FIRST_LINES).with_columns(pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS))
+    return RunProblem(
+        position=position,
+        kind=group.kind,
+        severity=group.severity.value,
+        count=group.count,
+        message=group.message,
+        todo=group.todo,
+        is_repairable=group.repairable,
+        first=first.select("line", "topic", "found", "expected").to_dicts(),
+    )
+
+
+def refused_outcome(problems: Iterable[Problem]) -> Outcome:
+    """Give what is stored of an upload that could not be unpacked."""
+    rows, columns = [], []
+    for position, problem in enumerate(problems):
+        sentence = f"This is {problem.found}; expected is {problem.expected}."
+        occurrence = {"line": problem.line, "topic": None, "found": problem.found, "expected": problem.expected}
+        kind = "unreadable-file" if position == 0 else f"unreadable-file-{position + 1}"
+        rows.append(
+            RunProblem(
+                position=position,
+                kind=kind,
+                severity=Severity.ERROR.value,
+                count=1,
+                message=sentence,
+                todo=problem.todo,
+                first=[occurrence],
+            )
+        )
+        columns.append({"kind": kind, "severity": Severity.ERROR.value, **occurrence})
+    return Outcome(facts={}, problems=rows, occurrences=pl.DataFrame(columns, schema=OCCURRENCES))
+
+
+def unchecked_outcome(attempts: int) -> Outcome:
+    """Give what is stored of a run whose check never came to an end. That is a fault of ours, and the page says so."""
+    problem = RunProblem(
+        position=0,
+        kind="check-failed",
+        severity=Severity.ERROR.value,
+        count=1,
+        message=f"The check itself failed {attempts} times; whether the run has problems is not known.",
+        todo="Nothing is to be done by the team: the organizers were told, and the file is kept.",
+        first=[],
+    )
+    return Outcome(facts={}, problems=[problem], occurrences=pl.DataFrame(schema=OCCURRENCES))

@@ -1,0 +1,39 @@
+"""What the safe repairs would change, as a short diff for the run's page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from arqlab.ir.runfile import RunRules, repair_diff, repaired_run
+
+SHOWN_LINES = 60
+SHOWN_CHARACTERS = 160
+KINDS = {"+": "added", "-": "removed", "@": "gap", "…": "gap"}
+
+
+def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
+    """Give the first lines of the diff from a run file to its repaired form; none when nothing can be repaired.
+
+    Each has its kind (added, removed, gap or empty), the line's number in the file as sent (none for an added one),
+    and the text, cut where it is too long to read.
+    """
+    repaired = repaired_run(data, rules)
+    if repaired is None:
+        return []
+    shown, number = [], 0
+    for line in repair_diff(data, repaired, most=SHOWN_LINES).splitlines():
+        if line.startswith(("--- ", "+++ ")):
+            continue
+        kind = KINDS.get(line[:1], "")
+        if start := re.match(r"@@ -(\d+)", line):
+            number = int(start[1])
+        is_in_file = kind in {"", "removed"}
+        shown.append({"kind": kind, "line": number if is_in_file else None, "text": _short(line)})
+        number += is_in_file
+    return shown
+
+
+def _short(line: str) -> str:
+    line = line.replace("␍", r"\r")  # few fonts have the sign
+    return line if len(line) <= SHOWN_CHARACTERS else line[:SHOWN_CHARACTERS] + "…"

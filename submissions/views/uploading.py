@@ -1,0 +1,113 @@
+"""The upload page: files, team, what is said of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.core.permissions import may_organize, signed_in
+from submissions import services
+from submissions.forms import ClaimsForm, UploadForm, claim_prefixes, claims_forms
+from submissions.models import Run
+from submissions.permissions import runs_task_or_404, teams_to_submit_for
+from submissions.selectors import places_left
+from submissions.tasks import validate_after_commit
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the rules of the task and take run files, to be submitted or only to be checked."""
+    found = runs_task_or_404(request.user, lab, task)
+    form = UploadForm(request.POST or None, request.FILES or None, teams=teams_to_submit_for(request.user, found))
+    if request.method == "GET":
+        return _page(request, found, form)
+    claims = _claims_forms(request, found)
+    if not form.is_valid() or not all(filled.is_valid() for filled in claims):
+        return _refuse(request, found, form, _sentences([form, *claims]))
+    try:
+        runs = _take(request, found, form, claims)
+    except UserError as refused:
+        return _refuse(request, found, form, [refused.message], status=409)
+    location = _location(found, runs)
+    return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
+
+
+@login_required
+@require_POST
+def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Read the names of the chosen files, as a fragment with a small form for each."""
+    found = runs_task_or_404(request.user, lab, task)
+    names = [name for name in dict.fromkeys(request.POST.getlist("names")) if not name.lower().endswith(".zip")][:50]
+    guesses = {name: services.claims_from_name(name) for name in names}
+    organizes = may_organize(request.user, found.lab)
+    forms = claims_forms(request.POST, names=names, guesses=guesses, task=found, organizes=organizes)
+    return render(request, "submissions/run_guess.html", {"task": found, "forms": forms})
+
+
+def _take(request: HttpRequest, task: Task, form: UploadForm, claims: list[ClaimsForm]) -> list[Run]:
+    """Take in all files or none, and have them checked."""
+    said = {filled.cleaned_data["name"]: services.RunClaims(**filled.filled()) for filled in claims}
+    take = services.check_upload if "check" in request.POST else services.submit_upload
+    team, at, runs = form.cleaned_data["team"], timezone.now(), []
+    with transaction.atomic():
+        for file in form.cleaned_data["file"]:
+            runs += take(file=file, task=task, team=team, by=signed_in(request), at=at, claims=said)
+        validate_after_commit(runs)
+    word = "checked" if "check" in request.POST else "submitted"
+    messages.success(request, f"1 run was {word}." if len(runs) == 1 else f"{len(runs)} runs were {word}.")
+    return runs
+
+
+def _claims_forms(request: HttpRequest, task: Task) -> list[ClaimsForm]:
+    organizes = may_organize(request.user, task.lab)
+    prefixes = claim_prefixes(request.POST)
+    return [ClaimsForm(request.POST, prefix=prefix, task=task, organizes=organizes) for prefix in prefixes]
+
+
+def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> HttpResponse:
+    context = {
+        "lab": task.lab,
+        "task": task,
+        "form": form,
+        "state": task.state(timezone.now()),
+        "places": places_left(teams_to_submit_for(request.user, task), task),
+        "organizes": may_organize(request.user, task.lab),
+        **extra,
+    }
+    return render(request, "submissions/run_upload.html", context, status=extra.get("status", 200))
+
+
+def _refuse(
+    request: HttpRequest, task: Task, form: UploadForm, errors: list[str], *, status: int = 422
+) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"errors": errors}, status=status)
+    return _page(request, task, form, errors=errors, status=status)
+
+
+def _sentences(forms: Iterable[UploadForm | ClaimsForm]) -> list[str]:
+    return [str(message) for form in forms for errors in form.errors.values() for message in errors]
+
+
+def _location(task: Task, runs: list[Run]) -> str:
+    """Give where to go after an upload: to the only run, else to the list of them."""
+    where = (task.lab.slug, task.slug)
+    if len(runs) == 1:
+        return reverse("submissions:run-detail", args=[*where, runs[0].pk])
+    return reverse("submissions:run-list", args=where)
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "").startswith("application/json")

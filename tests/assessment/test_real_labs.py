@@ -1,0 +1,40 @@
+"""The labs' real folders load as they are, and give the counts of their papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from assessment.models import QrelSet
+from assessment.selectors import lab_summary, topic_judgments
+from assessment.services import load_lab
+
+SUMMARIES = {
+    "arqmath-1": [("task1", 98, "official", 77), ("task2", 85, "visual-v2", 45), ("task2", 85, "visual-v3", 45)],
+    "arqmath-2": [("task1", 100, "official", 71), ("task2", 100, "visual-v2", 58), ("task2", 100, "instances", 70)],
+    "arqmath-3": [
+        ("task1", 100, "official", 78),
+        ("task2", 100, "visual-v3", 76),
+        ("task2", 100, "instances", 76),
+        ("task3", 100, None, 0),
+    ],
+    "ntcir-12-wfb": [("concrete", 20, "aggregate", 20)],
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_real_lab_loads_and_loading_it_again_changes_nothing(name, shared_data: Path, db):
+    loaded = load_lab(folder=shared_data / name, at=timezone.now(), by=None)
+
+    assert [line[:4] for line in lab_summary(loaded.lab)] == SUMMARIES[name]
+    assert not load_lab(folder=shared_data / name, at=timezone.now(), by=None).is_changed
+
+
+def test_the_qrels_have_the_counts_of_the_paper(shared_data: Path, db):
+    load_lab(folder=shared_data / "arqmath-3", at=timezone.now(), by=None)
+    counted = topic_judgments(QrelSet.objects.get(task__slug="task1"))
+
+    assert sum(topic.judged for topic in counted.values()) / 78 == pytest.approx(446.76, abs=0.005)
+    assert min(topic.judged for topic in counted.values()) > 0

@@ -1,0 +1,142 @@
+"""Loading labs and qrels: all or nothing, twice changes nothing, and qrels never change."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arqlab.core.models import AuditEvent, Lab, Membership, Topic
+from assessment.models import Qrel, QrelSet
+from assessment.selectors import current_qrels, qrels_frame, topic_judgments
+from tests.factories import UserFactory
+
+LAB = """
+[lab]
+slug = "tiny"
+name = "A tiny lab"
+protocol = "arqmath-3"
+
+[[tasks]]
+slug = "task1"
+name = "Answer retrieval"
+kind = "answers"
+topics = "topics.xml"
+qrels = [{ name = "official", file = "official.tsv" }, { name = "complete", file = "complete.tsv" }]
+"""
+TOPICS = """<?xml version="1.0"?>
+<Topics>
+<Topic number="A.301"><Title>One</Title><Question>&lt;p&gt;What is one?&lt;/p&gt;</Question><Tags>numbers</Tags></Topic>
+<Topic number="A.302"><Title>Two</Title><Question>&lt;p&gt;What is two?&lt;/p&gt;</Question><Tags>numbers</Tags></Topic>
+</Topics>
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, db: None) -> Path:
+    (tmp_path / "lab.toml").write_text(LAB)
+    (tmp_path / "topics.xml").write_text(TOPICS)
+    (tmp_path / "official.tsv").write_bytes(b"A.301\t0\t10\t3\r\nA.301\t0\t11\t0\r\nA.302\t0\t10\t2")
+    (tmp_path / "complete.tsv").write_bytes(b"A.301\t0\t10\t3\nA.301\t0\t12\t5\n")
+    return tmp_path
+
+
+def load(folder: Path, *arguments: str) -> str:
+    out = StringIO()
+    call_command("load_lab", str(folder), *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_a_lab_is_loaded_with_its_topics_and_qrels(folder):
+    printed = load(folder)
+
+    assert Topic.objects.filter(task__lab__slug="tiny").count() == 2
+    assert [(one.name, one.version, one.is_current) for one in QrelSet.objects.all()] == [
+        ("official", 1, True),
+        ("complete", 2, False),
+    ]
+    assert "task1                      2  official                         2        3" in printed
+
+
+def test_loading_twice_changes_nothing(folder):
+    load(folder)
+    before = (list(Qrel.objects.values_list()), AuditEvent.objects.count())
+
+    assert load(folder).startswith("Nothing to change.")
+    assert (list(Qrel.objects.values_list()), AuditEvent.objects.count()) == before
+
+
+def test_qrels_that_changed_under_their_name_are_refused(folder):
+    load(folder)
+    (folder / "official.tsv").write_text("A.301\t0\t10\t1\n")
+
+    with pytest.raises(CommandError, match=r"official\.tsv.*qrels never change.*new version a new name"):
+        load(folder)
+    assert Qrel.objects.filter(qrel_set__name="official").count() == 3
+
+
+def test_the_same_judgments_in_another_order_are_no_change(folder):
+    load(folder)
+    (folder / "official.tsv").write_text("A.302 0 10 2\nA.301 0 11 0\nA.301 0 10 3\n")
+
+    assert load(folder).startswith("Nothing to change.")
+
+
+def test_a_new_version_under_a_new_name_is_loaded_and_the_current_one_stays(folder):
+    load(folder)
+    (folder / "lab.toml").write_text(LAB.replace('name = "complete"', 'name = "corrected"'))
+    load(folder)
+
+    lab = Lab.objects.get(slug="tiny")
+    assert QrelSet.objects.get(name="corrected").version == 3
+    assert current_qrels(lab.tasks.get()).name == "official"
+
+
+def test_whatever_is_wrong_is_named_and_nothing_is_loaded(folder):
+    (folder / "official.tsv").write_text("A.301\t0\t10\t9\nA.999\t0\t10\t1\n")
+    (folder / "complete.tsv").write_text("A.301\t0\t10\n")
+
+    with pytest.raises(CommandError) as refusal:
+        load(folder)
+    for place in ("official.tsv:1", "official.tsv:2", "complete.tsv:1"):
+        assert place in str(refusal.value)
+    assert not Lab.objects.exists()
+
+
+def test_a_broken_collection_loads_nothing_either(folder):
+    (folder / "lab.toml").write_text(LAB + '\n[collection]\nslug = "posts"\nposts = "Posts.xml"\n')
+    (folder / "Posts.xml").write_text("<posts><row Id='1'")
+
+    with pytest.raises(CommandError, match=r"Posts\.xml"):
+        load(folder)
+    assert not Lab.objects.exists()
+    assert not QrelSet.objects.exists()
+
+
+def test_the_organizer_is_named_by_address(folder):
+    person = UserFactory()
+    load(folder, "--organizer", person.email)
+
+    assert Membership.objects.get(user=person).role == Membership.Role.ORGANIZER
+
+
+def test_an_organizer_without_an_account_is_refused_before_anything_is_loaded(folder):
+    with pytest.raises(CommandError, match="Sign up first"):
+        load(folder, "--organizer", "nobody@example.org")
+    assert not Lab.objects.exists()
+
+
+def test_qrels_come_back_as_the_kernel_takes_them(folder):
+    load(folder)
+    frame = qrels_frame(QrelSet.objects.get(name="complete"))
+
+    assert frame.columns == ["topic", "item", "label"]
+    assert frame.rows() == [("A.301", "10", 3), ("A.301", "12", 5)]
+
+
+def test_system_failure_and_do_not_know_are_not_counted_as_judged(folder):
+    load(folder)
+
+    assert topic_judgments(QrelSet.objects.get(name="complete")) == {"A.301": (1, 1)}

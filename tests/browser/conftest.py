@@ -1,0 +1,81 @@
+"""A real browser for the tests below: Debian's Chromium, driven by Playwright.
+
+`ARQLAB_SCREENSHOTS=DIR bin/test tests/browser` keeps a picture of each step, in both widths and both colour schemes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+WIDTHS = (1440, 390)
+SCHEMES = ("light", "dark")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _database_calls_beside_playwrights_loop() -> Iterator[None]:
+    # Playwright's synchronous interface runs an event loop in this thread; Django would refuse queries beside it.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    yield
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("Chromium was not found. Install it: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--disable-background-networking", "--disable-component-update"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, live_server) -> Iterator[Page]:
+    """A page on the live server. It fails the test when a script throws or the policy blocks something."""
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on(
+        "request", lambda request: complaints.append(request.url) if elsewhere(request.url, live_server.url) else None
+    )
+    yield page
+    context.close()
+    # An answer of 404 or 409 that a test asks for is told by the browser too, and is no complaint.
+    assert [text for text in complaints if "Failed to load resource" not in text] == []
+
+
+def elsewhere(url: str, home: str) -> bool:
+    """Say whether a request left our own host."""
+    return not url.startswith((home, "data:", "blob:"))
+
+
+@pytest.fixture
+def look(page: Page) -> Callable[[str], None]:
+    """Look at the page in both widths and both schemes: nothing overflows; a picture is kept where one is asked for."""
+    folder = os.environ.get("ARQLAB_SCREENSHOTS")
+
+    def look_at(name: str) -> None:
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                page.set_viewport_size({"width": width, "height": 900})
+                page.emulate_media(color_scheme=scheme)
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} overflows at {width}"
+                if folder:
+                    Path(folder).mkdir(parents=True, exist_ok=True)
+                    page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png", full_page=True)
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.emulate_media(color_scheme="light")
+
+    return look_at

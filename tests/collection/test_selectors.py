@@ -1,0 +1,41 @@
+"""Reading a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from arqlab.core.models import Lab
+from collection.selectors import collection_of, posts_frame, thread_of, visual_ids
+from tests.collection.factories import load_small
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_lab_may_have_no_collection(lab: Lab) -> None:
+    assert (collection_of(lab), posts_frame(lab), visual_ids(lab)) == (None, None, None)
+
+
+def test_only_known_visual_ids_are_given(lab: Lab, tmp_path: Path) -> None:
+    load_small(lab, tmp_path)
+    assert visual_ids(lab).rows() == [("7", "70"), ("9", "70")]
+
+
+def test_columns_are_read_from_the_storage_once(
+    lab: Lab, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    load_small(lab, tmp_path)
+    first = posts_frame(lab)
+    with django_assert_num_queries(1):
+        assert posts_frame(lab) is first
+
+
+def test_a_thread_starts_with_its_question(lab: Lab, tmp_path: Path) -> None:
+    thread = thread_of(load_small(lab, tmp_path), "11")
+    assert [post.post_id for post in thread] == ["1", "10", "11"]
+
+
+def test_an_unknown_post_has_no_thread(lab: Lab, tmp_path: Path) -> None:
+    assert not thread_of(load_small(lab, tmp_path), "99")

@@ -1,0 +1,96 @@
+"""Fixtures that all tests share: a lab, one person of each role, and browsers signed in as them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client
+
+from arqlab.core.models import Lab, Task, Team, User
+from tests.factories import Scene, make_lab
+
+SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of the field's real data, where there is one."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"The real data is not at {SHARED_DATA}.")
+    return SHARED_DATA
+
+
+@pytest.fixture
+def scene(db: None) -> Scene:
+    return make_lab()
+
+
+@pytest.fixture
+def lab(scene: Scene) -> Lab:
+    return scene.lab
+
+
+@pytest.fixture
+def task(scene: Scene) -> Task:
+    return scene.task
+
+
+@pytest.fixture
+def team(scene: Scene) -> Team:
+    return scene.team
+
+
+@pytest.fixture
+def other_team(scene: Scene) -> Team:
+    return scene.other_team
+
+
+@pytest.fixture
+def visitor() -> AnonymousUser:
+    return AnonymousUser()
+
+
+@pytest.fixture
+def outsider(scene: Scene) -> User:
+    return scene.outsider
+
+
+@pytest.fixture
+def member(scene: Scene) -> User:
+    return scene.member
+
+
+@pytest.fixture
+def other_member(scene: Scene) -> User:
+    return scene.other_member
+
+
+@pytest.fixture
+def assessor(scene: Scene) -> User:
+    return scene.assessor
+
+
+@pytest.fixture
+def organizer(scene: Scene) -> User:
+    return scene.organizer
+
+
+@pytest.fixture
+def superuser(scene: Scene) -> User:
+    return scene.superuser
+
+
+@pytest.fixture
+def client_of() -> Callable[[User | AnonymousUser], Client]:
+    """Give a browser signed in as a person, or signed out for a visitor."""
+
+    def sign_in(user: User | AnonymousUser) -> Client:
+        client = Client()
+        if isinstance(user, User):
+            client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+        return client
+
+    return sign_in

@@ -1,0 +1,139 @@
+"""A lab's folder becomes a lab with tasks and topics."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from arqlab.core import services
+from arqlab.core.models import AuditEvent, Lab, Task, Topic
+from arqlab.core.permissions import may_organize
+from arqlab.ir.labfile import read_lab
+
+LAB = """
+[lab]
+slug = "small"
+name = "A small lab"
+protocol = "arqmath-3"
+
+[[tasks]]
+slug = "task1"
+name = "Answers"
+kind = "answers"
+topics = "topics.xml"
+topic_info = "info.json"
+"""
+TOPIC = """<Topic number="A.{number}">
+  <Title>Why is {formula} so?</Title>
+  <Question>&lt;p onclick="x()"&gt;Question {number}&lt;/p&gt;</Question>
+  <Tags>algebra,limits</Tags>
+</Topic>"""
+FORMULA = '&lt;span class="math-container" id="q_1"&gt;$x^2$&lt;/span&gt;'
+
+
+def write(folder: Path, *, numbers=(1, 2), lab=LAB, formula=FORMULA) -> Path:
+    topics = "".join(TOPIC.format(number=number, formula=formula) for number in numbers)
+    (folder / "lab.toml").write_text(lab, encoding="utf-8")
+    (folder / "topics.xml").write_text(f"<Topics>{topics}</Topics>", encoding="utf-8")
+    (folder / "info.json").write_text('{"A.1": {"Category": "Proof"}}', encoding="utf-8")
+    return folder
+
+
+def load(folder: Path, by=None) -> Lab:
+    return services.load_lab_file(read_lab(folder), by=by)
+
+
+@pytest.mark.django_db
+class TestLoading:
+    def test_a_folder_becomes_a_lab_with_its_tasks_and_topics(self, tmp_path):
+        lab = load(write(tmp_path))
+
+        assert (lab.name, lab.protocol, lab.is_public) == ("A small lab", "arqmath-3", True)
+        task = lab.tasks.get()
+        assert (task.name, task.kind, task.trec_items, task.position) == ("Answers", "answers", "posts", 1)
+        assert [topic.query_id for topic in task.topics.all()] == ["A.1", "A.2"]
+
+    def test_topics_keep_their_source_and_are_typeset(self, tmp_path):
+        load(write(tmp_path))
+
+        topic = Topic.objects.get(query_id="A.1")
+        assert (topic.tags, topic.info) == (["algebra", "limits"], {"category": "proof"})
+        assert "$x^2$" in topic.title
+        assert "<math" in topic.title_html
+        assert "onclick" in topic.body
+        assert "onclick" not in topic.body_html
+
+    def test_loading_twice_changes_nothing(self, tmp_path):
+        load(write(tmp_path))
+        before = list(Topic.objects.values())
+
+        load(tmp_path)
+
+        assert list(Topic.objects.values()) == before
+        assert AuditEvent.objects.filter(verb="lab.load").count() == 1
+
+    def test_a_changed_topic_keeps_its_row(self, tmp_path):
+        load(write(tmp_path))
+        before = Topic.objects.get(query_id="A.2").pk
+
+        load(write(tmp_path, formula="it"))
+
+        topic = Topic.objects.get(query_id="A.2")
+        assert (topic.pk, topic.title_html) == (before, "Why is it so?")
+
+    def test_topics_that_the_folder_no_longer_names_go(self, tmp_path):
+        load(write(tmp_path))
+
+        load(write(tmp_path, numbers=(2, 3)))
+
+        found = Topic.objects.values_list("query_id", "position")
+        assert list(found) == [("A.2", 1), ("A.3", 2)]
+
+    def test_what_organizers_set_on_the_pages_stays_where_the_folder_says_nothing(self, tmp_path):
+        task = load(write(tmp_path)).tasks.get()
+        deadline = datetime(2027, 6, 1, tzinfo=UTC)
+        services.change_task(task=task, changes={"deadline": deadline}, protocol={"quota": 9}, by=None)
+
+        load(tmp_path)
+
+        task = Task.objects.get()
+        assert (task.deadline, task.protocol.quota) == (deadline, 9)
+
+    def test_what_the_folder_says_holds(self, tmp_path):
+        folder = write(tmp_path, lab=LAB + "deadline = 2027-06-01T12:00:00Z\nlimit = 100\n")
+
+        task = load(folder).tasks.get()
+
+        assert task.deadline == datetime(2027, 6, 1, 12, tzinfo=UTC)
+        assert (task.overrides, task.protocol.limit) == ({"limit": 100}, 100)
+
+    def test_who_loads_a_new_lab_organizes_it(self, tmp_path, outsider):
+        assert may_organize(outsider, load(write(tmp_path), by=outsider))
+
+    def test_who_loads_a_known_lab_does_not_come_to_organize_it(self, tmp_path, outsider):
+        load(write(tmp_path))
+
+        assert not may_organize(outsider, load(tmp_path, by=outsider))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("arqmath-1", {"task1": (98, "posts"), "task2": (85, "visual-ids")}),
+        ("arqmath-3", {"task1": (100, "posts"), "task2": (100, "visual-ids"), "task3": (100, "answers")}),
+        ("ntcir-12-wfb", {"concrete": (20, "formula-ids")}),
+    ],
+)
+def test_the_fields_labs_load_with_their_topics(shared_data, name, counts):
+    lab = load(shared_data / name)
+
+    assert {task.slug: (task.topics.count(), task.trec_items) for task in lab.tasks.all()} == counts
+
+
+@pytest.mark.django_db
+def test_every_formula_of_the_last_labs_topics_is_typeset(shared_data):
+    load(shared_data / "arqmath-3")
+
+    assert not Topic.objects.filter(body_html__contains='class="latex"').exists()
+    assert Topic.objects.filter(task__slug="task2", formula_html__contains="<math").count() == 100

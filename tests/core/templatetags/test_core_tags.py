@@ -1,0 +1,57 @@
+"""How states, deadlines, measures and scores are written."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.template import Context, Template
+
+from arqlab.core.templatetags import core_tags
+
+
+def test_a_deadline_is_written_in_utc_and_anywhere_on_earth():
+    moment = datetime(2027, 5, 2, 11, 59, tzinfo=UTC)
+
+    assert core_tags.deadline(moment) == "2027-05-02 11:59 UTC (2027-05-01 23:59 anywhere on earth)"
+
+
+def test_a_task_without_a_deadline_says_so():
+    assert core_tags.deadline(None) == "no deadline"
+
+
+def test_a_chip_is_the_components_chip():
+    component = Template('{% include "components/chip.html" with state="valid" %}').render(Context())
+
+    assert core_tags.chip("valid") == component.strip()
+
+
+def test_a_chip_escapes_its_state():
+    assert "<b>" not in core_tags.chip("<b>")
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("nDCG(judged_only=True)@1000", "nDCG′"),
+        ("AP(rel=2,judged_only=True)", "MAP′"),
+        ("P(judged_only=True)@10", "P′@10"),
+        ("Judged@10", "judged@10"),
+        ("something else", "something else"),
+    ],
+)
+def test_a_measure_is_written_as_in_the_papers(name, label):
+    assert core_tags.measure(name) == label
+
+
+@pytest.mark.parametrize(("score", "text"), [(0.26254, "0.2625"), (1, "1.0000"), (None, "–")])
+def test_a_score_has_four_decimals(score, text):
+    assert core_tags.score(score) == text
+
+
+def test_a_key_is_written_as_words():
+    assert core_tags.words("multi_part") == "Multi part"
+
+
+def test_an_event_tells_old_and_new_values_line_by_line():
+    detail = {"changes": {"deadline": [None, "2027"], "overrides": [{}, {"quota": 7}]}, "by": "mail", "none": []}
+
+    assert core_tags.details(detail) == ["deadline: – → 2027", "overrides: – → quota 7", "by: mail"]

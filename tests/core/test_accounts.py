@@ -1,0 +1,80 @@
+"""Signing up, in and out, and the forgotten password: the whole path through the door."""
+
+import re
+
+import pytest
+from django.contrib.auth import get_user
+from django.core import mail
+
+from arqlab.core.models import User
+from tests.factories import PASSWORD
+
+from .views.test_home import text_of
+
+ADA = {"email": "ada@example.org", "username": "ada", "password1": "a quiet blackboard 7"}
+
+
+def test_a_person_signs_up_and_is_signed_in(db, client):
+    response = client.post("/accounts/signup/", ADA)
+
+    assert response.url == "/"
+    assert get_user(client).email == "ada@example.org"
+
+
+def test_signing_up_by_an_invitation_leads_to_the_team(scene, client):
+    link = f"/join/{scene.team.invitation_token}/"
+    page = text_of(client.get(link))
+    signup = re.search(r'href="(/accounts/signup/[^"]+)"', page)[1]
+    form = text_of(client.get(signup))
+    assert f'name="next" value="{link}"' in form
+
+    response = client.post("/accounts/signup/", ADA | {"next": link}, follow=True)
+
+    assert response.redirect_chain[-1][0] == link
+    client.post(link)
+    assert scene.team.memberships.filter(user__username="ada").exists()
+
+
+def test_an_address_has_one_account(scene, client):
+    client.post("/accounts/signup/", ADA | {"email": scene.member.email.upper()})
+
+    assert not User.objects.filter(username="ada").exists()
+
+
+@pytest.mark.parametrize("password", ["short", "password123", "ada@example.org"])
+def test_a_weak_password_is_refused(db, client, password):
+    assert "There is a problem" in text_of(client.post("/accounts/signup/", ADA | {"password1": password}))
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["{0.username}", "{0.email}"])
+def test_a_person_signs_in_by_name_or_address_and_out_again(member, client, name):
+    client.post("/accounts/login/", {"login": name.format(member), "password": PASSWORD})
+    assert get_user(client) == member
+
+    client.post("/accounts/logout/")
+    assert not get_user(client).is_authenticated
+
+
+def test_a_wrong_password_signs_nobody_in(member, client):
+    client.post("/accounts/login/", {"login": member.username, "password": "wrong"})
+
+    assert not get_user(client).is_authenticated
+
+
+def test_a_forgotten_password_is_set_anew_by_the_link_in_the_letter(member, client):
+    client.post("/accounts/password/reset/", {"email": member.email})
+    link = re.search(r"https?://[^/]+(/accounts/password/reset/key/\S+)", mail.outbox[0].body)[1]
+    form = client.get(link, follow=True)
+    address = form.redirect_chain[-1][0]
+
+    client.post(address, {"password1": "another blackboard 9", "password2": "another blackboard 9"})
+
+    assert mail.outbox[0].to == [member.email]
+    assert client.login(username=member.username, password="another blackboard 9")
+
+
+def test_nobody_learns_who_has_an_account(db, client):
+    response = client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
+
+    assert response.url == "/accounts/password/reset/done/"

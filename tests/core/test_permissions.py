@@ -1,0 +1,60 @@
+"""Who may see and do what in a lab."""
+
+import pytest
+from django.http import Http404
+
+from arqlab.core import permissions
+from tests.factories import make_lab
+
+
+@pytest.mark.parametrize(
+    ("role", "organizes"),
+    [
+        ("visitor", False),
+        ("outsider", False),
+        ("member", False),
+        ("other_member", False),
+        ("assessor", False),
+        ("organizer", True),
+        ("superuser", True),
+    ],
+)
+def test_only_organizers_and_superusers_organize(scene, role, organizes):
+    assert permissions.may_organize(scene.people[role], scene.lab) is organizes
+
+
+def test_an_organizer_of_one_lab_does_not_organize_another(scene):
+    other = make_lab("another")
+
+    assert not permissions.may_organize(scene.organizer, other.lab)
+
+
+@pytest.mark.parametrize("role", ["visitor", "outsider"])
+def test_a_draft_lab_does_not_exist_for_people_without_a_role(db, role):
+    draft = make_lab("draft", is_public=False)
+
+    assert not permissions.may_see_lab(draft.people[role], draft.lab)
+    with pytest.raises(Http404):
+        permissions.lab_or_404(draft.people[role], "draft")
+
+
+@pytest.mark.parametrize("role", ["member", "other_member", "assessor", "organizer", "superuser"])
+def test_the_people_of_a_draft_lab_see_it(db, role):
+    draft = make_lab("draft", is_public=False)
+
+    assert permissions.may_see_lab(draft.people[role], draft.lab)
+    assert permissions.task_or_404(draft.people[role], "draft", "task1") == draft.task
+
+
+@pytest.mark.parametrize(
+    ("role", "sees"), [("visitor", False), ("member", True), ("other_member", False), ("organizer", True)]
+)
+def test_a_team_is_seen_by_its_members_and_organizers(scene, role, sees):
+    assert permissions.may_see_team(scene.people[role], scene.team) is sees
+
+
+def test_organizing_doors_are_closed_to_members(scene):
+    with pytest.raises(Http404):
+        permissions.organized_lab_or_404(scene.member, scene.lab.slug)
+    with pytest.raises(Http404):
+        permissions.organized_task_or_404(scene.member, scene.lab.slug, scene.task.slug)

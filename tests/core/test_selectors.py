@@ -1,0 +1,102 @@
+"""What is read about people, labs, tasks and topics."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from arqlab.core import selectors
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, Topic
+from tests.factories import LabFactory, MemberFactory, OrganizerFactory, TaskFactory, UserFactory
+
+NOW = datetime(2027, 5, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def state_of(lab):
+    return selectors.lab_row(lab, at=NOW).state
+
+
+@pytest.mark.django_db
+class TestTheStateOfALab:
+    def test_a_lab_is_open_while_one_task_is(self):
+        lab = LabFactory()
+        TaskFactory(lab=lab, deadline=NOW - DAY)
+        TaskFactory(lab=lab, deadline=NOW + DAY)
+
+        assert state_of(lab) == "open"
+
+    def test_a_lab_is_closed_after_all_deadlines(self):
+        assert state_of(TaskFactory(deadline=NOW - DAY).lab) == "closed"
+
+    def test_a_lab_is_upcoming_before_its_first_task_opens_and_without_tasks(self):
+        assert state_of(TaskFactory(opens_at=NOW + DAY).lab) == "upcoming"
+        assert state_of(LabFactory()) == "upcoming"
+
+    def test_a_lab_that_only_its_people_see_is_a_draft(self):
+        assert state_of(LabFactory(is_public=False)) == "draft"
+
+    def test_open_labs_come_first(self):
+        TaskFactory(lab__name="A", deadline=NOW - DAY)
+        TaskFactory(lab__name="B")
+
+        assert [row.lab.name for row in selectors.lab_rows(Lab.objects.all(), at=NOW)] == ["B", "A"]
+
+    def test_the_next_deadline_is_that_of_an_open_task(self):
+        lab = LabFactory()
+        for days in (-1, 5, 3):
+            TaskFactory(lab=lab, deadline=NOW + days * DAY)
+        TaskFactory(lab=lab, opens_at=NOW + DAY, deadline=NOW + 2 * DAY)
+
+        assert selectors.lab_row(lab, at=NOW).next_deadline == NOW + 3 * DAY
+
+
+def test_a_command_names_a_task(task):
+    assert selectors.task_named("arqmath-x/task1") == task
+
+
+def test_an_unknown_task_is_answered_with_those_that_are_known(task):
+    with pytest.raises(UserError, match="known are: arqmath-x/task1"):
+        selectors.task_named("arqmath-x/task9")
+
+
+def test_a_person_is_found_by_address_in_any_case_and_by_user_name(db):
+    person = UserFactory(username="ada", email="Ada@Example.org")
+
+    assert selectors.person_named("ADA@example.org") == selectors.person_named("ada") == person
+
+
+def test_what_one_is_in_a_lab_is_said_in_words(scene):
+    OrganizerFactory(lab=scene.lab, user=scene.member)
+    MemberFactory(team=scene.other_team, user=scene.member)
+
+    standing = selectors.standing_in(scene.member, scene.lab)
+
+    assert standing.words == "organizer, member of Alpha, member of Beta"
+
+
+@pytest.mark.parametrize(("role", "somebody"), [("visitor", False), ("outsider", False), ("assessor", True)])
+def test_who_has_a_role_is_somebody(scene, role, somebody):
+    assert selectors.standing_in(scene.people[role], scene.lab).is_somebody is somebody
+
+
+def test_a_persons_labs_come_with_what_they_are_there(scene, django_assert_num_queries):
+    LabFactory()
+
+    with django_assert_num_queries(3):
+        own = selectors.own_labs(scene.assessor, at=NOW)
+
+    assert [(lab.row.lab, lab.standing.assesses) for lab in own] == [(scene.lab, True)]
+
+
+def test_topics_have_neighbours_but_for_the_first_and_the_last(task):
+    first, last = task.topics.all()
+
+    assert selectors.neighbours(first) == (None, last)
+    assert selectors.neighbours(last) == (first, None)
+
+
+def test_what_may_tell_of_judgments_is_not_public():
+    topic = Topic(info={"HM": "3", "difficulty": "hard", "multi_part": "no"})
+
+    assert selectors.public_info(topic) == ([("difficulty", "hard"), ("multi_part", "no")], [("HM", "3")])

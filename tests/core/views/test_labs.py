@@ -1,0 +1,162 @@
+"""The pages of a lab, and of its people, through the door."""
+
+import pytest
+
+from arqlab.core.models import AuditEvent, Lab, Membership
+from arqlab.core.permissions import may_organize
+from arqlab.core.services import record_event
+from tests.factories import MemberFactory, TaskFactory, TeamFactory, UserFactory, make_lab
+
+from .test_home import text_of
+
+PEOPLE = "/labs/arqmath-x/people/"
+
+
+def test_the_list_of_labs_shows_states_and_takes_two_queries(scene, client, django_assert_max_num_queries):
+    make_lab("another")
+    with django_assert_max_num_queries(2):
+        page = text_of(client.get("/labs/"))
+
+    assert page.count("chip-open") == 2
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        ("visitor", "Sign up to take part"),
+        ("outsider", "Make a team"),
+        ("member", "Your role here: member of Alpha."),
+        ("assessor", "Your role here: assessor."),
+        ("organizer", "Edit the lab"),
+        ("superuser", "Edit the lab"),
+    ],
+)
+def test_a_lab_says_to_each_role_what_to_do(scene, client_of, role, said):
+    assert said in text_of(client_of(scene.people[role]).get("/labs/arqmath-x/"))
+
+
+def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(scene, client_of, django_assert_max_num_queries):
+    for _ in range(5):
+        TaskFactory(lab=scene.lab)
+        TeamFactory(lab=scene.lab)
+
+    browser = client_of(scene.member)
+    with django_assert_max_num_queries(6):
+        browser.get("/labs/arqmath-x/")
+
+
+def test_a_draft_says_who_sees_it(db, client_of):
+    draft = make_lab("draft", is_public=False)
+
+    assert "Only the people of this lab see it." in text_of(client_of(draft.organizer).get("/labs/draft/"))
+
+
+@pytest.mark.parametrize("page", ["", "edit/", "people/", "audit/", "tasks/task1/", "tasks/task1/topics/"])
+def test_a_draft_does_not_exist_for_outsiders(scene, client_of, page):
+    Lab.objects.update(is_public=False)
+
+    assert client_of(scene.outsider).get(f"/labs/arqmath-x/{page}").status_code == 404
+
+
+@pytest.mark.parametrize("page", ["edit/", "people/", "audit/"])
+@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "assessor"])
+def test_the_organizers_pages_do_not_exist_for_others(scene, client_of, page, role):
+    assert client_of(scene.people[role]).get(f"/labs/arqmath-x/{page}").status_code == 404
+
+
+def test_an_organizer_edits_the_lab(scene, client_of):
+    form = {"name": "ARQMath-X", "description": "New."}
+
+    client_of(scene.organizer).post("/labs/arqmath-x/edit/", form)
+
+    lab = Lab.objects.get()
+    assert (lab.name, lab.description, lab.is_public) == ("ARQMath-X", "New.", False)
+
+
+def test_a_lab_without_a_name_is_sent_back_with_a_summary(scene, client_of):
+    response = client_of(scene.organizer).post("/labs/arqmath-x/edit/", {"name": ""})
+
+    assert '<a href="#id_name">Enter the name of the lab.</a>' in text_of(response)
+
+
+@pytest.mark.parametrize("named", ["{0.email}", "{0.username}"])
+def test_an_organizer_grants_a_role_by_address_or_name(scene, client_of, named):
+    person = UserFactory(email="Ada@Example.org")
+
+    client_of(scene.organizer).post(PEOPLE, {"person": named.format(person), "role": "organizer"})
+
+    assert may_organize(person, scene.lab)
+
+
+def test_a_user_name_that_looks_like_anothers_address_is_not_taken_for_it(scene, client_of):
+    impostor = UserFactory(username="ada@example.org", email="eve@example.org")
+
+    response = client_of(scene.organizer).post(PEOPLE, {"person": "ada@example.org", "role": "organizer"})
+
+    assert "Nobody has an account as ada@example.org." in text_of(response)
+    assert not may_organize(impostor, scene.lab)
+
+
+def test_an_organizer_revokes_a_role(scene, client_of):
+    form = {"person": scene.assessor.pk, "role": "assessor"}
+
+    response = client_of(scene.organizer).post(PEOPLE + "revoke/", form, follow=True)
+
+    assert "is no longer assessor" in text_of(response)
+    assert not Membership.objects.filter(user=scene.assessor).exists()
+
+
+def test_revoking_the_last_organizer_is_explained(scene, client_of):
+    form = {"person": scene.organizer.pk, "role": "organizer"}
+
+    response = client_of(scene.organizer).post(PEOPLE + "revoke/", form, follow=True)
+
+    assert "Make somebody else an organizer first." in text_of(response)
+
+
+def test_revoking_nobody_is_explained(scene, client_of):
+    response = client_of(scene.organizer).post(PEOPLE + "revoke/", {}, follow=True)
+
+    assert "Nobody was chosen." in text_of(response)
+
+
+def test_people_take_as_many_queries_for_many_teams(scene, client_of, django_assert_max_num_queries):
+    for _ in range(5):
+        MemberFactory(team=TeamFactory(lab=scene.lab))
+
+    browser = client_of(scene.organizer)
+    with django_assert_max_num_queries(7):
+        page = text_of(browser.get(PEOPLE))
+
+    assert "Alpha" in page
+    assert scene.assessor.email in page
+
+
+def test_the_audit_tells_who_did_what(scene, client_of):
+    record_event(verb="task.change", target="x/task1", lab=scene.lab, actor=scene.organizer, changes={"quota": [5, 7]})
+
+    page = text_of(client_of(scene.organizer).get("/labs/arqmath-x/audit/"))
+
+    assert "task.change" in page
+    assert "quota: 5 → 7" in page
+
+
+def test_the_audit_shows_one_kind_of_event_and_pages(scene, client_of, django_assert_max_num_queries):
+    for number in range(150):
+        record_event(verb="run.submit", target=f"run {number}", lab=scene.lab, actor=scene.member)
+    record_event(verb="team.join", target="Alpha", lab=scene.lab, actor=None)
+
+    browser = client_of(scene.organizer)
+    with django_assert_max_num_queries(6):
+        page = text_of(browser.get("/labs/arqmath-x/audit/?verb=run"))
+
+    assert "Page 1 of 2" in page
+    assert "team.join" not in page
+
+
+def test_the_audit_of_one_lab_does_not_tell_of_another(scene, client_of):
+    other = make_lab("other")
+    record_event(verb="team.join", target="Elsewhere", lab=other.lab, actor=None)
+
+    assert "Elsewhere" not in text_of(client_of(scene.organizer).get("/labs/arqmath-x/audit/"))
+    assert AuditEvent.objects.count() == 1

@@ -1,0 +1,188 @@
+"""The pages of a task and its topics, through the door."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from arqlab.core.models import AuditEvent, Task, Topic
+from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.records import TaskKind
+from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
+
+from .test_home import text_of
+
+TASK = "/labs/arqmath-x/tasks/task1/"
+FORM = {
+    "name": "Answer retrieval",
+    "limit": "1000",
+    "quota": "5",
+    "order": "score",
+    "measures": "\r\n".join(PROTOCOLS["arqmath-3"].tasks[TaskKind.ANSWERS].measures),
+}
+
+
+def test_a_task_says_its_rules_in_words(scene, client):
+    page = text_of(client.get(TASK))
+
+    assert "Query_Id, Post_Id, Rank, Score, Run_Number" in page
+    assert "at most 1,000" in page
+    assert "at most 5 valid ones, one of them primary" in page
+    assert "nDCG′</span> (the main one)" in page
+    assert "relevant from 2" in page
+
+
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        (FormulaTaskFactory, "Query_Id, Formula_Id, Post_Id, Rank, Score, Run_Number"),
+        (WrittenTaskFactory, "at most 1,200 Unicode characters"),
+    ],
+)
+def test_each_kind_of_task_has_its_own_format(scene, client, factory, said):
+    factory(lab=scene.lab, slug="task2")
+
+    assert said in text_of(client.get("/labs/arqmath-x/tasks/task2/"))
+
+
+def test_a_deadline_stands_in_utc_and_anywhere_on_earth(scene, client):
+    Task.objects.update(deadline=datetime(2027, 5, 2, 11, 59, tzinfo=UTC))
+
+    page = text_of(client.get(TASK))
+
+    assert "1 May 2027, 23:59 anywhere on earth" in page
+    assert 'datetime="2027-05-02T11:59:00Z"' in page
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "state"),
+    [(None, None, "open"), (2000, 2001, "closed"), (2900, 2901, "upcoming"), (2000, 2900, "open")],
+)
+def test_a_task_shows_its_state(scene, client, opens, closes, state):
+    moment = {"opens_at": opens, "deadline": closes}
+    Task.objects.update(**{name: year and datetime(year, 1, 1, tzinfo=UTC) for name, year in moment.items()})
+
+    assert f"chip-{state}" in text_of(client.get(TASK))
+
+
+def test_an_unknown_task_is_404(scene, client):
+    assert client.get("/labs/arqmath-x/tasks/task9/").status_code == 404
+
+
+@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "assessor"])
+def test_only_organizers_edit_a_task(scene, client_of, role):
+    assert client_of(scene.people[role]).get(TASK + "edit/").status_code == 404
+    assert client_of(scene.people[role]).post(TASK + "edit/", FORM).status_code == 404
+
+
+def test_the_form_shows_what_holds_and_what_the_preset_says(scene, client_of):
+    Task.objects.update(overrides={"quota": 7})
+
+    page = text_of(client_of(scene.organizer).get(TASK + "edit/"))
+
+    assert 'name="quota" value="7"' in page
+    assert "The preset arqmath-3 says: 5." in page
+
+
+def test_saving_the_form_as_it_is_overrides_nothing(scene, client_of):
+    response = client_of(scene.organizer).post(TASK + "edit/", FORM)
+
+    assert response.url == TASK
+    assert Task.objects.get().overrides == {}
+
+
+def test_line_ends_of_the_browser_change_nothing(scene, client_of):
+    Task.objects.update(description="One.\n\nTwo.")
+
+    client_of(scene.organizer).post(TASK + "edit/", FORM | {"description": "One.\r\n\r\nTwo."})
+
+    assert not AuditEvent.objects.exists()
+
+
+def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
+    form = FORM | {"deadline": "2027-05-02T11:59:59", "quota": "7", "measures": "AP\nP@5", "shows_own_scores": "on"}
+
+    client_of(scene.organizer).post(TASK + "edit/", form)
+
+    task = Task.objects.get()
+    assert task.deadline == datetime(2027, 5, 2, 11, 59, 59, tzinfo=UTC)
+    assert (task.protocol.quota, task.protocol.measures, task.shows_own_scores) == (7, ("AP", "P@5"), True)
+
+
+def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
+    Task.objects.update(overrides={"quota": 7, "measures": ["AP"]})
+
+    client_of(scene.organizer).post(TASK + "edit/", {"name": "Answers"})
+
+    assert Task.objects.get().overrides == {}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": ""}, "Enter the name of the task."),
+        ({"measures": "nDGC@10"}, "The measure &#x27;nDGC@10&#x27; cannot be read"),
+        ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
+        ({"quota": "0"}, "Enter a whole number from 1 for runs a team, or leave it empty."),
+        ({"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"}, "The task opens after its deadline."),
+        ({"deadline": "tomorrow"}, "Enter a valid date/time."),
+    ],
+)
+def test_what_cannot_be_is_sent_back_with_a_sentence(scene, client_of, wrong, said):
+    page = text_of(client_of(scene.organizer).post(TASK + "edit/", FORM | wrong))
+
+    assert "There is a problem" in page
+    assert said in page
+    assert Task.objects.get().overrides == {}
+
+
+def test_topics_are_listed_typeset_in_their_order(scene, client, django_assert_max_num_queries):
+    Topic.objects.filter(query_id="A.2").update(title_html="<math><mi>x</mi></math>")
+
+    with django_assert_max_num_queries(2):
+        page = text_of(client.get(TASK + "topics/"))
+
+    assert "<math><mi>x</mi></math>" in page
+    assert page.index("A.1</a>") < page.index("A.2</a>")
+
+
+def test_topics_are_searched_by_words_but_not_by_markup(scene, client):
+    TopicFactory(task=scene.task, query_id="A.3", title="<b>Limits</b> of sums", tags=["analysis"])
+
+    assert "1 of 3 topics" in text_of(client.get(TASK + "topics/?q=limits+ANALYSIS"))
+    assert "No topic has all of that" in text_of(client.get(TASK + "topics/?q=<b>"))
+
+
+def test_topics_are_chosen_by_what_organizers_say_of_them(scene, client):
+    TopicFactory(task=scene.task, query_id="A.3", info={"category": "proof", "difficulty": "hard"})
+
+    page = text_of(client.get(TASK + "topics/?category=proof"))
+
+    assert "A.3</a>" in page
+    assert "A.1</a>" not in page
+    assert '<option value="proof" selected>' in page
+
+
+def test_a_task_without_topics_says_so(scene, client):
+    Topic.objects.all().delete()
+
+    assert "No topics yet" in text_of(client.get(TASK + "topics/"))
+
+
+def test_a_topic_shows_its_question_and_its_neighbours(scene, client):
+    page = text_of(client.get(TASK + "topics/A.1/"))
+
+    assert "<p>The question of A.1</p>" in page
+    assert "A.2 →" in page
+    assert "←" not in page
+
+
+def test_what_tells_of_judgments_is_for_organizers(scene, client, client_of):
+    Topic.objects.filter(query_id="A.1").update(info={"category": "proof", "HM": "25 of 351"})
+
+    assert "25 of 351" not in text_of(client.get(TASK + "topics/A.1/"))
+    assert "proof" in text_of(client.get(TASK + "topics/A.1/"))
+    assert "25 of 351" in text_of(client_of(scene.organizer).get(TASK + "topics/A.1/"))
+
+
+def test_an_unknown_topic_is_404(scene, client):
+    assert client.get(TASK + "topics/A.9/").status_code == 404

@@ -1,0 +1,145 @@
+"""Making, joining and leaving a team, through the door."""
+
+import pytest
+from django.test import Client
+
+from arqlab.core.models import Membership, Team
+from tests.factories import MemberFactory
+
+from .test_home import text_of
+
+NEW = "/labs/arqmath-x/teams/new/"
+
+
+def at(team, page=""):
+    return f"/labs/{team.lab.slug}/teams/{team.pk}/{page}"
+
+
+def invitation(team):
+    return f"/join/{team.invitation_token}/"
+
+
+def test_a_person_makes_a_team_and_is_in_it(scene, client_of):
+    response = client_of(scene.outsider).post(NEW, {"name": "Gamma"}, follow=True)
+
+    team = Team.objects.get(name="Gamma")
+    assert response.redirect_chain == [(at(team), 302)]
+    assert Membership.objects.filter(team=team, user=scene.outsider).exists()
+    assert invitation(team) in text_of(response)
+
+
+def test_a_taken_name_is_an_error_of_the_form(scene, client_of):
+    response = client_of(scene.outsider).post(NEW, {"name": " alpha "})
+
+    assert '<a href="#id_name">The lab arqmath-x has a team named alpha already.' in text_of(response)
+
+
+def test_a_visitor_signs_in_before_making_a_team(scene, client):
+    assert client.get(NEW).url == f"/accounts/login/?next={NEW}"
+
+
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [("outsider", 404), ("member", 200), ("other_member", 404), ("assessor", 404), ("organizer", 200)],
+)
+def test_a_team_is_seen_by_its_members_and_organizers(scene, client_of, role, status):
+    assert client_of(scene.people[role]).get(at(scene.team)).status_code == status
+
+
+def test_a_team_is_not_found_below_another_lab(scene, client_of):
+    assert client_of(scene.member).get(f"/labs/other/teams/{scene.team.pk}/").status_code == 404
+
+
+def test_an_invitation_shows_a_visitor_what_is_joined_and_the_ways_in(scene, client):
+    page = text_of(client.get(invitation(scene.team)))
+
+    assert "Join Alpha" in page
+    assert scene.lab.name in page
+    assert f"/accounts/signup/?next={invitation(scene.team)}" in page
+    assert f"/accounts/login/?next={invitation(scene.team)}" in page
+
+
+def test_reading_an_invitation_joins_nobody(scene, client_of):
+    client_of(scene.outsider).get(invitation(scene.team))
+
+    assert not Membership.objects.filter(user=scene.outsider).exists()
+
+
+def test_pressing_the_button_joins(scene, client_of):
+    response = client_of(scene.outsider).post(invitation(scene.team))
+
+    assert response.url == at(scene.team)
+    assert Membership.objects.filter(user=scene.outsider, team=scene.team).exists()
+
+
+def test_a_visitor_who_presses_the_button_signs_in_first(scene, client):
+    assert client.post(invitation(scene.team)).url == f"/accounts/login/?next={invitation(scene.team)}"
+
+
+def test_a_member_is_told_so(scene, client_of):
+    assert "already" in text_of(client_of(scene.member).get(invitation(scene.team)))
+
+
+def test_joining_needs_the_csrf_token(scene):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(scene.outsider, backend="allauth.account.auth_backends.AuthenticationBackend")
+
+    assert browser.post(invitation(scene.team)).status_code == 403
+
+
+def test_a_renewed_link_ends_the_old_one(scene, client_of):
+    old = invitation(scene.team)
+
+    client_of(scene.member).post(at(scene.team, "renew/"))
+
+    assert client_of(scene.outsider).get(old).status_code == 404
+
+
+def test_a_member_leaves(scene, client_of):
+    MemberFactory(team=scene.team)
+
+    response = client_of(scene.member).post(at(scene.team, "leave/"), follow=True)
+
+    assert "You left Alpha." in text_of(response)
+    assert not Membership.objects.filter(user=scene.member).exists()
+
+
+def test_an_organizer_who_is_no_member_cannot_leave(scene, client_of):
+    response = client_of(scene.organizer).post(at(scene.team, "leave/"), follow=True)
+
+    assert "is no member of Alpha" in text_of(response)
+
+
+def test_an_organizer_removes_a_member(scene, client_of):
+    MemberFactory(team=scene.team)
+
+    client_of(scene.organizer).post(at(scene.team, f"members/{scene.member.pk}/remove/"))
+
+    assert not Membership.objects.filter(user=scene.member).exists()
+
+
+@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
+def test_others_remove_nobody(scene, client_of, role):
+    response = client_of(scene.people[role]).post(at(scene.team, f"members/{scene.member.pk}/remove/"))
+
+    assert response.status_code == 404
+    assert Membership.objects.filter(user=scene.member).exists()
+
+
+@pytest.mark.parametrize("page", ["renew/", "leave/", "members/1/remove/"])
+def test_changes_are_never_made_by_reading(scene, client_of, page):
+    assert client_of(scene.member).get(at(scene.team, page)).status_code == 405
+
+
+@pytest.mark.parametrize("page", ["renew/", "leave/"])
+def test_another_teams_member_changes_nothing(scene, client_of, page):
+    assert client_of(scene.other_member).post(at(scene.team, page)).status_code == 404
+
+
+def test_a_team_takes_as_many_queries_for_many_members(scene, client_of, django_assert_max_num_queries):
+    for _ in range(5):
+        MemberFactory(team=scene.team)
+
+    browser = client_of(scene.member)
+    with django_assert_max_num_queries(7):
+        browser.get(at(scene.team))

@@ -1,0 +1,89 @@
+"""The demo's posts: threads as in the collection, formulas that can be typeset, and an index that agrees."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import quickjs
+from lxml import etree
+
+from arqlab.demo import posts, tokens
+from arqlab.demo.posts import Post
+from arqlab.ir.labfile import TaskFile
+
+TEMML = Path(__file__).resolve().parents[2] / "static" / "vendor" / "temml" / "temml.min.js"
+
+
+def test_there_are_enough_answers_for_a_lab(read_posts: list[Post]) -> None:
+    kinds = Counter(post.kind for post in read_posts)
+    assert kinds["answer"] >= 160
+    assert kinds["question"] >= 45
+
+
+def test_every_post_has_an_id_of_its_own(read_posts: list[Post]) -> None:
+    assert len({post.post_id for post in read_posts}) == len(read_posts)
+
+
+def test_every_answer_belongs_to_a_question(read_posts: list[Post]) -> None:
+    questions = {post.post_id for post in read_posts if post.kind == "question"}
+    assert {post.thread_id for post in read_posts} == questions
+
+
+def test_questions_have_a_title_and_tags_and_answers_have_neither(read_posts: list[Post]) -> None:
+    assert all(bool(post.title) == bool(post.tags) == (post.kind == "question") for post in read_posts)
+
+
+def test_every_post_is_well_formed_html(read_posts: list[Post]) -> None:
+    for post in read_posts:
+        etree.fromstring(f"<div>{post.title}{post.body}</div>")
+
+
+def test_every_text_is_written_once(read_posts: list[Post]) -> None:
+    opening = Counter(" ".join(tokens.words(post.body)[:8]) for post in read_posts)
+    assert [text for text, times in opening.items() if times > 1] == []
+
+
+def test_the_formula_index_agrees_with_the_posts(read_posts: list[Post], data: Path) -> None:
+    assert posts.write_index(posts.index_formulas(read_posts)) == (data / "formulas.latex.tsv").read_bytes()
+
+
+def test_every_formula_has_an_id_of_its_own(read_posts: list[Post]) -> None:
+    formulas = posts.index_formulas(read_posts)
+    assert len({formula.formula_id for formula in formulas}) == len(formulas)
+
+
+def test_a_visual_id_is_no_formula_id(read_posts: list[Post]) -> None:
+    formulas = posts.index_formulas(read_posts)
+    assert not {formula.visual_id for formula in formulas} & {formula.formula_id for formula in formulas}
+
+
+def test_formulas_that_look_the_same_share_a_visual_id() -> None:
+    html = '<span class="math-container" id="{}">${}$</span>'
+    body = "".join(html.format(number, latex) for number, latex in enumerate(["a^2", "a^{2}", "a^3"], start=7))
+    formulas = posts.index_formulas([Post("1", "answer", "2", "", body, ())])
+    assert [formula.visual_id for formula in formulas] == ["100007", "100007", "100009"]
+
+
+@pytest.fixture(scope="module")
+def typeset() -> quickjs.Function:
+    context = quickjs.Context()
+    context.eval(TEMML.read_text())
+    context.eval("globalThis.typeset = latex => temml.renderToString(latex, {throwOnError: true, strict: true})")
+    return context.get("typeset")
+
+
+def test_every_formula_of_a_post_can_be_typeset(read_posts: list[Post], typeset: quickjs.Function) -> None:
+    for formula in posts.index_formulas(read_posts):
+        assert typeset(formula.latex).startswith("<math"), formula
+
+
+def test_every_formula_of_a_topic_can_be_typeset(tasks: dict[str, TaskFile], typeset: quickjs.Function) -> None:
+    for topic in (*tasks["task1"].topics, *tasks["task2"].topics):
+        for formula in tokens.formulas(topic.title + topic.body):
+            assert typeset(formula.latex).startswith("<math"), formula
+
+
+def test_every_formula_of_a_written_answer_can_be_typeset(data: Path, typeset: quickjs.Function) -> None:
+    for file in data.glob("answers/*.tsv"):
+        for latex in file.read_text().split("$")[1::2]:
+            assert typeset(latex).startswith("<math"), latex

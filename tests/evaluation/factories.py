@@ -1,0 +1,66 @@
+"""Qrels and runs for tests: a valid run is its index, written as validation writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+
+import polars as pl
+from django.core.files.base import ContentFile
+
+from arqlab.core.models import Task, Team
+from arqlab.ir.ranking import with_order
+from assessment.models import Qrel, QrelSet
+from submissions.models import Run, Upload
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+# topic: item: label
+QRELS = {"A.1": {"p1": 3, "p2": 2, "p3": 0, "p4": 1}, "A.2": {"p1": 0, "p5": 2, "p6": 5}}
+# topic: items, best first
+GOOD = {"A.1": ["p1", "p2", "p9", "p4"], "A.2": ["p5", "p1"]}
+POOR = {"A.1": ["p3", "p4", "p2"]}
+
+
+def make_qrels(task: Task, labels: Mapping[str, Mapping[str, int]] = QRELS, **fields: Any) -> QrelSet:
+    """Make qrels of a task; the first ones are the current ones."""
+    version = QrelSet.objects.filter(task=task).count() + 1
+    values = {"name": f"v{version}", "items": "posts", "relevant_from": 2, "is_current": version == 1} | fields
+    # Like a digest, it differs as soon as the content does.
+    qrel_set = QrelSet.objects.create(
+        task=task, version=version, sha256=f"{hash(repr(labels)) & 0xFFFFFFFF:064x}", **values
+    )
+    Qrel.objects.bulk_create(
+        Qrel(qrel_set=qrel_set, query_id=topic, doc_id=item, relevance=label)
+        for topic, items in labels.items()
+        for item, label in items.items()
+    )
+    return qrel_set
+
+
+def index_of(lists: Mapping[str, Sequence[str]], scores: Mapping[str, float] | None = None) -> pl.DataFrame:
+    """Make a run's index of ranked lists; the score falls with the rank unless `scores` gives one for an item."""
+    rows = [
+        (topic, item, None, rank, (scores or {}).get(item, 100.0 - rank))
+        for topic, items in lists.items()
+        for rank, item in enumerate(items, start=1)
+    ]
+    schema = {"topic": pl.String, "item": pl.String, "post": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    return with_order(pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def make_run(team: Team, task: Task, lists: Mapping[str, Sequence[str]] = GOOD, **fields: Any) -> Run:
+    """Make a valid run of ranked lists; `scores` gives items their scores."""
+    index = index_of(lists, fields.pop("scores", None))
+    tag = fields.pop("tag", f"run{Run.objects.count() + 1}")
+    upload = Upload.objects.create(name=f"{tag}.tsv", size=1, sha256="0" * 64, uploaded_at=NOW)
+    upload.file.save(f"{tag}.tsv", ContentFile(b"as sent"))
+    run = Run(task=task, team=team, upload=upload, tag=tag, submitted_at=NOW, status_changed_at=NOW, status="valid")
+    for name, value in ({"report": {"items": task.trec_items, "order": "score"}} | fields).items():
+        setattr(run, name, value)
+    buffer = BytesIO()
+    index.write_parquet(buffer)
+    run.index.save(f"{tag}.parquet", ContentFile(buffer.getvalue()), save=False)
+    run.save()
+    return run

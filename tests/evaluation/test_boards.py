@@ -1,0 +1,119 @@
+"""Boards out of the database: live ones, and what was released."""
+
+from __future__ import annotations
+
+import pytest
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import AuditEvent
+from arqlab.core.services import change_task
+from arqlab.ir.board import Board
+from evaluation.models import Leaderboard
+from evaluation.selectors import live_board, released_board, released_leaderboard
+from evaluation.services import hide_leaderboard, release_leaderboard, score_waiting
+from submissions.models import Run
+from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+
+
+@pytest.fixture
+def qrel_set(task):
+    return make_qrels(task)
+
+
+def tags(board: Board) -> list[str]:
+    return [row.run.tag for row in board.rows]
+
+
+def test_a_live_board_holds_the_scored_valid_runs(qrel_set, team, other_team, task):
+    make_run(team, task, POOR, tag="poor"), make_run(other_team, task, GOOD, tag="good", is_primary=True)
+    make_run(team, task, tag="refused", status="invalid")
+    score_waiting(at=NOW)
+
+    board = live_board(qrel_set)
+    assert tags(board) == ["good", "poor"]
+    assert board.topics == 2
+    assert board.rows[0].run.is_primary
+
+
+def test_the_ceilings_are_those_of_the_qrels(qrel_set):
+    board = live_board(qrel_set)
+
+    assert board.ceilings["P(rel=2,judged_only=True)@10"] == pytest.approx((0.2 + 0.1) / 2)
+
+
+def test_a_live_board_takes_as_many_queries_for_many_runs_as_for_one(
+    qrel_set, team, task, django_assert_max_num_queries
+):
+    for number in range(6):
+        make_run(team, task, tag=f"run{number}")
+    score_waiting(at=NOW)
+
+    with django_assert_max_num_queries(3):  # the scores, the runs, and once the qrels
+        assert len(live_board(qrel_set).rows) == 6
+
+
+def test_a_release_keeps_its_runs_and_figures_whatever_comes_later(qrel_set, team, task, organizer):
+    make_run(team, task, tag="first")
+    release_leaderboard(qrel_set=qrel_set, by=organizer, at=NOW)
+    make_run(team, task, tag="second")
+    change_task(task=task, changes={}, protocol={"measures": ("P@5",)}, by=None)
+    score_waiting(at=NOW)
+
+    board = released_board(released_leaderboard(task))
+    assert tags(board) == ["first"]
+    assert board.measures[0].label == "nDCG'"
+
+
+def test_a_run_withdrawn_after_the_release_stays_and_is_marked(qrel_set, team, task):
+    run = make_run(team, task)
+    release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
+    Run.objects.filter(pk=run.pk).update(withdrawn_at=NOW)
+
+    [row] = released_board(released_leaderboard(task)).rows
+    assert row.run.is_withdrawn
+    assert live_board(qrel_set).rows == ()
+
+
+def test_a_release_scores_what_still_waits(qrel_set, team, task):
+    make_run(team, task)
+
+    assert release_leaderboard(qrel_set=qrel_set, by=None, at=NOW).scores
+
+
+def test_nothing_is_released_without_a_scored_run(qrel_set):
+    with pytest.raises(UserError, match="nothing to release"):
+        release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
+
+
+def test_two_clicks_release_once(qrel_set, team, task):
+    make_run(team, task)
+    release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
+
+    with pytest.raises(UserError, match="nothing has changed"):
+        release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
+    assert Leaderboard.objects.count() == 1
+
+
+def test_a_new_run_is_released_as_the_next_version(qrel_set, team, task):
+    make_run(team, task)
+    release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
+    make_run(team, task)
+
+    assert release_leaderboard(qrel_set=qrel_set, by=None, at=NOW).version == 2
+    assert released_leaderboard(task).version == 2
+
+
+def test_hiding_takes_all_versions_back_and_is_released_anew(qrel_set, team, task, organizer):
+    make_run(team, task)
+    release_leaderboard(qrel_set=qrel_set, by=organizer, at=NOW)
+    hide_leaderboard(task=task, by=organizer, at=NOW)
+
+    assert released_leaderboard(task) is None
+    assert release_leaderboard(qrel_set=qrel_set, by=organizer, at=NOW).version == 2
+    verbs = AuditEvent.objects.filter(verb__startswith="leaderboard").values_list("verb", flat=True)
+    assert list(verbs) == ["leaderboard.release", "leaderboard.hide", "leaderboard.release"]
+
+
+def test_there_is_nothing_to_hide_before_a_release(task):
+    with pytest.raises(UserError, match="none to hide"):
+        hide_leaderboard(task=task, by=None, at=NOW)

@@ -1,0 +1,62 @@
+"""The command `leaderboard`."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.evaluation.factories import GOOD, make_qrels, make_run
+
+
+def leaderboard(*arguments: str) -> str:
+    out = StringIO()
+    call_command("leaderboard", *arguments, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def test_it_scores_what_waits_and_prints_the_board(team, task):
+    make_qrels(task)
+    make_run(team, task, GOOD, tag="bm25", is_primary=True)
+
+    header, line = leaderboard(str(task)).splitlines()
+    assert header.startswith("team\trun\tprimary\tmanual\tnDCG'\tMAP'\tP'@10")
+    assert line.startswith("Alpha\tbm25\tP\t\t1.0000\t1.0000\t0.1500")
+
+
+def test_it_takes_other_qrels_and_formats(team, task):
+    make_qrels(task), make_qrels(task, {"A.1": {"p1": 3}})
+    make_run(team, task)
+
+    assert '"qrels": "v2"' in leaderboard(str(task), "--qrels", "v2", "--format", "json")
+
+
+def test_a_board_without_runs_is_its_header(task):
+    make_qrels(task)
+
+    assert len(leaderboard(str(task)).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [(["no/task"], "no task 'no/task'"), (["--qrels", "x"], "no qrels 'x'")]
+)
+def test_it_names_what_there_is(arguments, message, task):
+    make_qrels(task)
+
+    with pytest.raises(CommandError, match=message):
+        leaderboard(*([str(task)] if arguments[0] == "--qrels" else []), *arguments)
+
+
+def test_a_task_without_qrels_says_how_to_get_them(task):
+    with pytest.raises(CommandError, match="load_lab"):
+        leaderboard(str(task))
+
+
+def test_a_run_that_cannot_be_scored_is_told_on_the_error_stream(team, task):
+    make_qrels(task)
+    make_run(team, task, tag="stray", report={"items": "formula-ids"})
+    errors = StringIO()
+    call_command("leaderboard", str(task), stdout=StringIO(), stderr=errors)
+
+    assert "Alpha stray is not on the board. It names formula ids" in errors.getvalue()

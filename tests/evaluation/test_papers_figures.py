@@ -1,0 +1,62 @@
+"""The commands give the papers' figures: real labs and runs, through the doors that an organizer uses."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from arqlab.core.models import Task
+from arqlab.core.services import change_task
+from arqlab.ir.runname import read_name
+from assessment.models import QrelSet
+from assessment.services import load_lab
+from evaluation.selectors import live_board
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "scores.tsv"
+TASK_OF = {"ntcir-12-wfb": "concrete"}
+QRELS_OF = {
+    "qrels.task1.tsv": "official",
+    "qrels.task2.visual-v2.tsv": "visual-v2",
+    "qrels.task2.visual-v3.tsv": "visual-v3",
+    "qrels.concrete.txt": "aggregate",
+}
+FIGURES = list(csv.DictReader(GOLDEN.read_text().splitlines(), delimiter="\t"))
+MEASURES = ("nDCG'", "MAP'", "P'@10")
+
+
+def submit(path: Path, task: str) -> None:
+    team = [] if read_name(path.name).team else ["--team", "Somebody"]
+    call_command("submit_run", str(path), "--task", task, *team, stdout=StringIO(), stderr=StringIO())
+
+
+def printed(task: str, qrels: str) -> list[dict[str, str]]:
+    out = StringIO()
+    call_command("leaderboard", task, "--qrels", qrels, stdout=out, stderr=StringIO())
+    return list(csv.DictReader(out.getvalue().splitlines(), delimiter="\t"))
+
+
+@pytest.mark.parametrize(("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}))
+def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path, db):
+    figures = [row for row in FIGURES if (row["lab"], row["order"]) == (lab, order)]
+    call_command("load_lab", str(shared_data / lab), stdout=StringIO())
+    if order == "rank":
+        change_task(task=Task.objects.get(lab__slug=lab, slug="task1"), changes={}, protocol={"order": "rank"}, by=None)
+    for task, file in sorted({(row["task"] or TASK_OF[lab], row["run"]) for row in figures}):
+        submit(next(shared_data.glob(f"{lab}/runs/**/{Path(file).name}")), f"{lab}/{task}")
+    for row in figures:
+        board = printed(f"{lab}/{row['task'] or TASK_OF[lab]}", QRELS_OF[row["qrels"]])
+        wanted = {measure: f"0{row[measure]}" for measure in MEASURES if row[measure]}
+        assert wanted.items() <= max(board, key=lambda line: line.items() >= wanted.items()).items()
+
+
+def test_the_ceilings_are_the_known_ones(shared_data: Path, db):
+    load_lab(folder=shared_data / "arqmath-3", at=timezone.now(), by=None)
+    current = QrelSet.objects.select_related("task__lab").filter(is_current=True).order_by("task__slug")
+
+    ceilings = [live_board(one).ceilings["P(rel=2,judged_only=True)@10"] for one in current]
+    assert ceilings == pytest.approx([0.9500, 0.9303], abs=5e-5)

@@ -1,0 +1,154 @@
+"""Scoring: what is stored, done twice, done by two, left half done, and what cannot be scored."""
+
+from __future__ import annotations
+
+import pytest
+
+from arqlab.core.services import change_task
+from evaluation.models import RunScore, Scoring, TopicScore
+from evaluation.selectors import unscored_runs, waiting_scores
+from evaluation.services import score_runs, score_waiting
+from evaluation.tasks import score_unscored_runs
+from submissions.models import Run
+from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+from tests.factories import FormulaTaskFactory, WrittenTaskFactory
+
+NDCG, MAP, P10 = "nDCG(judged_only=True)@1000", "AP(rel=2,judged_only=True)", "P(rel=2,judged_only=True)@10"
+
+
+def means_of(run: Run) -> dict[str, float]:
+    return dict(RunScore.objects.filter(run=run).values_list("measure", "value"))
+
+
+def test_a_valid_run_is_scored_against_all_qrels_of_its_task(team, task):
+    run = make_run(team, task)
+    make_qrels(task), make_qrels(task)
+
+    assert score_waiting(at=NOW) == 2
+    assert Scoring.objects.filter(run=run).count() == 2
+
+
+def test_the_unjudged_are_removed_before_anything_is_computed(team, task):
+    make_qrels(task)
+    run = make_run(team, task, GOOD)  # p9 is unjudged: p4 stands third among the judged
+    score_waiting(at=NOW)
+
+    assert means_of(run)[NDCG] == pytest.approx(1.0)
+    assert means_of(run)[MAP] == pytest.approx(1.0)
+    assert means_of(run)[P10] == pytest.approx((0.2 + 0.1) / 2)
+
+
+def test_a_topic_that_the_run_did_not_answer_counts_zero(team, task):
+    make_qrels(task)
+    run = make_run(team, task, POOR)
+    score_waiting(at=NOW)
+
+    assert TopicScore.objects.get(run=run, measure=MAP, query_id="A.2").value == 0
+    assert means_of(run)[MAP] == pytest.approx((1 / 3) / 2 / 2)
+
+
+def test_scoring_twice_changes_nothing(team, task):
+    qrel_set = make_qrels(task)
+    run = make_run(team, task)
+    score_waiting(at=NOW)
+    before = list(TopicScore.objects.values_list())
+
+    assert score_waiting(at=NOW) == 0
+    assert score_runs(runs=[run], qrel_set=qrel_set, at=NOW) == 0
+    assert list(TopicScore.objects.values_list()) == before
+
+
+def test_new_qrels_have_all_runs_scored_again(team, task):
+    make_qrels(task)
+    make_run(team, task), make_run(team, task)
+    score_waiting(at=NOW)
+    make_qrels(task, {"A.1": {"p1": 3}})
+
+    assert score_waiting(at=NOW) == 2
+
+
+def test_a_new_measure_has_the_run_scored_again_and_keeps_the_old_scores(team, task):
+    make_qrels(task)
+    run = make_run(team, task)
+    score_waiting(at=NOW)
+    change_task(task=task, changes={}, protocol={"measures": ("P@30",)}, by=None)
+
+    assert score_waiting(at=NOW) == 1
+    assert {"P(rel=2)@30", NDCG} <= means_of(run).keys()
+    assert score_waiting(at=NOW) == 0
+
+
+def test_a_new_order_has_the_run_scored_again(team, task):
+    make_qrels(task)
+    run = make_run(team, task, {"A.1": ["p3", "p1"], "A.2": ["p5"]}, scores={"p1": 9.0, "p3": 1.0, "p5": 1.0})
+    score_waiting(at=NOW)
+    by_score = means_of(run)[MAP]
+    change_task(task=task, changes={}, protocol={"order": "rank"}, by=None)
+
+    assert score_waiting(at=NOW) == 1
+    assert means_of(run)[MAP] < by_score
+
+
+@pytest.mark.parametrize("fields", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}])
+def test_a_run_that_takes_no_part_is_not_scored(team, task, fields):
+    make_qrels(task)
+    make_run(team, task, **fields)
+
+    assert score_waiting(at=NOW) == 0
+
+
+def test_an_unreadable_index_keeps_no_other_run_waiting(team, task, caplog):
+    make_qrels(task)
+    broken, sound = make_run(team, task), make_run(team, task)
+    broken.index.storage.delete(broken.index.name)
+
+    assert score_waiting(at=NOW) == 1
+    assert Scoring.objects.get().run == sound
+    assert "cannot be read" in caplog.text
+
+
+def test_a_run_by_visual_ids_is_scored_against_visual_ids_only(team):
+    task = FormulaTaskFactory(lab=team.lab, slug="formulas")
+    by_instance = make_qrels(task, {"B.1": {"f1": 3}}, items="formula-ids")
+    by_formula = make_qrels(task, {"B.1": {"v1": 3}}, items="visual-ids")
+    run = make_run(team, task, {"B.1": ["v1"]}, report={"items": "visual-ids"})
+
+    assert score_waiting(at=NOW) == 1
+    assert Scoring.objects.get(run=run).qrel_set == by_formula
+    [(_, reason)] = unscored_runs(by_instance, [])
+    assert "use qrels by visual ids" in reason
+
+
+def test_instances_without_a_collection_that_joins_them_are_not_scored_by_visual_ids(team):
+    task = FormulaTaskFactory(lab=team.lab, slug="formulas")
+    qrel_set = make_qrels(task, {"B.1": {"v1": 3}}, items="visual-ids")
+    make_run(team, task, {"B.1": ["f1"]}, report={"items": "formula-ids"})
+
+    assert score_waiting(at=NOW) == 0
+    [(_, reason)] = unscored_runs(qrel_set, [])
+    assert "does not join them" in reason
+
+
+def test_finding_what_waits_takes_three_queries(team, other_team, task, django_assert_num_queries):
+    make_qrels(task), make_qrels(task)
+    make_run(team, task), make_run(other_team, task)
+
+    with django_assert_num_queries(3):
+        assert [len(runs) for _, runs in waiting_scores()] == [2, 2]
+
+
+def test_the_task_of_the_beat_scores_what_waits(team, task):
+    make_qrels(task)
+    run = make_run(team, task)
+    score_unscored_runs()
+
+    assert run.scorings.exists()
+
+
+def test_a_written_answer_is_known_by_its_run_and_topic(team):
+    task = WrittenTaskFactory(lab=team.lab, slug="answers")
+    make_qrels(task, {"A.1": {"draft:A.1": 3, "other:A.1": 0}, "A.2": {"other:A.2": 3}}, items="answers")
+    run = make_run(team, task, {"A.1": ["A.1"]}, tag="draft")
+    score_waiting(at=NOW)
+
+    assert means_of(run) == {"AR": 3.0, "P(rel=2)@1": 1.0}  # over the topic that it answered

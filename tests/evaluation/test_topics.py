@@ -1,0 +1,46 @@
+"""A run topic by topic."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.selectors import topic_rows
+from evaluation.services import score_waiting
+from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+
+P10 = "P(rel=2,judged_only=True)@10"
+
+
+def test_a_row_has_the_own_score_the_median_and_the_best_of_all_runs(team, task):
+    qrel_set = make_qrels(task)
+    good, poor = make_run(team, task, GOOD), make_run(team, task, POOR)
+    score_waiting(at=NOW)
+
+    first, second = topic_rows(run=poor, qrel_set=qrel_set, measure=P10, peers=[good.pk])
+    assert (first.own, first.median, first.best) == pytest.approx((0.1, 0.15, 0.2))
+    assert second.gain == pytest.approx(-0.05)
+
+
+def test_a_row_counts_the_judged_and_the_relevant_items(team, task):
+    qrel_set = make_qrels(task)
+    run = make_run(team, task)
+    score_waiting(at=NOW)
+
+    rows = topic_rows(run=run, qrel_set=qrel_set, measure=P10, peers=[])
+    assert [tuple(row.judgments) for row in rows] == [(4, 2), (2, 1)]  # 5 and 6 are no judgments
+
+
+def test_a_topic_without_score_has_none(team, task):
+    qrel_set = make_qrels(task)
+    run = make_run(team, task)
+
+    assert [row.own for row in topic_rows(run=run, qrel_set=qrel_set, measure=P10, peers=[])] == [None, None]
+
+
+def test_the_rows_take_three_queries(team, task, django_assert_num_queries):
+    qrel_set = make_qrels(task)
+    runs = [make_run(team, task) for _ in range(4)]
+    score_waiting(at=NOW)
+
+    with django_assert_num_queries(3):
+        topic_rows(run=runs[0], qrel_set=qrel_set, measure=P10, peers=[run.pk for run in runs])

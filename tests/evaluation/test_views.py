@@ -1,0 +1,223 @@
+"""The pages of boards and scores: who sees which board, what stands on it, what an organizer does."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+
+from arqlab.core.models import Task
+from evaluation.models import Leaderboard
+from evaluation.selectors import released_leaderboard
+from evaluation.services import release_leaderboard, score_waiting
+from submissions.models import Run
+from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+from tests.factories import Scene
+
+ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
+# What each role sees of the task's board, and of Alpha's run on it, in every state of the board.
+BOARDS = {
+    "unreleased": "none none none none none live live",
+    "unreleased, own shown": "none none own  own  none live live",
+    "released": "all  all  all  all  all  all  all",
+    "hidden again": "none none none none none live live",
+}
+SCORES = {
+    "unreleased": "404 404 404 404 404 200 200",
+    "unreleased, own shown": "404 404 200 404 404 200 200",
+    "released": "200 200 200 200 200 200 200",
+    "hidden again": "404 404 404 404 404 200 200",
+}
+
+
+def matrix(table):
+    return [
+        (state, role, cell) for state, cells in table.items() for role, cell in zip(ROLES, cells.split(), strict=True)
+    ]
+
+
+@pytest.fixture
+def played(scene):
+    """The scene with qrels, a scored run of each team: `qrels`, and `run` of team Alpha."""
+    qrels = make_qrels(scene.task)
+    run = make_run(scene.team, scene.task, GOOD, tag="alpha-run")
+    make_run(scene.other_team, scene.task, POOR, tag="beta-run")
+    score_waiting(at=NOW)
+    return SimpleNamespace(**vars(scene), people=scene.people, qrels=qrels, run=run)
+
+
+def bring_to(state: str, scene: SimpleNamespace) -> None:
+    Task.objects.filter(pk=scene.task.pk).update(shows_own_scores="own shown" in state)
+    if state in {"released", "hidden again"}:
+        release_leaderboard(qrel_set=scene.qrels, by=None, at=NOW)
+    if state == "hidden again":
+        Leaderboard.objects.update(hidden_at=NOW)
+
+
+def board_url(scene: Scene | SimpleNamespace, **query: str) -> str:
+    return reverse("evaluation:leaderboard", args=[scene.lab.slug, scene.task.slug], query=query)
+
+
+def scores_url(scene: SimpleNamespace, **query: str) -> str:
+    return reverse("evaluation:run-scores", args=[scene.lab.slug, scene.task.slug, scene.run.pk], query=query)
+
+
+def seen(html: str) -> str:
+    """Say which runs a page shows: none, live or all (both), or own (one's team's)."""
+    runs = [tag for tag in ("alpha-run", "beta-run") if f">{tag}</a>" in html]
+    if len(runs) == 1:
+        return "own"
+    return "none" if not runs else "live" if "Organizers alone see this board" in html else "all"
+
+
+@pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
+def test_a_board_is_seen_by_those_who_may(state, role, expected, played, client_of):
+    bring_to(state, played)
+
+    answer = client_of(played.people[role]).get(board_url(played))
+    assert answer.status_code == 200
+    assert seen(answer.content.decode()) == expected
+
+
+@pytest.mark.parametrize(("state", "role", "expected"), matrix(SCORES))
+def test_scores_of_a_run_are_seen_by_those_who_may(state, role, expected, played, client_of):
+    bring_to(state, played)
+
+    assert client_of(played.people[role]).get(scores_url(played)).status_code == int(expected)
+
+
+@pytest.mark.parametrize(("state", "role", "expected"), matrix(SCORES))
+def test_the_api_gives_scores_to_the_same_people(state, role, expected, played, client_of):
+    bring_to(state, played)
+
+    assert client_of(played.people[role]).get(f"/api{scores_url(played)}").status_code == int(expected)
+
+
+@pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
+def test_the_api_and_the_files_give_boards_to_the_same_people(state, role, expected, played, client_of):
+    bring_to(state, played)
+    client = client_of(played.people[role])
+
+    for url in (f"/api{board_url(played)}", board_url(played, format="json")):
+        answer = client.get(url)
+        assert answer.status_code == (404 if expected == "none" else 200)
+        assert expected == "none" or len(answer.json()["runs"]) == (1 if expected == "own" else 2)
+
+
+def test_a_hidden_board_says_that_it_is_not_released(played, client_of, visitor):
+    assert "is not released yet" in client_of(visitor).get(board_url(played)).content.decode()
+
+
+def test_a_task_without_qrels_tells_the_organizer_how_to_get_them(scene, client_of):
+    assert "load_lab" in client_of(scene.organizer).get(board_url(scene)).content.decode()
+
+
+def test_a_team_is_not_told_the_best_of_others_before_the_release(played, client_of):
+    bring_to("unreleased, own shown", played)
+
+    html = client_of(played.member).get(scores_url(played)).content.decode()
+    assert "the best of your team's 1 run" in " ".join(html.split())
+
+
+def test_the_figures_have_four_decimals_and_lead_to_the_topics(played, client_of, organizer):
+    html = client_of(organizer).get(board_url(played)).content.decode()
+
+    assert f'href="{scores_url(played)}?measure=nDCG%27">1.0000</a>' in html
+
+
+def test_a_row_leads_to_the_run_for_those_who_may_see_it_and_to_its_scores_for_others(played, client_of):
+    bring_to("released", played)
+    run_url = reverse("submissions:run-detail", args=[played.lab.slug, played.task.slug, played.run.pk])
+
+    assert f'href="{run_url}">alpha-run' in client_of(played.member).get(board_url(played)).content.decode()
+    assert (
+        f'href="{scores_url(played)}">alpha-run'
+        in client_of(played.other_member).get(board_url(played)).content.decode()
+    )
+
+
+def test_a_board_sorts_without_javascript(played, client_of, organizer):
+    html = client_of(organizer).get(board_url(played, sort="team")).content.decode()
+    swapped = client_of(organizer).get(board_url(played, sort="nDCG'")).content.decode()
+
+    assert html.index(">alpha-run<") < html.index(">beta-run<")
+    assert swapped.index(">alpha-run<") < swapped.index(">beta-run<")
+
+
+@pytest.mark.parametrize("query", [{"qrels": "nonsense"}, {"format": "pdf"}])
+def test_what_there_is_not_is_404(query, played, client_of, organizer):
+    assert client_of(organizer).get(board_url(played, **query)).status_code == 404
+
+
+def test_other_qrels_than_the_released_are_for_organizers_only(played, client_of):
+    make_qrels(played.task, {"A.1": {"p1": 3}})
+    bring_to("released", played)
+
+    assert client_of(played.member).get(board_url(played, qrels="v2")).status_code == 404
+    assert client_of(played.organizer).get(board_url(played, qrels="v2")).status_code == 200
+
+
+def test_an_organizer_releases_and_hides(played, client_of):
+    client = client_of(played.organizer)
+    release, hide = (f"{board_url(played)}{verb}/" for verb in ("release", "hide"))
+
+    assert "Version 1 is released" in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
+    assert "nothing has changed since" in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
+    assert "is hidden" in client.post(hide, follow=True).content.decode()
+    assert "none to hide" in client.post(hide, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("role", ROLES[:5])
+@pytest.mark.parametrize("verb", ["release", "hide"])
+def test_nobody_else_releases_or_hides(verb, role, played, client_of):
+    answer = client_of(played.people[role]).post(f"{board_url(played)}{verb}/", {"qrels": "v1"})
+
+    assert answer.status_code == 404
+    assert released_leaderboard(played.task) is None
+
+
+def test_a_run_withdrawn_after_the_release_is_struck_out(played, client_of, visitor):
+    bring_to("released", played)
+    Run.objects.filter(pk=played.run.pk).update(withdrawn_at=NOW)
+
+    assert "is-withdrawn" in client_of(visitor).get(board_url(played)).content.decode()
+
+
+def test_an_organizer_reads_why_a_run_is_not_on_the_board(played, client_of):
+    make_run(played.team, played.task, tag="stray", report={"items": "formula-ids"})
+
+    html = client_of(played.organizer).get(board_url(played)).content.decode()
+    assert "Valid runs that are not on the board" in html
+    assert "It names formula ids, and the qrels v1 judge posts." in html
+
+
+def test_the_scores_page_has_the_chart_data_and_the_table(played, client_of, organizer):
+    html = client_of(organizer).get(scores_url(played, measure="P'@10")).content.decode()
+
+    assert '"measure": "P\\u2032@10"' in html
+    assert "The title of A.2" in html
+    assert client_of(organizer).get(scores_url(played, measure="nonsense")).status_code == 404
+
+
+def test_the_pages_take_a_fixed_number_of_queries(played, client_of, django_assert_num_queries):
+    client = client_of(played.organizer)
+    client.get(board_url(played))  # the facts of the qrels are computed once
+    for number in range(3):
+        make_run(played.team, played.task, tag=f"more{number}")
+    score_waiting(at=NOW)
+
+    with django_assert_num_queries(13):
+        client.get(board_url(played))
+    with django_assert_num_queries(15):
+        client.get(scores_url(played))
+
+
+def test_a_team_that_may_sees_the_scores_of_a_run_that_came_after_the_release(played, client_of):
+    bring_to("released", played)
+    Task.objects.filter(pk=played.task.pk).update(shows_own_scores=True)
+    played.run = make_run(played.team, played.task, tag="late")
+    score_waiting(at=NOW)
+
+    assert client_of(played.member).get(scores_url(played)).status_code == 200
+    assert client_of(played.other_member).get(scores_url(played)).status_code == 404

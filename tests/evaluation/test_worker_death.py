@@ -1,0 +1,89 @@
+"""Scoring survives its workers: killed half way it leaves nothing behind, and two at once store everything once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+START = "import django; django.setup()\n"
+SET_UP = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from tests.factories import make_lab
+from tests.evaluation.factories import GOOD, make_qrels, make_run
+scene = make_lab()
+make_qrels(scene.task, {f"A.{n}": {"p1": 3, "p2": 0} for n in range(200)})
+for n in range(6):
+    make_run(scene.team, scene.task, {f"A.{n}": ["p1", "p2"] for n in range(200)}, tag=f"run{n}")
+"""
+SCORE = """
+from django.utils import timezone
+from evaluation.services import score_waiting
+print(score_waiting(at=timezone.now()))
+"""
+# The worker dies when the scores of the topics are written and the means are not.
+SCORE_AND_DIE = (
+    """
+import os, signal
+from evaluation.services import scoring
+insert, stored = scoring.insert_rows, []
+def insert_and_die(model, *rest):
+    if stored:
+        os.kill(os.getpid(), signal.SIGKILL)
+    stored.append(insert(model, *rest))
+scoring.insert_rows = insert_and_die
+"""
+    + SCORE
+)
+COUNT = """
+import json
+from evaluation.models import RunScore, Scoring, TopicScore
+print(json.dumps([model.objects.count() for model in (Scoring, RunScore, TopicScore)]))
+"""
+
+
+@pytest.fixture
+def worker(tmp_path: Path):
+    """Start processes on a database of their own, six runs waiting in it."""
+    settings = {"ARQLAB_DATA": str(tmp_path), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+
+    def start(program: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", START + program]
+        return subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.PIPE, text=True)
+
+    assert ended(start(SET_UP)) == (0, "")
+    return start
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Wait for a process; give its status and what it printed."""
+    printed, _ = process.communicate()
+    return process.returncode, printed.strip()
+
+
+def counts(worker) -> list[int]:
+    return json.loads(ended(worker(COUNT))[1])
+
+
+def test_a_worker_killed_while_it_stores_leaves_nothing_and_the_next_one_scores_all(worker):
+    assert ended(worker(SCORE_AND_DIE)) == (-signal.SIGKILL, "")
+    assert counts(worker) == [0, 0, 0]
+
+    assert ended(worker(SCORE)) == (0, "6")
+    scorings, means, values = counts(worker)
+    assert (scorings, values) == (6, means * 200)
+
+
+def test_two_workers_at_once_store_every_score_once(worker):
+    (first, done), (second, also_done) = map(ended, [worker(SCORE), worker(SCORE)])
+
+    assert first == second == 0
+    assert int(done) + int(also_done) == 6
+    assert counts(worker)[0] == 6

@@ -1,0 +1,152 @@
+"""Records for tests: sequences, not luck, so that a failing test fails again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import factory
+from django.contrib.auth.models import AnonymousUser
+
+from arqlab.core.models import Lab, Membership, Task, Team, Topic, User
+
+PASSWORD = "a quiet blackboard"
+
+
+class UserFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    username = factory.Sequence(lambda number: f"person{number}")
+    email = factory.LazyAttribute(lambda user: f"{user.username}@example.org")
+    password = factory.django.Password(PASSWORD)
+
+
+class LabFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Lab
+
+    slug = factory.Sequence(lambda number: f"lab{number}")
+    name = factory.LazyAttribute(lambda lab: f"The lab {lab.slug}")
+    protocol = "arqmath-3"
+
+
+class TaskFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Task
+
+    lab = factory.SubFactory(LabFactory)
+    slug = factory.Sequence(lambda number: f"task{number}")
+    name = "Answer retrieval"
+    kind = Task.Kind.ANSWERS
+    trec_items = Task.Items.POSTS
+
+
+class FormulaTaskFactory(TaskFactory):
+    name = "Formula retrieval"
+    kind = Task.Kind.FORMULAS
+    trec_items = Task.Items.VISUAL_IDS
+
+
+class WrittenTaskFactory(TaskFactory):
+    name = "Written answers"
+    kind = Task.Kind.WRITTEN_ANSWERS
+    trec_items = Task.Items.ANSWERS
+
+
+class TopicFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Topic
+
+    task = factory.SubFactory(TaskFactory)
+    position = factory.Sequence(lambda number: number + 1)
+    query_id = factory.LazyAttribute(lambda topic: f"A.{topic.position}")
+    title = factory.LazyAttribute(lambda topic: f"The title of {topic.query_id}")
+    title_html = factory.SelfAttribute("title")
+    body = factory.LazyAttribute(lambda topic: f"<p>The question of {topic.query_id}</p>")
+    body_html = factory.SelfAttribute("body")
+
+
+class TeamFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Team
+
+    lab = factory.SubFactory(LabFactory)
+    name = factory.Sequence(lambda number: f"Team{number}")
+
+
+class MemberFactory(factory.django.DjangoModelFactory):
+    """A member of a team; `MemberFactory(team=team).user` is the person."""
+
+    class Meta:
+        model = Membership
+
+    user = factory.SubFactory(UserFactory)
+    team = factory.SubFactory(TeamFactory)
+    lab = factory.SelfAttribute("team.lab")
+    role = Membership.Role.MEMBER
+
+
+class OrganizerFactory(factory.django.DjangoModelFactory):
+    """An organizer of a lab; `OrganizerFactory(lab=lab).user` is the person."""
+
+    class Meta:
+        model = Membership
+
+    user = factory.SubFactory(UserFactory)
+    lab = factory.SubFactory(LabFactory)
+    role = Membership.Role.ORGANIZER
+
+
+class AssessorFactory(OrganizerFactory):
+    role = Membership.Role.ASSESSOR
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A lab with one task of two topics, two teams, and one person of each role."""
+
+    lab: Lab
+    task: Task
+    team: Team
+    other_team: Team
+    outsider: User
+    member: User
+    other_member: User
+    assessor: User
+    organizer: User
+    superuser: User
+
+    @property
+    def people(self) -> dict[str, User | AnonymousUser]:
+        """Give one person of each role, by the name of the role."""
+        return {
+            "visitor": AnonymousUser(),
+            "outsider": self.outsider,
+            "member": self.member,
+            "other_member": self.other_member,
+            "assessor": self.assessor,
+            "organizer": self.organizer,
+            "superuser": self.superuser,
+        }
+
+
+def make_lab(slug: str = "arqmath-x", *, is_public: bool = True) -> Scene:
+    """Make a lab `slug` with `task1` (topics A.1 and A.2), the teams Alpha and Beta, and a person of each role."""
+    lab = LabFactory(slug=slug, is_public=is_public)
+    task = TaskFactory(lab=lab, slug="task1", position=1)
+    for number in (1, 2):
+        TopicFactory(task=task, query_id=f"A.{number}", position=number)
+    team, other_team = TeamFactory(lab=lab, name="Alpha"), TeamFactory(lab=lab, name="Beta")
+    return Scene(
+        lab=lab,
+        task=task,
+        team=team,
+        other_team=other_team,
+        outsider=UserFactory(username=f"outsider-{slug}"),
+        member=MemberFactory(team=team, user__username=f"member-{slug}").user,
+        other_member=MemberFactory(team=other_team, user__username=f"other-member-{slug}").user,
+        assessor=AssessorFactory(lab=lab, user__username=f"assessor-{slug}").user,
+        organizer=OrganizerFactory(lab=lab, user__username=f"organizer-{slug}").user,
+        superuser=UserFactory(username=f"superuser-{slug}", is_superuser=True, is_staff=True),
+    )

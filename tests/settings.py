@@ -1,0 +1,20 @@
+"""Settings of the tests: the settings of ArqLab in a folder of their own, with files and letters kept in memory."""
+
+import os
+import tempfile
+
+os.environ.setdefault("ARQLAB_DATA", tempfile.mkdtemp(prefix="arqlab-tests-"))
+os.environ.setdefault("ARQLAB_SECRET_KEY", "only for tests")
+
+from arqlab.settings import *  # noqa: F403
+
+ALLOWED_HOSTS = ["*"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+CELERY_TASK_ALWAYS_EAGER = True
+CELERY_TASK_EAGER_PROPAGATES = True
+ACCOUNT_RATE_LIMITS = False

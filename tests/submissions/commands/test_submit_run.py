@@ -1,0 +1,116 @@
+"""`manage.py submit_run`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from arqlab.core.models import Task, Team
+from submissions.models import Run
+from tests.factories import Scene
+from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, zipped
+
+pytestmark = pytest.mark.django_db
+NAME = "Alpha-task1-bm25-auto-both-P.tsv"
+Submit = Callable[..., str]
+
+
+@pytest.fixture
+def submit(scene: Scene, tmp_path: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Submit:
+    """Submit a file by the command; gives what it prints."""
+
+    def run(*options: str, name: str = NAME, data: bytes = GOOD_RUN) -> str:
+        path, out = tmp_path / name, StringIO()
+        path.write_bytes(data)
+        with django_capture_on_commit_callbacks(execute=True):
+            call_command("submit_run", str(path), "--task", "arqmath-x/task1", *options, stdout=out)
+        return out.getvalue()
+
+    return run
+
+
+def test_the_name_tells_the_team_and_the_run(submit: Submit, scene: Scene) -> None:
+    assert submit().startswith(f"Alpha bm25 ({NAME}): valid")
+    run = Run.objects.get()
+    assert (run.team, run.tag, run.is_primary, run.status) == (scene.team, "bm25", True, "valid")
+
+
+def test_a_team_that_the_lab_lacks_is_made_and_said(submit: Submit) -> None:
+    assert "Made team Delta, which arqmath-x did not have yet." in submit("--team", "Delta")
+    assert Run.objects.get().team == Team.objects.get(name="Delta")
+
+
+def test_a_team_is_found_whatever_its_case(submit: Submit, scene: Scene) -> None:
+    submit("--team", "ALPHA")
+    assert Run.objects.get().team == scene.team
+
+
+def test_a_name_without_team_asks_for_it(submit: Submit) -> None:
+    with pytest.raises(CommandError, match="Say it with --team NAME"):
+        submit(name="TangentCFT.txt")
+
+
+def test_options_go_before_the_name(submit: Submit) -> None:
+    submit("--tag", "mine", "--alternate", "--manual", "--data-used", "math", "--description", "Ours.")
+    run = Run.objects.get()
+    assert (run.tag, run.is_primary, run.is_manual, run.data_used) == ("mine", False, True, "math")
+    assert run.description == "Ours."
+
+
+def test_an_invalid_run_exits_with_1_and_its_report(submit: Submit) -> None:
+    with pytest.raises(SystemExit) as ended:
+        submit(data=BAD_RUN)
+    assert ended.value.code == 1
+    assert Run.objects.get().status == "invalid"
+
+
+def test_the_deadline_holds_here_too(submit: Submit) -> None:
+    Task.objects.update(deadline=NOW.replace(year=2020))
+    with pytest.raises(CommandError, match="closed on"):
+        submit()
+
+
+def test_an_organizer_submits_after_the_deadline(submit: Submit, scene: Scene) -> None:
+    Task.objects.update(deadline=NOW.replace(year=2020))
+    submit("--by", scene.organizer.username)
+    assert Run.objects.get().submitted_by == scene.organizer
+
+
+def test_the_quota_holds_here_too(submit: Submit, scene: Scene) -> None:
+    ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
+    with pytest.raises(CommandError, match="0 of its 5"):
+        submit()
+
+
+def test_a_baseline_needs_no_quota(submit: Submit, scene: Scene) -> None:
+    ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
+    submit("--baseline")
+    assert Run.objects.filter(is_baseline=True).count() == 1
+
+
+def test_a_person_of_another_team_is_refused(submit: Submit, scene: Scene) -> None:
+    with pytest.raises(CommandError, match="not a member"):
+        submit("--by", scene.other_member.username)
+
+
+def test_an_unknown_person_is_refused(submit: Submit) -> None:
+    with pytest.raises(CommandError, match="There is no user 'nobody'"):
+        submit("--by", "nobody")
+
+
+def test_a_refused_run_makes_no_team(submit: Submit) -> None:
+    Task.objects.update(deadline=NOW.replace(year=2020))
+    with pytest.raises(CommandError):
+        submit("--team", "Delta")
+    assert not Team.objects.filter(name="Delta").exists()
+
+
+def test_every_run_of_a_zip_is_reported(submit: Submit) -> None:
+    members = {f"Alpha-task1-{tag}-auto-both-A.tsv": GOOD_RUN for tag in ("a", "b")}
+    text = submit(name="runs.zip", data=zipped(members))
+    assert text.count("valid, ARQMath Task 1") == 2

@@ -1,0 +1,24 @@
+"""Fixtures that the tests of pages and API share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from arqlab.core.models import User
+from submissions.models import Run
+from tests.factories import Scene
+from tests.submissions.factories import ValidRunFactory
+
+
+@pytest.fixture
+def browser(scene: Scene, client_of: Callable[[User], Client]) -> Client:
+    """Give the browser of a member of team Alpha."""
+    return client_of(scene.member)
+
+
+@pytest.fixture
+def valid_run(scene: Scene) -> Run:
+    return ValidRunFactory(task=scene.task, team=scene.team, tag="bm25")

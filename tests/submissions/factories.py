@@ -1,0 +1,75 @@
+"""Uploads and runs for tests, and the bytes of run files."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import factory
+import polars as pl
+from django.core.files.base import ContentFile
+
+from submissions.models import Run, Upload
+from tests.factories import TaskFactory, TeamFactory
+
+NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+RUN_NAME = "Alpha-task1-bm25-auto-both-A.tsv"
+GOOD_RUN = b"A.1\t10\t1\t9.5\tbm25\nA.1\t11\t2\t8.5\tbm25\nA.2\t12\t1\t7.5\tbm25\n"
+# Two errors on two lines: an item twice, and a score that is no number.
+BAD_RUN = b"A.1\t10\t1\t9.5\tbm25\nA.1\t10\t2\t8.5\tbm25\nA.2\t12\t1\tmuch\tbm25\n"
+
+
+class UploadFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Upload
+
+    name = RUN_NAME
+    file = factory.LazyAttribute(lambda upload: ContentFile(GOOD_RUN, name=upload.name))
+    size = len(GOOD_RUN)
+    sha256 = "0" * 64
+    uploaded_at = NOW
+
+
+class RunFactory(factory.django.DjangoModelFactory):
+    """A run that waits to be validated."""
+
+    class Meta:
+        model = Run
+
+    task = factory.SubFactory(TaskFactory)
+    team = factory.SubFactory(TeamFactory, lab=factory.SelfAttribute("..task.lab"))
+    upload = factory.SubFactory(UploadFactory)
+    tag = factory.Sequence(lambda number: f"run{number}")
+    submitted_at = NOW
+    status_changed_at = NOW
+
+
+class ValidRunFactory(RunFactory):
+    """A run that takes part, with its index."""
+
+    status = Run.Status.VALID
+    index = factory.LazyFunction(lambda: ContentFile(index_bytes(), name="run.parquet"))
+    report = factory.LazyFunction(lambda: {"format": "arqmath-task1", "lines": 1, "rows": 1, "topics": 1})
+
+
+def index_bytes() -> bytes:
+    """Give the Parquet of an index with one row."""
+    columns = {"topic": ["A.1"], "item": ["10"], "post": [None], "rank": [1], "score": [9.5], "order": [1]}
+    buffer = BytesIO()
+    pl.DataFrame(columns, schema_overrides={"order": pl.Int32, "post": pl.String}).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    """Give a zip with these members by their paths."""
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def sent(data: bytes = GOOD_RUN, name: str = RUN_NAME) -> ContentFile:
+    """Give a file as a door hands it to a service."""
+    return ContentFile(data, name=name)

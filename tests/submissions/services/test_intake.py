@@ -1,0 +1,103 @@
+"""Taking files in."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+
+import pytest
+from django.test import override_settings
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import AuditEvent
+from submissions import services
+from submissions.models import Run, Upload
+from tests.factories import Scene
+from tests.submissions.factories import GOOD_RUN, NOW, sent, zipped
+
+pytestmark = pytest.mark.django_db
+
+
+def submit(scene: Scene, data: bytes = GOOD_RUN, name: str = "Alpha-task1-bm25-auto-text-P.tsv") -> list[Run]:
+    return services.submit_upload(file=sent(data, name), task=scene.task, team=scene.team, by=scene.member, at=NOW)
+
+
+def test_a_file_is_kept_exactly_as_it_was_sent(scene: Scene) -> None:
+    upload = submit(scene)[0].upload
+    with upload.file.open("rb") as stored:
+        assert stored.read() == GOOD_RUN
+    assert upload.sha256 == hashlib.sha256(GOOD_RUN).hexdigest()
+    assert (upload.size, upload.name) == (len(GOOD_RUN), "Alpha-task1-bm25-auto-text-P.tsv")
+
+
+def test_the_name_of_the_file_says_what_the_run_is(scene: Scene) -> None:
+    run = submit(scene)[0]
+    assert (run.tag, run.is_primary, run.is_manual, run.data_used) == ("bm25", True, False, "text")
+
+
+def test_what_is_claimed_goes_before_the_name(scene: Scene) -> None:
+    file = sent()
+    claims = {str(file.name): services.RunClaims("mine", is_manual=True)}
+    run = services.submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW, claims=claims)[0]
+    assert (run.tag, run.is_manual) == ("mine", True)
+
+
+def test_a_zip_gives_a_run_for_each_file_in_it(scene: Scene) -> None:
+    archive = zipped({"Alpha_1.tsv": GOOD_RUN, "folder/Alpha_2.tsv": GOOD_RUN})
+    runs = submit(scene, archive, "runs.zip")
+    assert [run.member for run in runs] == ["Alpha_1.tsv", "folder/Alpha_2.tsv"]
+    assert Upload.objects.count() == 1
+
+
+def test_what_systems_add_to_a_zip_is_no_run(scene: Scene) -> None:
+    archive = zipped({"one.tsv": GOOD_RUN, "__MACOSX/._one.tsv": b"x", "folder/": b"", "folder/.DS_Store": b"x"})
+    assert [run.member for run in submit(scene, archive, "runs.zip")] == ["one.tsv"]
+
+
+def test_a_large_zip_is_listed(scene: Scene) -> None:
+    noise = random.Random(1).randbytes(2_000_000)
+    assert len(submit(scene, zipped({"one.tsv": noise, "two.tsv": noise}), "runs.zip")) == 2
+
+
+@pytest.mark.parametrize("data", [b"PK\x03\x04 broken", zipped({}), zipped({"only a folder/": b""})])
+def test_a_zip_that_cannot_be_listed_is_kept_as_one_run(scene: Scene, data: bytes) -> None:
+    run = submit(scene, data, "Alpha-task1-lost-auto-both-A.zip")[0]
+    assert (run.member, run.tag, run.upload.size) == ("", "lost", len(data))
+
+
+def test_a_zip_of_more_runs_than_are_left_is_refused_whole(scene: Scene) -> None:
+    archive = zipped({f"run{number}.tsv": GOOD_RUN for number in range(6)})
+    with pytest.raises(UserError, match="6 runs were sent, and team Alpha has 5 of its 5 runs"):
+        submit(scene, archive, "runs.zip")
+    assert Upload.objects.count() == 0
+
+
+def test_two_files_of_a_zip_with_one_tag_are_refused(scene: Scene) -> None:
+    archive = zipped({"a/same.tsv": GOOD_RUN, "b/same.tsv": GOOD_RUN})
+    with pytest.raises(UserError, match="two runs with the tag same"):
+        submit(scene, archive, "runs.zip")
+
+
+@override_settings(RUN_MAX_BYTES=10)
+def test_a_file_above_the_limit_is_not_stored(scene: Scene) -> None:
+    with pytest.raises(UserError, match="Look whether it is the file that you meant"):
+        submit(scene)
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "ä ö\u202e.tsv", "x" * 400 + ".tsv", "...", "\u0001.tsv"])
+def test_any_name_can_be_stored(scene: Scene, name: str) -> None:
+    upload = submit(scene, name=name)[0].upload
+    assert upload.file.name.startswith("uploads/")
+    assert ".." not in upload.file.name
+
+
+def test_a_submission_is_audited(scene: Scene) -> None:
+    run = submit(scene)[0]
+    event = AuditEvent.objects.get(verb="run.submit")
+    assert (event.actor, event.lab, event.detail["run"]) == (scene.member, scene.lab, run.pk)
+
+
+def test_a_check_is_no_submission(scene: Scene) -> None:
+    run = services.check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
+    assert run.check_only
+    assert not AuditEvent.objects.filter(verb="run.submit").exists()

@@ -1,0 +1,144 @@
+"""Deadline, quota and role, whichever service is asked."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from submissions import services
+from submissions.models import Run
+from tests.factories import Scene, make_lab
+from tests.submissions.factories import NOW, RunFactory, ValidRunFactory, sent
+
+pytestmark = pytest.mark.django_db
+DAY = timedelta(days=1)
+
+
+def submit(scene: Scene, by: object = "member", name: str = "Alpha-task1-new-auto-both-A.tsv", **claims: bool) -> Run:
+    file = sent(name=name)
+    person = scene.member if by == "member" else by
+    said = services.claims_for(file, **claims)
+    return services.submit_upload(file=file, task=scene.task, team=scene.team, by=person, at=NOW, claims=said)[0]
+
+
+def close(scene: Scene) -> None:
+    Task.objects.filter(pk=scene.task.pk).update(deadline=NOW - DAY)
+    scene.task.refresh_from_db()
+
+
+def fill_quota(scene: Scene) -> list[Run]:
+    return ValidRunFactory.create_batch(scene.task.protocol.quota, task=scene.task, team=scene.team)
+
+
+def test_a_stranger_cannot_submit_for_a_team(scene: Scene) -> None:
+    with pytest.raises(UserError, match="not a member of team Alpha"):
+        submit(scene, scene.other_member)
+
+
+def test_an_assessor_cannot_submit_for_a_team(scene: Scene) -> None:
+    with pytest.raises(UserError, match="not a member"):
+        submit(scene, scene.assessor)
+
+
+def test_a_team_of_another_lab_cannot_submit(scene: Scene) -> None:
+    other = make_lab("arqmath-y")
+    with pytest.raises(UserError, match="belongs to another lab"):
+        services.submit_upload(file=sent(), task=scene.task, team=other.team, by=other.member, at=NOW)
+
+
+def test_a_team_cannot_submit_before_the_task_opens(scene: Scene) -> None:
+    scene.task.opens_at = NOW + DAY
+    with pytest.raises(UserError, match=r"opens on 2 May 2026, 12:00 UTC\. Submit from then on"):
+        submit(scene)
+
+
+def test_a_team_cannot_submit_after_the_deadline(scene: Scene) -> None:
+    close(scene)
+    with pytest.raises(UserError, match=r"closed on 30 April 2026, 12:00 UTC\. Ask an organizer"):
+        submit(scene)
+
+
+def test_the_deadline_holds_for_a_command_without_a_person(scene: Scene) -> None:
+    close(scene)
+    with pytest.raises(UserError, match="closed on"):
+        submit(scene, None)
+
+
+def test_an_organizer_submits_for_a_team_after_the_deadline(scene: Scene) -> None:
+    close(scene)
+    assert submit(scene, scene.organizer).submitted_by == scene.organizer
+
+
+def test_a_baseline_needs_neither_deadline_nor_quota(scene: Scene) -> None:
+    close(scene)
+    fill_quota(scene)
+    assert submit(scene, None, is_baseline=True).is_baseline
+
+
+def test_a_team_cannot_call_its_run_a_baseline(scene: Scene) -> None:
+    with pytest.raises(UserError, match="Only organizers add baselines"):
+        submit(scene, is_baseline=True)
+
+
+def test_a_team_cannot_have_more_runs_than_its_quota(scene: Scene) -> None:
+    fill_quota(scene)
+    with pytest.raises(UserError, match=r"1 run was sent, and team Alpha has 0 of its 5 runs .* left\. Withdraw a run"):
+        submit(scene)
+
+
+def test_the_quota_holds_for_organizers_too(scene: Scene) -> None:
+    fill_quota(scene)
+    with pytest.raises(UserError, match="0 of its 5"):
+        submit(scene, scene.organizer)
+
+
+def test_runs_that_are_still_checked_hold_their_place(scene: Scene) -> None:
+    RunFactory.create_batch(5, task=scene.task, team=scene.team)
+    with pytest.raises(UserError, match="0 of its 5"):
+        submit(scene)
+
+
+def test_refused_withdrawn_checked_and_baseline_runs_hold_no_place(scene: Scene) -> None:
+    own = {"task": scene.task, "team": scene.team}
+    RunFactory.create_batch(5, status=Run.Status.INVALID, **own)
+    ValidRunFactory.create_batch(5, withdrawn_at=NOW, **own)
+    ValidRunFactory.create_batch(5, check_only=True, **own)
+    ValidRunFactory.create_batch(5, is_baseline=True, **own)
+    assert submit(scene).status == "uploaded"
+
+
+def test_another_teams_runs_hold_no_place(scene: Scene) -> None:
+    ValidRunFactory.create_batch(5, task=scene.task, team=scene.other_team)
+    assert submit(scene).team == scene.team
+
+
+def test_a_team_uses_a_tag_once(scene: Scene) -> None:
+    submit(scene)
+    with pytest.raises(UserError, match="two runs with the tag new in Answer retrieval"):
+        submit(scene)
+
+
+def test_the_tag_of_a_refused_run_is_free(scene: Scene) -> None:
+    RunFactory(task=scene.task, team=scene.team, tag="new", status=Run.Status.INVALID)
+    assert submit(scene).tag == "new"
+
+
+def test_what_is_refused_leaves_nothing_behind(scene: Scene) -> None:
+    fill_quota(scene)
+    with pytest.raises(UserError):
+        submit(scene)
+    assert Run.objects.filter(tag="new").count() == 0
+
+
+def test_a_file_is_checked_before_and_after_the_task_takes_runs(scene: Scene) -> None:
+    close(scene)
+    run = services.check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
+    assert run.check_only
+
+
+def test_a_stranger_cannot_check_a_file_for_a_team(scene: Scene) -> None:
+    with pytest.raises(UserError, match="not a member"):
+        services.check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.outsider, at=NOW)

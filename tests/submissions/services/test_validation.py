@@ -1,0 +1,186 @@
+"""From a waiting run to its report."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from datetime import timedelta
+
+import pytest
+
+from arqlab.core.models import AuditEvent
+from submissions import services
+from submissions.models import Run
+from submissions.selectors import run_index, run_occurrences
+from submissions.services import validation
+from tests.factories import Scene
+from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, sent, zipped
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + timedelta(hours=1)
+
+
+def submitted(scene: Scene, data: bytes = GOOD_RUN, name: str = "Alpha-task1-bm25-auto-both-A.tsv") -> Run:
+    return services.submit_upload(file=sent(data, name), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
+
+
+def validated(run: Run) -> Run:
+    assert services.validate_run(run_id=run.pk, at=NOW)
+    run.refresh_from_db()
+    return run
+
+
+def test_a_run_without_errors_becomes_valid(scene: Scene) -> None:
+    run = validated(submitted(scene))
+    assert (run.status, run.report["format"], run.report["rows"], run.report["topics"]) == (
+        "valid",
+        "arqmath-task1",
+        3,
+        2,
+    )
+    assert run.report["run_tags"] == ["bm25"]
+
+
+def test_a_valid_run_has_its_index(scene: Scene) -> None:
+    index = run_index(validated(submitted(scene)))
+    assert index.select("topic", "item", "order").rows() == [("A.1", "10", 1), ("A.1", "11", 2), ("A.2", "12", 1)]
+
+
+def test_some_columns_of_an_index_are_read(scene: Scene) -> None:
+    assert run_index(validated(submitted(scene)), columns=["topic", "item"]).columns == ["topic", "item"]
+
+
+def test_a_run_with_errors_becomes_invalid_and_has_no_index(scene: Scene) -> None:
+    run = validated(submitted(scene, BAD_RUN))
+    assert (run.status, bool(run.index)) == ("invalid", False)
+
+
+def test_the_report_holds_every_kind_of_problem_with_its_first_lines(scene: Scene) -> None:
+    run = validated(submitted(scene, BAD_RUN))
+    found = {problem.kind: problem for problem in run.problems.all()}
+    assert found["duplicate-item"].first[0]["line"] == 2
+    assert found["score-not-a-number"].first[0]["found"] == "much"
+    assert [problem.position for problem in run.problems.all()] == list(range(len(found)))
+
+
+def test_every_place_is_kept_beside_the_first_ones(scene: Scene) -> None:
+    lines = b"".join(b"A.1\t10\t%d\t%d\tt\n" % (rank, 99 - rank) for rank in range(1, 41))
+    run = validated(submitted(scene, lines))
+    places = run_occurrences(run).filter(kind="duplicate-item")
+    problem = run.problems.get(kind="duplicate-item")
+    assert (problem.count, len(problem.first)) == (places.height, 10)
+
+
+def test_a_gzipped_run_is_unpacked(scene: Scene) -> None:
+    assert validated(submitted(scene, gzip.compress(GOOD_RUN), "Alpha-task1-gz-auto-both-A.tsv.gz")).status == "valid"
+
+
+def test_each_member_of_a_zip_has_its_own_report(scene: Scene) -> None:
+    archive = sent(zipped({"good.tsv": GOOD_RUN, "bad.tsv": BAD_RUN, "paper.pdf": b"%PDF-1.7"}), "runs.zip")
+    runs = services.submit_upload(file=archive, task=scene.task, team=scene.team, by=scene.member, at=NOW)
+    assert {run.member: validated(run).status for run in runs} == {
+        "good.tsv": "valid",
+        "bad.tsv": "invalid",
+        "paper.pdf": "invalid",
+    }
+
+
+def test_an_upload_that_cannot_be_unpacked_says_what_it_is(scene: Scene) -> None:
+    run = validated(submitted(scene, b"%PDF-1.7 a paper"))
+    problem = run.problems.get()
+    assert (run.status, problem.kind, problem.severity) == ("invalid", "unreadable-file", "error")
+    assert problem.message.startswith("This is a PDF document; expected is a run file")
+
+
+def test_a_run_is_checked_once(scene: Scene) -> None:
+    run = validated(submitted(scene))
+    assert not services.validate_run(run_id=run.pk, at=NOW)
+    assert Run.objects.get(pk=run.pk).attempts == 1
+
+
+def test_a_primary_run_takes_the_place_of_the_earlier_one(scene: Scene) -> None:
+    earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
+    run = validated(submitted(scene, name="Alpha-task1-bm25-auto-both-P.tsv"))
+    earlier.refresh_from_db()
+    assert (run.is_primary, earlier.is_primary) == (True, False)
+    assert AuditEvent.objects.get(verb="run.alternate").detail == {"run": earlier.pk, "gave_way_to": run.pk}
+
+
+def test_a_refused_primary_run_leaves_the_earlier_one_as_it_is(scene: Scene) -> None:
+    earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
+    validated(submitted(scene, BAD_RUN, "Alpha-task1-bm25-auto-both-P.tsv"))
+    assert Run.objects.get(pk=earlier.pk).is_primary
+
+
+def test_baselines_keep_their_marks(scene: Scene) -> None:
+    earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True, is_baseline=True)
+    validated(submitted(scene, name="Alpha-task1-bm25-auto-both-P.tsv"))
+    assert Run.objects.get(pk=earlier.pk).is_primary
+
+
+def test_a_checked_primary_run_changes_no_other(scene: Scene) -> None:
+    earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
+    file = sent(name="Alpha-task1-x-auto-both-P.tsv")
+    validated(services.check_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW)[0])
+    assert Run.objects.get(pk=earlier.pk).is_primary
+
+
+def test_the_outcome_is_audited_without_a_person(scene: Scene) -> None:
+    validated(submitted(scene, BAD_RUN))
+    assert AuditEvent.objects.get(verb="run.invalid").actor is None
+
+
+def test_a_repair_is_offered_with_its_diff(scene: Scene) -> None:
+    run = validated(submitted(scene, b"\xef\xbb\xbf" + GOOD_RUN))
+    kinds = [line["kind"] for line in run.report["repair"]]
+    assert (run.status, "removed" in kinds, "added" in kinds) == ("valid", True, True)
+
+
+def test_a_claim_whose_worker_died_goes_back(scene: Scene) -> None:
+    run = submitted(scene)
+    Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
+    assert services.return_stale_claims(at=LATER) == 1
+    assert Run.objects.get(pk=run.pk).status == "uploaded"
+
+
+def test_a_fresh_claim_stays(scene: Scene) -> None:
+    run = submitted(scene)
+    Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
+    assert services.return_stale_claims(at=NOW + timedelta(seconds=5)) == 0
+
+
+def test_after_three_attempts_the_run_is_given_up_and_organizers_are_told(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = submitted(scene)
+    Run.objects.filter(pk=run.pk).update(status="validating", attempts=3)
+    with caplog.at_level(logging.ERROR):
+        services.return_stale_claims(at=LATER)
+    run.refresh_from_db()
+    assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
+    assert "failed 3 times" in caplog.text
+
+
+def test_a_worker_that_lost_its_claim_writes_nothing(scene: Scene) -> None:
+    run = submitted(scene)
+    Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
+    late = Run.objects.select_related("upload", "team", "task__lab").get(pk=run.pk)
+    Run.objects.filter(pk=run.pk).update(attempts=2)
+    assert not validation._finish(late, validation.check_stored(late), at=LATER)
+    run.refresh_from_db()
+    assert (run.status, run.problems.count(), bool(run.index)) == ("validating", 0, False)
+
+
+def test_a_fault_of_ours_is_raised_and_gives_the_claim_back(scene: Scene) -> None:
+    run = submitted(scene)
+    run.upload.file.storage.delete(run.upload.file.name)
+    with pytest.raises(FileNotFoundError):
+        services.validate_run(run_id=run.pk, at=NOW)
+    run.refresh_from_db()
+    assert (run.status, run.attempts) == ("uploaded", 1)
+
+
+def test_waiting_runs_come_in_the_order_of_their_waiting(scene: Scene) -> None:
+    first, second = (submitted(scene, name=f"Alpha-task1-{tag}-auto-both-A.tsv") for tag in ("a", "b"))
+    Run.objects.filter(pk=first.pk).update(status_changed_at=LATER)
+    assert services.waiting_run_ids() == [second.pk, first.pk]

@@ -1,0 +1,114 @@
+"""Runs for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
+
+from arqlab.core.models import Task, User
+from submissions.models import Run
+from tests.factories import MemberFactory, Scene, TeamFactory
+from tests.submissions.doors import NAME
+from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, zipped
+
+pytestmark = pytest.mark.django_db
+SignIn = Callable[[User], Client]
+
+
+def address(name: str, *run: int) -> str:
+    return reverse(f"submissions:api-{name}", args=["arqmath-x", "task1", *run])
+
+
+def send(client: Client, data: bytes = GOOD_RUN, *, name: str = NAME, **fields: str) -> Any:
+    return client.post(address("run-list"), {"file": SimpleUploadedFile(name, data)} | fields)
+
+
+def test_an_upload_is_accepted_and_its_report_can_be_read(
+    browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        response = send(browser, BAD_RUN)
+    assert (response.status_code, response.json()[0]["state"]) == (202, "uploaded")
+    report = browser.get(response.json()[0]["report"]).json()
+    assert (report["state"], report["valid"], report["format"]) == ("invalid", False, "arqmath-task1")
+    assert {"duplicate-item", "score-not-a-number"} <= {problem["kind"] for problem in report["problems"]}
+
+
+def test_what_is_said_goes_before_the_name(browser: Client, scene: Scene) -> None:
+    send(browser, tag="mine", is_primary="false", description="Plain.")
+    run = Run.objects.get()
+    assert (run.tag, run.is_primary, run.description, run.data_used) == ("mine", False, "Plain.", "both")
+
+
+def test_a_zip_gives_several_runs(browser: Client, scene: Scene) -> None:
+    response = send(browser, zipped({"a.tsv": GOOD_RUN, "b.tsv": GOOD_RUN}), name="runs.zip")
+    assert [run["file"] for run in response.json()] == ["a.tsv", "b.tsv"]
+
+
+def test_a_file_can_only_be_checked(browser: Client, scene: Scene) -> None:
+    assert send(browser, check_only="true").json()[0]["check_only"]
+
+
+def test_a_rule_answers_with_its_sentence_and_code(browser: Client, scene: Scene) -> None:
+    Task.objects.update(deadline=NOW.replace(year=2020))
+    response = send(browser)
+    assert (response.status_code, response.json()["code"]) == (409, "closed")
+    assert "Ask an organizer" in response.json()["message"]
+
+
+def test_a_member_cannot_send_a_baseline(browser: Client, scene: Scene) -> None:
+    assert send(browser, is_baseline="true").json()["code"] == "role"
+
+
+def test_a_member_of_two_teams_names_one(browser: Client, scene: Scene) -> None:
+    MemberFactory(team=TeamFactory(lab=scene.lab, name="Gamma"), user=scene.member)
+    assert send(browser).json() == {"team": ["Name one of your teams: Alpha, Gamma."]}
+    assert send(browser, team="gamma").json()[0]["team"] == "Gamma"
+
+
+def test_another_team_cannot_be_named(browser: Client, scene: Scene) -> None:
+    assert send(browser, team="Beta").status_code == 400
+
+
+def test_who_is_not_signed_in_is_told_so(client: Client, scene: Scene) -> None:
+    assert send(client).status_code in {401, 403}
+    assert client.get(address("run-list")).status_code in {401, 403}
+
+
+@pytest.mark.parametrize("person", ["outsider", "other_member", "assessor"])
+@pytest.mark.parametrize("name", ["run-detail", "run-report"])
+def test_a_run_does_not_exist_for_others(
+    scene: Scene, client_of: SignIn, valid_run: Run, name: str, person: str
+) -> None:
+    assert client_of(getattr(scene, person)).get(address(name, valid_run.pk)).status_code == 404
+
+
+def test_the_list_holds_the_own_teams_runs(scene: Scene, browser: Client, valid_run: Run) -> None:
+    ValidRunFactory(task=scene.task, team=scene.other_team)
+    assert [run["id"] for run in browser.get(address("run-list")).json()["results"]] == [valid_run.pk]
+
+
+def test_a_list_of_many_runs_needs_few_queries(
+    scene: Scene, client_of: SignIn, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    organizer = client_of(scene.organizer)
+    ValidRunFactory.create_batch(30, task=scene.task, team=scene.team)
+    with django_assert_num_queries(7):
+        assert len(organizer.get(address("run-list")).json()["results"]) == 30
+
+
+def test_a_run_tells_its_state_and_file(browser: Client, valid_run: Run) -> None:
+    run = browser.get(address("run-detail", valid_run.pk)).json()
+    assert (run["state"], run["tag"], run["sha256"]) == ("valid", "bm25", "0" * 64)
+
+
+def test_the_schema_describes_uploads_and_reports(client: Client, db: None) -> None:
+    schema = client.get(reverse("core:api-schema")).text
+    for word in ("/api/labs/{lab}/tasks/{task}/runs/", "multipart/form-data", "format_name", "check_only"):
+        assert word in schema

@@ -1,0 +1,120 @@
+"""Files that are no runs: each gets a sentence that says what it is and what is expected, in 2 s and 300 MB.
+
+Submitted one after the other by the command, in a process of its own whose time and memory are measured.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.submissions.factories import GOOD_RUN, zipped
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS, MEGABYTES = 2.0, 300
+LINE = b"A.1\t1\t1\t1\tt\n"
+SUBMIT_ALL = r"""
+import io, json, re, sys, time
+from pathlib import Path
+import django
+django.setup()
+from django.core.management import CommandError, call_command
+call_command("migrate", verbosity=0)
+from arqlab.core.models import Lab, Task, Topic
+lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-3")
+task = Task.objects.create(lab=lab, slug="task1", name="Task", kind="answers", trec_items="posts")
+Topic.objects.create(task=task, query_id="A.1", position=1)
+for path in sys.argv[1:]:
+    out, start = io.StringIO(), time.perf_counter()
+    try:
+        call_command("submit_run", path, "--task", "lab/task1", "--team", "Alpha", stdout=out)
+        ended = "accepted"
+    except SystemExit:
+        ended = "refused"
+    except CommandError as error:
+        ended = str(error)
+    took = time.perf_counter() - start
+    # The peak of this process alone; getrusage would count what the test held before it started us.
+    memory = int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+    print(json.dumps([path.rpartition("/")[2], ended, out.getvalue(), took, memory]))
+"""
+
+
+def inputs() -> dict[str, bytes]:
+    """Give the bad files by their names."""
+    noise = random.Random(1).randbytes(200_000)
+    many = LINE * 5_000_000
+    return {
+        "empty.tsv": b"",
+        "folder.zip": zipped({"runs/": b""}),
+        "folder-with-run.zip": zipped({"runs/": b"", "runs/run.txt": b"%PDF-1.7 x"}),
+        "bomb.gz": gzip.compress(bytes(400_000_000), 1),
+        "bomb.zip": zipped({"run.tsv": bytes(400_000_000)}),
+        "bomb.tsv.gz": gzip.compress(b"A" * 400_000_000, 1),
+        "nested.zip": zipped({"inner.zip": zipped({"run.tsv": GOOD_RUN})}),
+        "short.tsv.gz": gzip.compress(noise.hex(" ", 40).replace(" ", "\n").encode())[:-2000],
+        "short.zip": zipped({"run.tsv": noise})[:-2000],
+        "paper.pdf": b"%PDF-1.7\n" + noise,
+        "millions.tsv": many,
+        "millions.tsv.gz": gzip.compress(many, 1),
+        "one-line.tsv": b"A.1\t10\t1\t1\t" + b"x" * 3_000_000,
+        "null.tsv": GOOD_RUN + b"A.1\t1\0\t9\t0.1\tt\n",
+        "utf16.tsv": GOOD_RUN.decode().encode("utf-16"),
+        "utf16-no-bom.tsv": (GOOD_RUN * 100).decode().encode("utf-16-le"),
+        "latin1.tsv": "A.1\t10\t1\t2\tüml\n".encode("latin-1"),
+    }
+
+
+SENTENCES = {
+    "empty.tsv": "This is an empty file; expected is a run file",
+    "folder.zip": "This is a zip without a file in it, only folders; expected is a run file",
+    "folder-with-run.zip": "This is a PDF document; expected is a run file",
+    "bomb.gz": "This is a null byte, so it is not text",
+    "bomb.zip": "more than 67,108,864 bytes when unpacked; expected is at most 67,108,864 bytes",
+    "bomb.tsv.gz": "in one line; expected is one line for each item",
+    "nested.zip": "This is an archive inside an archive",
+    "short.tsv.gz": "This is a gzip file that is cut short",
+    "short.zip": "This is a zip that is damaged",
+    "paper.pdf": "This is a PDF document; expected is a run file",
+    "millions.tsv": "This is more than 500,000 lines; expected is at most 500,000 lines in a run",
+    "millions.tsv.gz": "This is more than 500,000 lines; expected is at most 500,000 lines in a run",
+    "one-line.tsv": "This is more than 200,000 bytes in one line; expected is one line for each item",
+    "null.tsv": "This is a null byte, so it is not text",
+    "utf16.tsv": "This is text in UTF-16; expected is a run file: text in UTF-8",
+    "utf16-no-bom.tsv": "This is text in UTF-16",
+    "latin1.tsv": "bytes that are not UTF-8",
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str, float, float]]:
+    """Submit every bad file; gives how it ended, what was printed, the seconds and the peak megabytes until then."""
+    folder, data = tmp_path_factory.mktemp("bad"), tmp_path_factory.mktemp("data")
+    for name, content in inputs().items():
+        (folder / name).write_bytes(content)
+    variables = {key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}}
+    variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    command = [sys.executable, "-c", SUBMIT_ALL, *(str(folder / name) for name in inputs())]
+    ended = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    rows: list[list[Any]] = [json.loads(line) for line in ended.stdout.splitlines()]
+    return {name: (state, text, took, memory) for name, state, text, took, memory in rows}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_file_that_is_no_run_gets_a_sentence_quickly(
+    outcomes: dict[str, tuple[str, str, float, float]], name: str
+) -> None:
+    ended, text, seconds, megabytes = outcomes[name]
+    assert ended == "refused"
+    assert SENTENCES[name] in text
+    assert seconds < SECONDS
+    assert megabytes < MEGABYTES

@@ -1,0 +1,43 @@
+"""Who may see and submit runs."""
+
+from __future__ import annotations
+
+import pytest
+from django.http import Http404
+
+from submissions.permissions import may_see_run, may_see_runs, may_submit, run_or_404, teams_to_submit_for
+from tests.factories import MemberFactory, Scene, make_lab
+from tests.submissions.factories import RunFactory
+
+pytestmark = pytest.mark.django_db
+ROLES = ["visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser"]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_run_is_seen_by_its_team_and_the_organizers(scene: Scene, role: str) -> None:
+    run = RunFactory(task=scene.task, team=scene.team)
+    person, sees = scene.people[role], role in {"member", "organizer", "superuser"}
+    assert may_see_run(person, run) is sees
+    assert may_submit(person, scene.task, scene.team) is sees
+    if sees:
+        assert run_or_404(person, "arqmath-x", "task1", run.pk) == run
+    else:
+        with pytest.raises(Http404):
+            run_or_404(person, "arqmath-x", "task1", run.pk)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_all_but_visitors_and_assessors_may_come_to_submit(scene: Scene, role: str) -> None:
+    assert may_see_runs(scene.people[role], scene.task) is (role not in {"visitor", "assessor"})
+
+
+def test_an_assessor_who_belongs_to_a_team_submits_with_it(scene: Scene) -> None:
+    MemberFactory(team=scene.team, user=scene.assessor)
+    assert may_see_runs(scene.assessor, scene.task)
+    assert list(teams_to_submit_for(scene.assessor, scene.task)) == [scene.team]
+
+
+def test_organizers_submit_for_every_team_of_their_lab_only(scene: Scene) -> None:
+    elsewhere = make_lab("arqmath-y")
+    assert list(teams_to_submit_for(scene.organizer, scene.task)) == [scene.team, scene.other_team]
+    assert not may_submit(scene.organizer, scene.task, elsewhere.team)

@@ -1,0 +1,87 @@
+"""What is read about runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from pytest_django import DjangoAssertNumQueries
+
+from arqlab.core.models import Task
+from arqlab.ir.records import ItemKind, TaskKind
+from submissions.models import Run, RunProblem
+from submissions.selectors import (
+    places_left,
+    quota_left,
+    report_summary,
+    rules_for,
+    runs_visible_to,
+    with_problem_counts,
+)
+from tests.collection.factories import load_small
+from tests.factories import Scene
+from tests.submissions.factories import RunFactory, ValidRunFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_rules_are_those_of_the_task(scene: Scene) -> None:
+    rules = rules_for(scene.task)
+    assert (rules.kind, rules.topics, rules.limit) == (TaskKind.ANSWERS, ("A.1", "A.2"), 1000)
+    assert (rules.order, rules.items, rules.posts, rules.formulas) == ("score", ItemKind.POSTS, None, None)
+
+
+def test_an_organizers_overrides_go_before_the_protocol(scene: Scene) -> None:
+    Task.objects.update(overrides={"limit": 10, "order": "rank"})
+    rules = rules_for(Task.objects.select_related("lab").get())
+    assert (rules.limit, rules.order) == (10, "rank")
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_the_rules_know_the_collection(scene: Scene, tmp_path: Path, complete: bool) -> None:
+    load_small(scene.lab, tmp_path, complete=complete)
+    rules = rules_for(scene.task)
+    assert (rules.posts.height, rules.formulas.height, rules.complete) == (5, 3, complete)
+
+
+def test_the_rules_need_few_queries(scene: Scene, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    task = Task.objects.select_related("lab").get()
+    with django_assert_num_queries(4):
+        rules_for(task)
+
+
+def test_the_places_of_many_teams_need_one_query(
+    scene: Scene, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    ValidRunFactory.create_batch(2, task=scene.task, team=scene.team)
+    with django_assert_num_queries(1):
+        assert places_left([scene.team, scene.other_team], scene.task) == [(scene.team, 3), (scene.other_team, 5)]
+
+
+def test_no_place_is_left_when_more_runs_count_than_the_quota_has(scene: Scene) -> None:
+    ValidRunFactory.create_batch(7, task=scene.task, team=scene.team)
+    assert quota_left(team=scene.team, task=scene.task) == 0
+
+
+@pytest.mark.parametrize(
+    ("person", "seen"),
+    [("member", 1), ("other_member", 0), ("organizer", 1), ("superuser", 1), ("assessor", 0), ("outsider", 0)],
+)
+def test_runs_are_seen_by_their_team_and_the_organizers(scene: Scene, person: str, seen: int) -> None:
+    RunFactory(task=scene.task, team=scene.team)
+    assert runs_visible_to(getattr(scene, person), scene.task).count() == seen
+
+
+def test_visitors_see_no_runs(scene: Scene) -> None:
+    RunFactory(task=scene.task, team=scene.team)
+    assert not runs_visible_to(AnonymousUser(), scene.task).exists()
+
+
+def test_kinds_of_problems_are_counted_by_severity(scene: Scene) -> None:
+    run = RunFactory(task=scene.task, team=scene.team)
+    for position, (severity, count) in enumerate([("error", 3), ("error", 4), ("warning", 1)]):
+        RunProblem.objects.create(run=run, position=position, kind=f"k{position}", severity=severity, count=count)
+    counted = with_problem_counts(Run.objects.all()).get()
+    assert (counted.errors, counted.warnings) == (2, 1)
+    assert report_summary(run.problems.all())["error"] == {"kinds": 2, "places": 7}

@@ -1,0 +1,45 @@
+"""The worker's doors."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from submissions import tasks
+from submissions.models import Run
+from tests.factories import Scene
+from tests.submissions.factories import RunFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_run_is_validated_by_its_id(scene: Scene) -> None:
+    run = RunFactory(task=scene.task, team=scene.team)
+    tasks.validate_run(run.pk)
+    assert Run.objects.get(pk=run.pk).status == "valid"
+
+
+def test_a_task_that_comes_twice_does_nothing(scene: Scene) -> None:
+    run = RunFactory(task=scene.task, team=scene.team)
+    tasks.validate_run(run.pk)
+    tasks.validate_run(run.pk)
+    assert Run.objects.get(pk=run.pk).attempts == 1
+
+
+def test_a_run_that_is_gone_is_no_fault(db: None) -> None:
+    tasks.validate_run(999)
+
+
+def test_the_sweep_finds_what_lost_messages_and_dead_workers_left(scene: Scene) -> None:
+    lost = RunFactory(task=scene.task, team=scene.team)
+    dead = RunFactory(
+        task=scene.task,
+        team=scene.team,
+        status="validating",
+        attempts=1,
+        status_changed_at=timezone.now() - timedelta(hours=1),
+    )
+    tasks.validate_waiting_runs()
+    assert set(Run.objects.filter(pk__in=[lost.pk, dead.pk]).values_list("status", flat=True)) == {"valid"}

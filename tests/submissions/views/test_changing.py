@@ -1,0 +1,108 @@
+"""The pages that change runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from arqlab.core.models import Task, User
+from submissions.models import Run
+from tests.factories import Scene
+from tests.submissions.doors import upload, url
+from tests.submissions.factories import NOW, RunFactory, ValidRunFactory
+
+pytestmark = pytest.mark.django_db
+SignIn = Callable[[User], Client]
+
+
+def bad_run(browser: Client, scene: Scene, capture: DjangoCaptureOnCommitCallbacks) -> Run:
+    with capture(execute=True):
+        upload(browser, scene, b"\xef\xbb\xbfA.1\t10\t1\t2\tt\nA.1\t10\t2\t1\tt\n")
+    return Run.objects.get()
+
+
+@pytest.mark.parametrize("page", ["run-primary", "run-submit", "run-repaired", "run-withdraw", "run-edit"])
+def test_others_cannot_change_a_run(scene: Scene, client_of: SignIn, valid_run: Run, page: str) -> None:
+    assert client_of(scene.other_member).post(url(page, valid_run.pk), {"reason": "x"}).status_code == 404
+
+
+def test_the_repaired_file_is_offered_and_downloaded(
+    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    run = bad_run(browser, scene, django_capture_on_commit_callbacks)
+    assert "A repaired file is ready" in browser.get(url("run-detail", run.pk)).text
+    response = browser.get(url("run-repaired", run.pk))
+    assert response.content == b"A.1\t10\t1\t2\tt\n"
+    assert "bm25-auto-both-P.repaired.tsv" in response["Content-Disposition"]
+
+
+@pytest.mark.parametrize(("button", "is_check"), [("submit", False), ("check", True)])
+def test_the_repaired_file_is_taken_in_with_what_was_said(
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    button: str,
+    is_check: bool,
+) -> None:
+    run = bad_run(browser, scene, django_capture_on_commit_callbacks)
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.post(url("run-repaired", run.pk), {button: "yes"})
+    repaired = Run.objects.exclude(pk=run.pk).get()
+    assert (repaired.status, repaired.tag, repaired.check_only) == ("valid", "bm25", is_check)
+
+
+def test_a_run_without_anything_to_repair_offers_no_file(scene: Scene, browser: Client) -> None:
+    run = RunFactory(task=scene.task, team=scene.team)
+    assert browser.get(url("run-repaired", run.pk)).status_code == 404
+
+
+def test_a_correction_is_saved(browser: Client, valid_run: Run) -> None:
+    said = {"tag": "bm25f", "is_primary": "True", "is_manual": "False", "description": "With fields."}
+    assert browser.post(url("run-edit", valid_run.pk), said).status_code == 302
+    valid_run.refresh_from_db()
+    assert (valid_run.tag, valid_run.is_primary, valid_run.description) == ("bm25f", True, "With fields.")
+
+
+def test_a_refused_correction_says_why(scene: Scene, browser: Client, valid_run: Run) -> None:
+    ValidRunFactory(task=scene.task, team=scene.team, tag="tfidf")
+    said = {"tag": "tfidf", "is_primary": "True", "is_manual": "False"}
+    response = browser.post(url("run-edit", valid_run.pk), said)
+    assert (response.status_code, "two runs with the tag tfidf" in response.text) == (422, True)
+
+
+def test_a_withdrawn_run_leaves_a_tombstone(browser: Client, valid_run: Run) -> None:
+    browser.post(url("run-withdraw", valid_run.pk), {"reason": "A bug in the <index>."})
+    html = browser.get(url("run-detail", valid_run.pk)).text
+    assert "chip-withdrawn" in html
+    assert "A bug in the &lt;index&gt;." in html
+
+
+def test_a_withdrawal_without_reason_is_refused(browser: Client, valid_run: Run) -> None:
+    response = browser.post(url("run-withdraw", valid_run.pk), {"reason": ""})
+    assert (response.status_code, "Give the reason" in response.text) == (422, True)
+
+
+def test_the_primary_run_is_marked_on_the_page(browser: Client, valid_run: Run) -> None:
+    browser.post(url("run-primary", valid_run.pk))
+    assert Run.objects.get(pk=valid_run.pk).is_primary
+
+
+def test_a_refused_mark_is_shown_as_a_message(browser: Client, valid_run: Run) -> None:
+    Task.objects.update(deadline=NOW.replace(year=2020))
+    assert "closed on" in browser.post(url("run-primary", valid_run.pk), follow=True).text
+
+
+def test_a_checked_run_is_submitted_from_its_page(scene: Scene, browser: Client) -> None:
+    run = ValidRunFactory(task=scene.task, team=scene.team, check_only=True)
+    assert "Submit this run" in browser.get(url("run-detail", run.pk)).text
+    browser.post(url("run-submit", run.pk))
+    assert not Run.objects.get(pk=run.pk).check_only
+
+
+def test_visitors_are_asked_to_sign_in(client: Client, valid_run: Run) -> None:
+    response = client.get(url("run-detail", valid_run.pk))
+    assert (response.status_code, response["Location"].startswith(reverse("account_login"))) == (302, True)

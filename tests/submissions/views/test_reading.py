@@ -1,0 +1,129 @@
+"""The pages that show runs, and who sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
+
+from arqlab.core.models import User
+from submissions.models import Run
+from tests.factories import Scene
+from tests.submissions.doors import upload, url
+from tests.submissions.factories import BAD_RUN, GOOD_RUN, RunFactory, ValidRunFactory, zipped
+
+pytestmark = pytest.mark.django_db
+SignIn = Callable[[User], Client]
+
+
+def test_the_list_shows_the_own_teams_runs(scene: Scene, browser: Client, valid_run: Run) -> None:
+    ValidRunFactory(task=scene.task, team=scene.other_team, tag="secret")
+    html = browser.get(url("run-list")).text
+    assert "bm25" in html
+    assert "secret" not in html
+
+
+def test_organizers_see_all_runs(scene: Scene, client_of: SignIn, valid_run: Run) -> None:
+    ValidRunFactory(task=scene.task, team=scene.other_team, tag="theirs")
+    html = client_of(scene.organizer).get(url("run-list")).text
+    assert "bm25" in html
+    assert "theirs" in html
+
+
+def test_a_list_of_many_runs_needs_few_queries(
+    scene: Scene, client_of: SignIn, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    organizer = client_of(scene.organizer)
+    ValidRunFactory.create_batch(30, task=scene.task, team=scene.team)
+    with django_assert_num_queries(10):
+        organizer.get(url("run-list"))
+
+
+def test_an_empty_list_says_how_to_get_runs(browser: Client, scene: Scene) -> None:
+    assert "No runs yet" in browser.get(url("run-list")).text
+
+
+@pytest.mark.parametrize("page", ["run-list", "run-upload"])
+def test_assessors_do_not_see_pages_of_runs(scene: Scene, client_of: SignIn, page: str) -> None:
+    assert client_of(scene.assessor).get(url(page)).status_code == 404
+
+
+PAGES = ["run-detail", "run-status", "run-problems", "run-file", "run-edit", "run-withdraw"]
+
+
+@pytest.mark.parametrize("person", ["outsider", "other_member", "assessor"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_run_does_not_exist_for_others(
+    scene: Scene, client_of: SignIn, valid_run: Run, page: str, person: str
+) -> None:
+    assert client_of(getattr(scene, person)).get(url(page, valid_run.pk)).status_code == 404
+
+
+def test_a_run_is_not_found_below_another_task(scene: Scene, browser: Client) -> None:
+    elsewhere = ValidRunFactory(team__lab=scene.lab, task__lab=scene.lab)
+    assert browser.get(url("run-detail", elsewhere.pk)).status_code == 404
+
+
+def test_a_waiting_run_asks_for_its_state_each_second(scene: Scene, browser: Client) -> None:
+    run = RunFactory(task=scene.task, team=scene.team)
+    html = browser.get(url("run-detail", run.pk)).text
+    assert f'hx-get="{url("run-status", run.pk)}?state=uploaded" hx-trigger="every 1s"' in html
+    assert browser.get(url("run-status", run.pk), {"state": "uploaded"}).status_code == 204
+
+
+def test_a_finished_check_is_shown_and_announced(scene: Scene, browser: Client, valid_run: Run) -> None:
+    html = browser.get(url("run-status", valid_run.pk), {"state": "validating"}).text
+    assert "No errors: the run is valid" in html
+    assert "The check is over: the run is valid." in html
+    assert "every 1s" not in html
+
+
+def test_the_report_shows_counts_lines_and_what_to_do(
+    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        page = upload(browser, scene, BAD_RUN)["Location"]
+    html = browser.get(page).text
+    for words in ("2 kinds of error in 2 places", "Keep each item once.", "the item once; it stands on line 1 already"):
+        assert words in html
+
+
+def test_a_report_needs_few_queries(
+    browser: Client, valid_run: Run, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(7):
+        browser.get(url("run-detail", valid_run.pk))
+
+
+def test_hostile_text_of_a_file_is_escaped(
+    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        page = upload(browser, scene, b"A.1\t10\t1\t<script>x</script>\t<b>`x`</b>\n")["Location"]
+    assert "<script>x" not in browser.get(page).text
+    assert "<b>`" not in browser.get(page).text
+
+
+def test_every_problem_is_downloaded(
+    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        upload(browser, scene, BAD_RUN)
+    rows = browser.get(url("run-problems", Run.objects.get().pk)).text.splitlines()
+    assert rows[0] == "kind\tseverity\tline\ttopic\tfound\texpected"
+    assert any(row.startswith("duplicate-item\terror\t2\tA.1\t10\t") for row in rows)
+
+
+def test_a_run_that_was_not_checked_has_no_problems_to_download(scene: Scene, browser: Client) -> None:
+    run = RunFactory(task=scene.task, team=scene.team)
+    assert browser.get(url("run-problems", run.pk)).status_code == 404
+
+
+def test_the_file_is_given_back_as_it_was_sent(scene: Scene, browser: Client) -> None:
+    data = zipped({"run.tsv": GOOD_RUN})
+    upload(browser, scene, data, name="runs.zip")
+    response = browser.get(url("run-file", Run.objects.get().pk))
+    assert b"".join(response.streaming_content) == data
+    assert response["Content-Disposition"] == 'attachment; filename="runs.zip"'

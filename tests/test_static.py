@@ -1,0 +1,127 @@
+"""Templates and static files keep the strict content security policy, the contrast and the budgets."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+STYLES = sorted((ROOT / "static" / "css").glob("*.css"))
+SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
+VENDORED = sorted(path for path in (ROOT / "static" / "vendor").rglob("*") if path.suffix in {".css", ".js"})
+TOKENS = (ROOT / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
+AA_TEXT, AA_SHAPE = 4.5, 3.0
+
+
+def name(path: Path) -> str:
+    """The name of a file in the list of tests."""
+    return str(path.relative_to(ROOT))
+
+
+def relative_luminance(colour: str) -> float:
+    """The relative luminance of #rrggbb, as WCAG 2 defines it."""
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast of two colours, 1 to 21."""
+    darker, lighter = sorted((relative_luminance(first), relative_luminance(second)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def token(colour: str, scheme: str) -> str:
+    """The value of a colour token in one scheme."""
+    pair = re.search(rf"--{colour}: light-dark\((#\w{{6}}), (#\w{{6}})\)", TOKENS)
+    if pair:
+        return pair[1] if scheme == "light" else pair[2]
+    single = re.search(rf"--{colour}: (#\w{{6}});", TOKENS)
+    assert single, f"There is no colour token --{colour}."
+    return single[1]
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+def test_a_template_has_nothing_inline_and_nothing_from_another_host(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+
+    assert not re.findall(r"<script\b[^>]*>(?!\s*</script>)", source)
+    assert not re.findall(r"<style\b|\sstyle\s*=", source)
+    assert not re.findall(r"\son[a-z]+\s*=", source)
+    assert not re.findall(r"(?:src|href|action)\s*=\s*[\"']?(?:https?:)?//", source)
+    assert not re.findall(r"javascript:|hx-on|\|\s*safeseq", source)
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+def test_the_static_files_that_a_template_names_exist(path: Path) -> None:
+    for named in re.findall(r"{% static ['\"]([^'\"]+)['\"] %}", path.read_text(encoding="utf-8")):
+        assert (ROOT / "static" / named).is_file(), named
+
+
+@pytest.mark.parametrize("path", [*STYLES, *VENDORED], ids=name)
+def test_a_style_sheet_or_vendored_file_loads_nothing_from_elsewhere(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+
+    assert not re.findall(r"url\(\s*[\"']?(?:https?:)?//|@import", source)
+    assert "sourceMappingURL" not in source
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=name)
+def test_a_script_writes_no_html_and_evaluates_no_text(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+
+    assert not re.findall(r"\beval\(|new Function|\.innerHTML\s*=|insertAdjacentHTML|document\.write|https?://", source)
+
+
+@pytest.mark.parametrize("path", [*STYLES, *SCRIPTS], ids=name)
+def test_a_file_keeps_the_budget_of_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+
+
+@pytest.mark.parametrize("path", [path for path in STYLES if path.name not in {"tokens.css", "api-docs.css"}], ids=name)
+def test_colours_stand_in_the_tokens_only(path: Path) -> None:
+    assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsl", path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", STYLES, ids=name)
+def test_every_token_that_a_style_sheet_uses_is_defined(path: Path) -> None:
+    for used in re.findall(r"var\((--(?!bs-)[\w-]+)", path.read_text(encoding="utf-8")):
+        assert f"{used}:" in TOKENS, used
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("ink", "ground"),
+    [(ink, ground) for ink in ("ink", "ink-soft", "accent", "good", "bad", "warn") for ground in ("paper", "surface")]
+    + [("good", "good-tint"), ("bad", "bad-tint"), ("warn", "warn-tint"), ("accent", "accent-tint")]
+    + [("ink", tint) for tint in ("good-tint", "bad-tint", "warn-tint", "accent-tint", "quiet-tint", "sunken")]
+    + [("ink", ground) for ground in ("added", "removed", "highlight")]
+    + [("ink-soft", ground) for ground in ("quiet-tint", "sunken", "accent-tint")]
+    + [("accent-text", "accent-fill"), ("accent-text", "accent-fill-hover")]
+    + [(f"label-{letter}-on", f"label-{letter}") for letter in "hmlnsd"],
+)
+def test_text_has_the_contrast_of_aa(ink: str, ground: str, scheme: str) -> None:
+    assert contrast(token(ink, scheme), token(ground, scheme)) >= AA_TEXT
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("shape", ["field-border", "focus", "series-own", "series-median", "series-best"])
+def test_borders_of_fields_and_series_are_seen(shape: str, scheme: str) -> None:
+    for ground in ("paper", "surface"):
+        assert contrast(token(shape, scheme), token(ground, scheme)) >= AA_SHAPE
+
+
+def test_what_is_vendored_stands_with_version_and_licence() -> None:
+    table = (ROOT / "static" / "vendor" / "README.md").read_text(encoding="utf-8")
+    packages = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+
+    for package, version in packages.items():
+        assert re.search(rf"{re.escape(package)} {re.escape(version)}", table), package
+    for folder in {path.parent for path in VENDORED}:
+        assert (folder / "LICENSE").is_file()
+
+
+def test_no_lock_file_names_a_registry() -> None:
+    assert '"resolved"' not in (ROOT / "package-lock.json").read_text(encoding="utf-8")
