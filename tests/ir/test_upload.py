@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.ir.records import Problem
-from arqlab.ir.upload import MAX_MEMBERS, UploadRefusedError, unpack
+from arqlab.ir.upload import MAX_DIRECTORY_BYTES, MAX_MEMBERS, UploadRefusedError, unpack, zip_members
 
 RUN = b"A.1\t1\t1\t2.5\tt\n"
 ROOT = Path(__file__).parents[2]
@@ -189,3 +189,33 @@ def test_a_huge_upload_is_answered_within_two_seconds_and_300_mb(kind, tmp_path)
     assert seconds < 2
     assert mebibytes < 300
     print(f"{kind}: {found}, {seconds:.2f} s, {mebibytes:.0f} MiB")  # shown by `pytest -rP`
+
+
+def test_a_zip_is_listed_without_folders_and_what_systems_add():
+    data = zipped({"runs/": b"", "runs/a.tsv": RUN, "b.tsv.gz": RUN, "__MACOSX/._a.tsv": b"x"})
+    assert zip_members(io.BytesIO(data), name="x.zip") == ["runs/a.tsv", "b.tsv.gz"]
+
+
+def test_what_is_no_zip_has_no_members():
+    assert zip_members(io.BytesIO(RUN), name="x.tsv") == []
+
+
+@pytest.mark.parametrize("data", [zipped({}), zipped({"runs/": b""}), zipped({"a.tsv": RUN})[:-5]])
+def test_a_zip_that_cannot_be_listed_is_refused(data):
+    with pytest.raises(UploadRefusedError):
+        zip_members(io.BytesIO(data), name="x.zip")
+
+
+def test_one_member_is_read_whatever_the_others_are():
+    data = zipped({"a/run.tsv": RUN, "b/run.tsv": b"%PDF", "paper.pdf": b"%PDF"})
+    assert unpack(io.BytesIO(data), name="x.zip", only="a/run.tsv") == [("run.tsv", RUN)]
+
+
+def test_a_zip_larger_than_its_table_of_contents_may_be_is_read():
+    data = zipped({"a.tsv": RUN * 100_000}, zipfile.ZIP_STORED)
+    assert len(data) > MAX_DIRECTORY_BYTES
+    assert unpack(io.BytesIO(data), name="x.zip")[0].data == RUN * 100_000
+
+
+def test_zeros_are_no_utf_16():
+    assert refusals(bytes(1000))[0].found == "a null byte, so it is not text"
