@@ -79,5 +79,7 @@ def lab_summary(lab: Lab) -> list[TaskSummary]:
         for qrel_set in QrelSet.objects.filter(task=task).order_by("version") or [None]:
             counted = topic_judgments(qrel_set) if qrel_set else {}
             judged = sum(topic.judged for topic in counted.values())
-            lines.append(TaskSummary(task.slug, task.topic_count, qrel_set.name if qrel_set else None, len(counted), judged))
+            lines.append(
+                TaskSummary(task.slug, task.topic_count, qrel_set.name if qrel_set else None, len(counted), judged)
+            )
     return lines

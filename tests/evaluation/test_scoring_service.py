@@ -8,9 +8,10 @@ from arqlab.core.services import change_task
 from evaluation.models import RunScore, Scoring, TopicScore
 from evaluation.selectors import unscored_runs, waiting_scores
 from evaluation.services import score_runs, score_waiting
+from evaluation.tasks import score_unscored_runs
 from submissions.models import Run
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
-from tests.factories import FormulaTaskFactory
+from tests.factories import FormulaTaskFactory, WrittenTaskFactory
 
 NDCG, MAP, P10 = "nDCG(judged_only=True)@1000", "AP(rel=2,judged_only=True)", "P(rel=2,judged_only=True)@10"
 
@@ -134,3 +135,20 @@ def test_finding_what_waits_takes_three_queries(team, other_team, task, django_a
 
     with django_assert_num_queries(3):
         assert [len(runs) for _, runs in waiting_scores()] == [2, 2]
+
+
+def test_the_task_of_the_beat_scores_what_waits(team, task):
+    make_qrels(task)
+    run = make_run(team, task)
+    score_unscored_runs()
+
+    assert run.scorings.exists()
+
+
+def test_a_written_answer_is_known_by_its_run_and_topic(team):
+    task = WrittenTaskFactory(lab=team.lab, slug="answers")
+    make_qrels(task, {"A.1": {"draft:A.1": 3, "other:A.1": 0}, "A.2": {"other:A.2": 3}}, items="answers")
+    run = make_run(team, task, {"A.1": ["A.1"]}, tag="draft")
+    score_waiting(at=NOW)
+
+    assert means_of(run) == {"AR": 3.0, "P(rel=2)@1": 1.0}  # over the topic that it answered

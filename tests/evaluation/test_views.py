@@ -211,3 +211,13 @@ def test_the_pages_take_a_fixed_number_of_queries(played, client_of, django_asse
         client.get(board_url(played))
     with django_assert_num_queries(15):
         client.get(scores_url(played))
+
+
+def test_a_team_that_may_sees_the_scores_of_a_run_that_came_after_the_release(played, client_of):
+    bring_to("released", played)
+    Task.objects.filter(pk=played.task.pk).update(shows_own_scores=True)
+    played.run = make_run(played.team, played.task, tag="late")
+    score_waiting(at=NOW)
+
+    assert client_of(played.member).get(scores_url(played)).status_code == 200
+    assert client_of(played.other_member).get(scores_url(played)).status_code == 404

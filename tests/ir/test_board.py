@@ -101,6 +101,7 @@ runs = st.lists(
         BoardRun, st.integers(), st.sampled_from("ABC"), st.text("xyz", min_size=1), means, is_baseline=st.booleans()
     ),
     max_size=12,
+    unique_by=lambda run: (run.team, run.tag),  # as the database has it
 )
 
 
