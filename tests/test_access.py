@@ -25,6 +25,33 @@ from tests.factories import Scene, make_lab
 
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
 TABLE = """
+GET  account_change_password                   302 200 200 200 200 200 200
+POST account_change_password                   302 200 200 200 200 200 200
+GET  account_confirm_email                     200 200 200 200 200 200 200
+POST account_confirm_email                     404 404 404 404 404 404 404
+GET  account_confirm_login_code                302 302 302 302 302 302 302
+POST account_confirm_login_code                302 302 302 302 302 302 302
+GET  account_email                             302 200 200 200 200 200 200
+POST account_email                             302 302 302 302 302 302 302
+GET  account_email_verification_sent           200 200 200 200 200 200 200
+GET  account_inactive                          200 200 200 200 200 200 200
+GET  account_login                             200 302 302 302 302 302 302
+POST account_login                             200 302 302 302 302 302 302
+GET  account_logout                            302 200 200 200 200 200 200
+POST account_logout                            302 302 302 302 302 302 302
+GET  account_reauthenticate                    302 200 200 200 200 200 200
+POST account_reauthenticate                    302 200 200 200 200 200 200
+GET  account_reset_password                    200 200 200 200 200 200 200
+POST account_reset_password                    200 200 200 200 200 200 200
+GET  account_reset_password_done               200 200 200 200 200 200 200
+GET  account_reset_password_from_key           200 200 200 200 200 200 200
+POST account_reset_password_from_key           200 200 200 200 200 200 200
+GET  account_reset_password_from_key_done      200 200 200 200 200 200 200
+GET  account_set_password                      302 302 302 302 302 302 302
+POST account_set_password                      302 302 302 302 302 302 302
+GET  account_signup                            200 302 302 302 302 302 302
+POST account_signup                            200 302 302 302 302 302 302
+GET  admin:index                               302 302 302 302 302 302 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
@@ -84,8 +111,8 @@ POST submissions:run-upload               302 422 422 422 404 422 422
 GET  submissions:run-withdraw             302 404 200 404 404 200 200
 POST submissions:run-withdraw             302 404 200 404 404 200 200
 """
-# Third-party pages, and those whose answer depends on a token that only a letter holds.
-ELSEWHERE = {"admin", "account"}
+# The administration's pages are Django's own; that nobody but a superuser gets in is in the table by their front page.
+DJANGOS_OWN = {"admin"}
 
 
 def rows() -> list[tuple[str, str, dict[str, int]]]:
@@ -99,14 +126,14 @@ def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
-            if pattern.namespace not in ELSEWHERE and not str(pattern.pattern).startswith("accounts/"):
+            if pattern.namespace not in DJANGOS_OWN:
                 yield from named_addresses(pattern.url_patterns, inner)
         elif pattern.name:
             yield namespace + pattern.name
 
 
 def test_every_address_is_in_the_table():
-    assert set(named_addresses(get_resolver().url_patterns)) == {name for _, name, _ in rows()}
+    assert set(named_addresses(get_resolver().url_patterns)) == {name for _, name, _ in rows()} - {"admin:index"}
 
 
 def address(name: str, scene: Scene, run_id: int) -> str:
@@ -120,6 +147,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "token": scene.team.invitation_token,
         "query_id": "A.1",
         "post_id": "1",
+        "key": "no-such-key",
+        "uidb36": "1",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
 

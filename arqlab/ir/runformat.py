@@ -148,7 +148,9 @@ def _headers(cells: pl.DataFrame, topics: tuple[str, ...]) -> pl.DataFrame:
 
 def header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
     """Give the first cells that name the topic column, such as Query_Id, and are not a topic."""
-    return [name for name in first_cells.unique().to_list() if name not in topics and _is_header_word(name)]
+    names = first_cells.unique()
+    alike = names.filter(names.str.contains(r"(?i)query|topic|q[^a-z]*id"))
+    return [name for name in alike.to_list() if name not in topics and _is_header_word(name)]
 
 
 def _is_header_word(cell: str) -> bool:

@@ -1,6 +1,7 @@
 """What the name of a run file tells (protocol §4)."""
 
 import re
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from arqlab.ir.records import ItemKind
@@ -57,6 +58,6 @@ def read_name(filename: str) -> RunName:
     )
 
 
-def _taken(words: list[str], marks: "set[str] | dict[str, DataUsed] | dict[str, AnswerKind]") -> str:
+def _taken(words: list[str], marks: Collection[str]) -> str:
     """Take the last word off if it is one of the marks; the run tag keeps at least one word."""
     return words.pop().lower() if len(words) > 1 and words[-1].lower() in marks else ""

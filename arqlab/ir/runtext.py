@@ -94,27 +94,22 @@ def _null_byte(data: bytes) -> Place:
 
 def _broken_lines(data: bytes) -> Iterator[Place]:
     """Give a place for each line that is not UTF-8: its first wrong byte, and how it reads as Latin-1."""
-    line = 1
+    first = 1
     for piece in _pieces(data):
-        start = 0
-        while start < len(piece):
-            try:
-                str(memoryview(piece)[start:], "utf-8")
-            except UnicodeDecodeError as error:
-                position = start + error.start
-                end = piece.find(b"\n", position) + 1 or len(piece)
-                line += piece.count(b"\n", start, position)
-                yield line, None, _as_latin(piece, position, end), "UTF-8"
-                line, start = line + 1, end
-            else:
-                line += piece.count(b"\n", start)
-                break
+        try:
+            piece.decode()
+        except UnicodeDecodeError:
+            for number, line in enumerate(piece.split(b"\n"), start=first):
+                try:
+                    line.decode()
+                except UnicodeDecodeError as error:
+                    yield number, None, _as_latin(line, error.start), "UTF-8"
+        first += piece.count(b"\n")
 
 
-def _as_latin(data: bytes, position: int, end: int) -> str:
-    begin = data.rfind(b"\n", 0, position) + 1
-    around = data[max(position - 20, begin) : min(position + 20, end)].decode("latin-1").rstrip("\r\n")
-    return f"byte {data[position]:02X} at byte {position - begin + 1} of the line; as Latin-1 it reads {around!r}"
+def _as_latin(line: bytes, position: int) -> str:
+    around = line[max(position - 20, 0) : position + 20].decode("latin-1").rstrip("\r")
+    return f"byte {line[position]:02X} at byte {position + 1} of the line; as Latin-1 it reads {around!r}"
 
 
 def _lone_returns(data: bytes) -> Iterator[Place]:

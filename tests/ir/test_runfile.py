@@ -94,7 +94,7 @@ FAULTS = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_every_planted_fault_is_reported_with_its_line(chance: random.Random, end: str, has_blank: bool):
     lines = task1_lines()
@@ -212,7 +212,7 @@ def test_sentences_are_full_and_say_what_to_do():
         assert group.count == group.occurrences.height
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=300))
 def test_no_bytes_make_the_check_stumble(data):
     for kind in TaskKind:
