@@ -220,6 +220,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Labs, tasks, runs with their reports, and leaderboards.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"ItemsEnum": "arqlab.core.models.Task.Items"},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

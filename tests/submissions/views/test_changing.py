@@ -11,7 +11,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import Task, User
 from submissions.models import Run
-from tests.factories import Scene
+from tests.factories import FormulaTaskFactory, Scene
 from tests.submissions.doors import upload, url
 from tests.submissions.factories import NOW, RunFactory, ValidRunFactory
 
@@ -106,3 +106,43 @@ def test_a_checked_run_is_submitted_from_its_page(scene: Scene, browser: Client)
 def test_visitors_are_asked_to_sign_in(client: Client, valid_run: Run) -> None:
     response = client.get(url("run-detail", valid_run.pk))
     assert (response.status_code, response["Location"].startswith(reverse("account_login"))) == (302, True)
+
+
+def test_other_items_of_a_refused_run_have_it_checked_anew(
+    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    task = FormulaTaskFactory(lab=scene.lab, slug="task2")
+    run = RunFactory(task=task, team=scene.team, status="invalid")
+    said = {"tag": run.tag, "is_primary": "False", "is_manual": "False", "items": "visual-ids"}
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.post(reverse("submissions:run-edit", args=["arqmath-x", "task2", run.pk]), said)
+    run.refresh_from_db()
+    assert (run.attempts, run.items) == (1, "visual-ids")
+
+
+def test_a_refused_withdrawal_says_why(browser: Client, valid_run: Run) -> None:
+    Run.objects.filter(pk=valid_run.pk).update(check_only=True)
+    response = browser.post(url("run-withdraw", valid_run.pk), {"reason": "x"})
+    assert (response.status_code, "nothing is to be withdrawn" in response.text) == (422, True)
+
+
+def test_a_refused_submission_is_shown_as_a_message(browser: Client, valid_run: Run) -> None:
+    response = browser.post(url("run-submit", valid_run.pk), follow=True)
+    assert "two runs with the tag bm25" in response.text
+
+
+def test_a_repaired_file_is_taken_under_the_same_rules(
+    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    run = bad_run(browser, scene, django_capture_on_commit_callbacks)
+    ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
+    response = browser.post(url("run-repaired", run.pk), {"submit": "yes"}, follow=True)
+    assert "has 0 of its 5 runs" in response.text
+
+
+def test_what_cannot_be_unpacked_cannot_be_repaired(
+    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        upload(browser, scene, b"%PDF-1.7 x")
+    assert browser.get(url("run-repaired", Run.objects.get().pk)).status_code == 404
