@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from evaluation.services import score_waiting
-from tests.evaluation.factories import qrels_of
+from tests.evaluation.factories import make_qrels
 from tests.factories import PASSWORD, make_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -60,7 +60,7 @@ def drop_a_broken_run(page):
 
 def test_a_team_goes_from_a_broken_run_to_the_leaderboard(page, look):
     scene = make_lab()
-    qrels_of(scene.task, {"A.1": {"101": 3, "102": 1}, "A.2": {"201": 2}})
+    make_qrels(scene.task, {"A.1": {"101": 3, "102": 1}, "A.2": {"201": 2}})
     sign_up(page)
     look("1-signed-up")
     make_team(page)
