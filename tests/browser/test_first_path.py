@@ -47,7 +47,7 @@ def sign_up(page):
 
 def make_team(page):
     page.goto("/labs/arqmath-x/teams/new/")
-    page.get_by_label("Name").fill("Analytical")
+    page.get_by_label("Name of the team").fill("Analytical")
     page.get_by_role("button", name="Make the team").click()
     expect(page.get_by_role("heading", name="Analytical")).to_be_visible()
 
