@@ -152,6 +152,7 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_FORMS = {"login": "arqlab.core.forms.SignInForm", "signup": "arqlab.core.forms.SignUpForm"}
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 
 # Mail: EMAIL_URL is smtp://user:password@host:port; without it letters are kept as files in the data folder.

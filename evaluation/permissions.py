@@ -82,6 +82,16 @@ def board_with_run(sight: Sight, run: Run, *, qrels: str = "") -> ShownBoard:
     raise Http404
 
 
+def may_see_scores(user: Visitor, run: Run) -> bool:
+    """Say whether there is a board that a person may see and that the run is on, without making one."""
+    sight = sight_of(user, run.task)
+    if sight.leaderboard and sight.leaderboard.runs.filter(pk=run.pk).exists():
+        return True
+    is_own = sight.sees_own and run.team_id in sight.own_teams
+    scored = Run.objects.valid().filter(pk=run.pk, scorings__qrel_set__is_current=True)
+    return (sight.organizes or is_own) and scored.exists()
+
+
 def _boards(sight: Sight, *, qrels: str, live: bool = False) -> Iterator[ShownBoard]:
     """Give the boards that a person may see, the one to show first first; each is made when it is asked for."""
     released = sight.leaderboard

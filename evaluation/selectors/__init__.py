@@ -3,6 +3,7 @@
 from evaluation.selectors.boards import (
     QrelsFacts,
     board_of,
+    board_states,
     live_board,
     live_scores,
     qrels_facts,
@@ -16,6 +17,7 @@ __all__ = [
     "QrelsFacts",
     "TopicRow",
     "board_of",
+    "board_states",
     "items_of",
     "live_board",
     "live_scores",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.core.cache import cache
 from django.db.models import QuerySet
 
-from arqlab.core.models import Task
+from arqlab.core.models import Lab, Task
 from arqlab.ir.board import Board, BoardHead, BoardRun, make_board
 from arqlab.ir.measures import Measure, parse_measures
 from arqlab.ir.scoring import ceilings
@@ -67,6 +67,18 @@ def released_leaderboard(task: Task) -> Leaderboard | None:
     """Give the newest released version that is not hidden, with its qrels."""
     released = Leaderboard.objects.filter(task=task, hidden_at=None).order_by("-version")
     return released.select_related("qrel_set", "task__lab").first()
+
+
+def board_states(labs: Iterable[Lab]) -> dict[int, str]:
+    """Give the state of each task's leaderboard, by the task's key, in two queries for all labs.
+
+    `released`; `hidden` while there are qrels and no released version; `waiting` while there are no qrels.
+    """
+    labs = list(labs)
+    states = dict.fromkeys((task.pk for lab in labs for task in lab.tasks.all()), "waiting")
+    judged = QrelSet.objects.filter(task__lab__in=labs).order_by().values_list("task", flat=True)
+    shown = Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None).order_by().values_list("task", flat=True)
+    return states | dict.fromkeys(judged, "hidden") | dict.fromkeys(shown, "released")
 
 
 def released_board(leaderboard: Leaderboard) -> Board:
