@@ -8,7 +8,7 @@ import quickjs
 from lxml import etree
 
 from arqlab.demo import posts, tokens
-from arqlab.demo.posts import Post
+from arqlab.ir.collectionfile import Post
 from arqlab.ir.labfile import TaskFile
 
 TEMML = Path(__file__).resolve().parents[2] / "static" / "vendor" / "temml" / "temml.min.js"
