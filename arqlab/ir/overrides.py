@@ -62,6 +62,13 @@ def whole_number(value: object) -> int:
     return value
 
 
+def truth(value: object) -> bool:
+    """Read a yes or no. Raises ValueError with what is expected."""
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
 def item_kind(value: object) -> ItemKind:
     """Read what the items are. Raises ValueError with what is expected."""
     return ItemKind(_one_of(*(kind.value for kind in ItemKind))(value))
@@ -83,12 +90,6 @@ def _measures(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
 def _did_you_mean(name: str) -> str:
     near = get_close_matches(name, _READERS, n=1)
     return f"Did you mean {near[0]}?" if near else "Take it out."
@@ -103,7 +104,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "order": _one_of("score", "rank"),
     "measures": _measures,
     "items": item_kind,
-    "answered_only": _truth,
+    "answered_only": truth,
 }
 
 OVERRIDABLE = tuple(_READERS)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import json
 
-from arqlab.ir.board import BoardRun, make_board
+from arqlab.ir.board import BoardRun, with_runs
 from arqlab.ir.boardfile import write_board
-from tests.ir.test_board import HEAD, NDCG, P10, run
+from tests.ir.test_board import EMPTY, NDCG, P10, run
 
-BOARD = make_board(
-    HEAD,
+BOARD = with_runs(
+    EMPTY,
     [
         run("Baseline", "TF_IDF", 0.2, is_baseline=True, is_primary=True),
         run("A & B", "a1", 0.26254, 0.11555, is_manual=True),
