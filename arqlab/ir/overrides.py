@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 
-from arqlab.ir.measures import MeasureRefusedError, parse_measures
+from arqlab.ir.measures import parse_measures
 from arqlab.ir.protocols import TaskProtocol
 from arqlab.ir.records import ItemKind
 
@@ -35,16 +35,11 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
             read[name] = _READERS[name](value)
         except KeyError:
             refused[name] = (f"the field {name}", f"one of {', '.join(_READERS)}", _did_you_mean(name))
-        except (MeasureRefusedError, ValueError) as error:
+        except ValueError as error:
             refused[name] = (f"{name} = {value!r}", str(error), "Correct the value.")
-    try:
-        changed: TaskProtocol = replace(protocol, **read)  # type: ignore[arg-type]  # each reader gives its field's type
-        parse_measures(changed.measures, relevant_from=changed.relevant_from)
-    except MeasureRefusedError as error:
-        refused.setdefault("measures", ("measures that do not go together", "a heading for each", str(error)))
     if refused:
         raise OverrideRefusedError(refused)
-    return changed
+    return replace(protocol, **read)  # type: ignore[arg-type]  # each reader gives its field's type
 
 
 def label_range(value: object) -> tuple[int, int]:

@@ -61,3 +61,9 @@ def test_the_latex_has_as_many_cells_in_every_line_as_columns():
     ]
 
     assert {line.count(" &") - line.count(r"\&") for line in lines} == {5}
+
+
+def test_the_latex_names_a_team_once_over_all_its_runs():
+    board = with_runs(EMPTY, [run("A", "a1", 0.2), run("A", "a2", 0.1)])
+
+    assert write_board(board, "latex").count(r"\textbf{A}") == 1

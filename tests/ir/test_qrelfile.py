@@ -92,7 +92,7 @@ def test_an_unknown_topic_is_told_once_with_its_number_of_lines():
     assert problems(b"A.1 0 5 1\nA.9 0 5 1\nA.9 0 6 1\n", topics={"A.1"}) == [(2, "the topic A.9, in 2 lines")]
 
 
-@pytest.mark.parametrize("data", [b"", b"\n\n", b" \t\r\n"])
+@pytest.mark.parametrize("data", [b"", b"\n\n", b" \t\r\n", b"\xef\xbb\xbf\n"])
 def test_a_file_without_judgments_is_refused(data):
     assert len(problems(data)) == 1
 
