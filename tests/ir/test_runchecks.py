@@ -130,6 +130,10 @@ def test_an_answer_is_measured_in_unicode_characters():
     assert report.problems[0].occurrences["found"].to_list() == ["1201 characters"]
 
 
+def test_an_empty_answer_is_a_warning():
+    assert severities(written("a", " ")) == {"empty-answer": (Severity.WARNING, [2])}
+
+
 def test_an_odd_number_of_dollars_is_a_warning_and_escaped_ones_do_not_count():
     report = written("$a$", r"$a$ costs \$1", "$a", r"\\$a", "$$a$$ and $")
 

@@ -154,6 +154,10 @@ def test_a_zip_with_a_huge_table_of_contents_is_refused_before_it_is_read():
     assert refusals(data)[0].found == "a zip of very many files"
 
 
+def test_a_zip_in_the_form_for_huge_archives_is_refused():
+    assert "ZIP64" in refusals(zipped({"a.tsv": RUN}) + b"PK\x06\x07")[0].found
+
+
 @given(st.binary(max_size=300), st.sampled_from([b"", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08"]))
 def test_no_bytes_do_more_than_be_refused(data, head):
     with suppress(UploadRefusedError):
