@@ -4,6 +4,7 @@ import re
 
 import polars as pl
 
+from arqlab.ir.panics import panics_as_errors
 from arqlab.ir.ranking import with_order
 from arqlab.ir.runanswers import write_record
 from arqlab.ir.runformat import TASK3, RunTable
@@ -16,11 +17,12 @@ PASSES = 4  # a repair may bring another fault to light: a score that can be rea
 LEFT_OUT = ("blank-lines", "header-line")
 
 
+@panics_as_errors()
 def repaired_run(data: bytes, rules: RunRules) -> bytes | None:
     """Give the run with the safe repairs applied, or None when there is nothing to repair.
 
     What `check_run` calls repairable is gone from the file that comes back. Lines are left out or changed in place and
-    never moved; lines that need no repair stay as they are.
+    never moved; lines that need no repair stay as they are. Raises EngineFailedError for a fault of polars.
     """
     repaired = data
     for _ in range(PASSES):

@@ -11,6 +11,7 @@ import polars as pl
 from django.db import transaction
 
 from arqlab.core.models import Task
+from arqlab.ir.panics import EngineFailedError, panics_as_errors
 from arqlab.ir.records import ItemKind
 from arqlab.ir.scoring import Scorer, means
 from arqlab.ir.visual import distinct_visual
@@ -64,11 +65,11 @@ def _scored(
 ) -> Iterator[_ScoredRun]:
     for run in runs:
         try:
-            index = _comparable(run, qrel_set, mapping)
-        except (OSError, pl.exceptions.PolarsError):
+            with panics_as_errors():
+                scores = scorer.score(_comparable(run, qrel_set, mapping))
+        except (OSError, pl.exceptions.PolarsError, EngineFailedError):
             log.exception("The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag)
             continue
-        scores = scorer.score(index)
         mean_of = means(scores)
         # A run that answered no topic of the qrels has no mean of its own: it has 0.
         everything = {measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures}
