@@ -13,6 +13,7 @@ from arqlab.core.permissions import Visitor, may_organize
 from arqlab.core.selectors import teams_of
 from arqlab.ir.board import Board
 from assessment.models import QrelSet
+from assessment.selectors import qrels_named
 from evaluation.models import Leaderboard
 from evaluation.selectors import live_board, released_board, released_leaderboard
 from submissions.models import Run
@@ -97,12 +98,10 @@ def _boards(sight: Sight, *, qrels: str, live: bool = False) -> Iterator[ShownBo
     released = sight.leaderboard
     if released and qrels in ("", released.qrel_set.name) and not (sight.organizes and (live or qrels)):
         yield ShownBoard("released", released.qrel_set, released_board(released))
-    versions = QrelSet.objects.filter(task=sight.task).select_related("task__lab")
     if sight.organizes:
-        chosen = (versions.filter(name=qrels) if qrels else versions.filter(is_current=True)).first()
-        if chosen:
+        if chosen := qrels_named(sight.task, qrels):
             yield ShownBoard("live", chosen, live_board(chosen))
     elif sight.sees_own:
-        current = versions.filter(is_current=True).first()
+        current = qrels_named(sight.task)
         if current and qrels in ("", current.name):
             yield ShownBoard("own", current, live_board(current, sight.own_runs))

@@ -1,12 +1,16 @@
 """The ids of a collection: its posts (`Posts.xml`) and its formula index (TSV), plain or gzipped (protocol §2).
 
-Only who is who is read here: which post is an answer and of which thread, which formula stands in which post.
+`posts_frame` and `formulas_frame` check a file and give who is who: which post is an answer and of which thread, which
+formula stands in which post. `read_posts` gives the texts.
 """
 
 import gzip
+import re
+import zlib
 from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 from lxml import etree
@@ -24,6 +28,51 @@ _FORMULA_COLUMNS = {
     "visual_id": ("visual_id",),
 }
 _MAY_LACK = ("visual_id",)
+
+
+class Post(NamedTuple):
+    """A question or an answer as the file has it; title and body are HTML, and a question is its own thread."""
+
+    post_id: str
+    kind: str
+    thread_id: str
+    title: str
+    body: str
+    tags: tuple[str, ...]
+
+
+def read_posts(path: Path) -> Iterator[Post]:
+    """Read the questions and answers of a `Posts.xml` that `posts_frame` accepts, one by one in the file's order."""
+    with _opened(path) as file:
+        for _, row in _rows(file, path):
+            if kind := _POST_TYPES.get(row.get("PostTypeId") or ""):
+                yield _post(row, kind)
+
+
+def read_collection(posts: Path | None, index: Path | None) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """Read the posts and the formula index of a collection (`posts_frame`, `formulas_frame`); None for what it has not.
+
+    Raises FileRefusedError with every problem of both files.
+    """
+    frames: list[pl.DataFrame | None] = []
+    problems: list[Problem] = []
+    for path, read in ((posts, posts_frame), (index, formulas_frame)):
+        try:
+            frames.append(None if path is None else read(path))
+        except FileRefusedError as refused:
+            problems += refused.problems
+    if problems:
+        raise FileRefusedError(problems)
+    return frames[0], frames[1]
+
+
+def collection_problems(posts: Path | None, index: Path | None) -> tuple[Problem, ...]:
+    """Give every problem of a collection's files; none when it can be read."""
+    try:
+        read_collection(posts, index)
+    except FileRefusedError as refused:
+        return refused.problems
+    return ()
 
 
 def posts_frame(path: Path) -> pl.DataFrame:
@@ -46,8 +95,8 @@ def posts_frame(path: Path) -> pl.DataFrame:
                     problems.append(_bad_row(path, line, post_id, is_repeated=post_id in rows))
                 else:
                     rows[post_id] = (post_id, kind, thread)
-        except (etree.XMLSyntaxError, EOFError, OSError) as error:
-            line_of = getattr(error, "lineno", None)
+        except (etree.XMLSyntaxError, EOFError, OSError, zlib.error) as error:
+            line_of = getattr(error, "lineno", None) or None
             problems.append(Problem(str(path), line_of, str(error), "well-formed XML", "Give the whole Posts.xml."))
     if problems:
         raise FileRefusedError(problems)
@@ -100,6 +149,19 @@ def _rows(file: BufferedIOBase, path: Path) -> Iterator[tuple[int, etree._Elemen
         row.clear()
         while row.getprevious() is not None:
             del row.getparent()[0]
+
+
+def _post(row: etree._Element, kind: str) -> Post:
+    post_id = row.get("Id", "")
+    return Post(
+        post_id=post_id,
+        kind=kind,
+        thread_id=post_id if kind == "question" else row.get("ParentId", ""),
+        title=row.get("Title", ""),
+        body=row.get("Body", ""),
+        # "<algebra><limits>" in the editions' dumps, "|algebra|limits|" in newer ones.
+        tags=tuple(re.findall(r"[^<>|]+", row.get("Tags", ""))),
+    )
 
 
 def _bad_row(path: Path, line: int, post_id: str, *, is_repeated: bool) -> Problem:

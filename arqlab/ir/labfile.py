@@ -1,7 +1,8 @@
 """A lab as a folder: `lab.toml` and the topics, topic information and qrels that it names.
 
 Everything is read and checked before anything is given: a folder with one mistake is refused with all its mistakes.
-The collection's files are named and must exist; `arqlab.ir.collectionfile` reads them.
+The collection's files are named and must exist; `arqlab.ir.collectionfile` reads them when the lab is loaded, and here
+only to name their mistakes beside others.
 """
 
 from collections.abc import Mapping
@@ -12,10 +13,19 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqlab.ir.collectionfile import collection_problems
 from arqlab.ir.labtable import LabTable, Mistakes, closing_time, opening_time, slug_text
-from arqlab.ir.overrides import OVERRIDABLE, OverrideRefusedError, item_kind, label_range, whole_number, with_overrides
+from arqlab.ir.overrides import (
+    OVERRIDABLE,
+    OverrideRefusedError,
+    item_kind,
+    label_range,
+    truth,
+    whole_number,
+    with_overrides,
+)
 from arqlab.ir.protocols import PROTOCOLS, Protocol, TaskProtocol
-from arqlab.ir.qrelfile import read_qrels_frame
+from arqlab.ir.qrelfile import read_qrels
 from arqlab.ir.records import ItemKind, TaskKind, Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicinfo import TopicInfo, read_topic_info
@@ -60,6 +70,11 @@ class CollectionFile:
     posts: Path | None
     formulas: Mapping[str, Path]
 
+    @property
+    def index(self) -> Path | None:
+        """Give the formula index to read ids from: all representations hold the same ones."""
+        return next(iter(self.formulas.values()), None)
+
 
 @dataclass(frozen=True, eq=False)
 class LabFile:
@@ -89,17 +104,20 @@ def read_lab(folder: Path) -> LabFile:
     """
     mistakes = Mistakes(folder / "lab.toml")
     root = mistakes.read_root()
-    lab = _lab(root)
+    collection = _collection(root.table("collection", required=False))
+    lab = _lab(root, collection)
     root.close()
+    if mistakes.problems and collection is not None:
+        # Else it is read when it is loaded; a folder that is refused is to be told all that is wrong with it.
+        mistakes.add_those_of(collection_problems(collection.posts, collection.index))
     mistakes.refuse_any()
     if lab is None:
         raise AssertionError("A lab without problems has all its parts.")
     return lab
 
 
-def _lab(root: LabTable) -> LabFile | None:
+def _lab(root: LabTable, collection: CollectionFile | None) -> LabFile | None:
     head = _head(root.table("lab"))
-    collection = _collection(root.table("collection", required=False))
     tables = root.tables("tasks")
     tasks = [task for table in tables if (task := _task(table, head)) is not None]
     _check_distinct(tables, "slug")
@@ -126,7 +144,7 @@ def _head(table: LabTable | None) -> _Head:
 def _collection(table: LabTable | None) -> CollectionFile | None:
     if table is None:
         return None
-    slug, complete = table.take("slug", slug_text), table.take("complete", _truth, True)
+    slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
     posts = table.file("posts", required=False)
     indexes = table.table("formulas", required=False)
     formulas = {} if indexes is None else {name: indexes.file(name) for name in _REPRESENTATIONS if name in indexes}
@@ -170,16 +188,16 @@ def _topics(table: LabTable, kind: TaskKind | None) -> list[Topic] | None:
 
 
 def _qrels(table: LabTable, rules: TaskProtocol, topics: list[Topic] | None) -> QrelsFile | None:
-    name, file = table.text("name"), table.file("file")
+    name, file = table.text("name", most=50), table.file("file")
     items = table.take("items", item_kind, rules.items) or rules.items
     labels = table.take("labels", label_range, rules.labels) or rules.labels
     relevant_from = table.take("relevant_from", whole_number, rules.relevant_from) or rules.relevant_from
     table.close()
-    if name is None or file is None:
+    if file is None:
         return None
     numbers = None if topics is None else {topic.query_id for topic in topics}
-    frame = table.content(file, lambda data, path: read_qrels_frame(data, path=path, labels=labels, topics=numbers))
-    return None if frame is None else QrelsFile(name, file, frame, items, labels, relevant_from)
+    frame = table.content(file, lambda data, path: read_qrels(data, path=path, labels=labels, topics=numbers))
+    return None if frame is None or name is None else QrelsFile(name, file, frame, items, labels, relevant_from)
 
 
 def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol | None:
@@ -227,12 +245,6 @@ def _kind(value: object) -> TaskKind:
     if not isinstance(value, str) or value not in list(TaskKind):
         raise ValueError("one of " + ", ".join(TaskKind))
     return TaskKind(value)
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
 
 
 def _anything(value: object) -> object:

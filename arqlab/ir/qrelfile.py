@@ -5,29 +5,19 @@ The work is done in columns: an official file of 40,000 lines takes a few hundre
 """
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 import polars as pl
 
-from arqlab.ir.records import FileRefusedError, Problem, Qrel
+from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.sourcetext import source_text
 
 _COLUMNS = r"^[ \t]*(?<topic>[^ \t]+)[ \t]+[^ \t]+[ \t]+(?<item>[^ \t]+)[ \t]+(?<label>[^ \t]+)[ \t]*$"
 _WHOLE_NUMBER = r"^([+-]?[0-9]{1,9})(?:\.0*)?$"
+_LONGEST_ID = 300
 _FOUR_COLUMNS = "four columns: topic, 0, item, label"
 
 
-class QrelsFacts(NamedTuple):
-    """What the papers say of their qrels: topics, mean judged items a topic, and items labelled 1 or more (H+M+L)."""
-
-    topics: int
-    judged_a_topic: float
-    positive_a_topic: float
-    most_positive: tuple[str, int]
-    fewest_positive: tuple[str, int]
-
-
-def read_qrels_frame(
+def read_qrels(
     data: bytes,
     *,
     path: str,
@@ -47,6 +37,7 @@ def read_qrels_frame(
     problems = [
         *_misshapen(rows, path),
         *_bad_labels(readable.filter(~known_label.fill_null(False)), path, labels, also),
+        *_long_ids(readable, path),
         *_repeated(readable, path),
         *(_unknown_topics(readable, path, topics) if topics is not None else ()),
     ]
@@ -57,33 +48,10 @@ def read_qrels_frame(
     return readable.select("topic", "item", label=pl.col("number").cast(pl.Int8))
 
 
-def read_qrels(
-    data: bytes, *, path: str, labels: tuple[int, int] = (0, 3), also: Collection[int] = (5, 6)
-) -> list[Qrel]:
-    """Read a qrels file into records; see `read_qrels_frame`."""
-    return [Qrel(*row) for row in read_qrels_frame(data, path=path, labels=labels, also=also).iter_rows()]
-
-
-def write_qrels(qrels: pl.DataFrame | Iterable[Qrel]) -> bytes:
-    """Write qrels (columns topic, item, label, or records) as `topic 0 item label` with tabs, in the given order."""
-    rows = qrels.select("topic", "item", "label").iter_rows() if isinstance(qrels, pl.DataFrame) else qrels
+def write_qrels(qrels: pl.DataFrame) -> bytes:
+    """Write qrels (columns topic, item, label) as `topic 0 item label` with tabs, in the order of the rows."""
+    rows = qrels.select("topic", "item", "label").iter_rows()
     return "".join(f"{topic}\t0\t{item}\t{label}\n" for topic, item, label in rows).encode()
-
-
-def qrels_facts(qrels: pl.DataFrame, *, not_judgments: Collection[int] = (5, 6)) -> QrelsFacts:
-    """Count what the overview papers print of their qrels (004 §4.4). `qrels` must not be empty."""
-    judged = pl.col("label").is_in(list(not_judgments)).not_()
-    by_topic = qrels.group_by("topic", maintain_order=True).agg(
-        judged=judged.sum(), positive=(judged & (pl.col("label") >= 1)).sum()
-    )
-    ordered = by_topic.sort("positive", descending=True, maintain_order=True)
-    return QrelsFacts(
-        topics=by_topic.height,
-        judged_a_topic=float(by_topic["judged"].sum()) / by_topic.height,
-        positive_a_topic=float(by_topic["positive"].sum()) / by_topic.height,
-        most_positive=(ordered["topic"][0], ordered["positive"][0]),
-        fewest_positive=(ordered["topic"][-1], ordered["positive"][-1]),
-    )
 
 
 def _lines(text: str) -> pl.DataFrame:
@@ -108,6 +76,13 @@ def _bad_labels(rows: pl.DataFrame, path: str, labels: tuple[int, int], also: Co
     expected = f"a whole number from {labels[0]} to {labels[1]}{extra}"
     for line, label in rows.select("line", "label").iter_rows():
         yield Problem(path, line, f"the label {label!r}", expected, "Correct the label, or the labels of the task.")
+
+
+def _long_ids(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
+    long = rows.filter((pl.col("item").str.len_chars() > _LONGEST_ID) | (pl.col("topic").str.len_chars() > _LONGEST_ID))
+    for line, text in long.select("line", "text").iter_rows():
+        expected, todo = f"ids of at most {_LONGEST_ID} characters", "Look whether the line's columns are right."
+        yield Problem(path, line, f"an id that is too long in {text[:80]!r}", expected, todo)
 
 
 def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:

@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.db.models import QuerySet
 
 from arqlab.core.models import Lab, Task
-from arqlab.ir.board import Board, BoardHead, BoardRun, make_board
+from arqlab.ir.board import Board, BoardRun, with_runs
 from arqlab.ir.measures import Measure, parse_measures
 from arqlab.ir.scoring import ceilings
 from assessment.models import QrelSet
@@ -91,8 +91,8 @@ def released_board(leaderboard: Leaderboard) -> Board:
 def board_of(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Run], scores: Scores) -> Board:
     """Make a board of runs and their means."""
     facts = qrels_facts(qrel_set, measures)
-    head = BoardHead(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
-    return make_board(head, [_board_run(run, scores.get(run.pk, {})) for run in runs])
+    board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
+    return with_runs(board, [_board_run(run, scores.get(run.pk, {})) for run in runs])
 
 
 def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:

@@ -38,11 +38,22 @@ def test_unknown_posts_and_questions_are_errors_in_a_complete_collection(posts):
     assert severities(report) == {"unknown-item": (Severity.ERROR, [3]), "wrong-type": (Severity.ERROR, [2])}
 
 
-def test_in_a_sample_an_unknown_post_is_a_note_and_a_question_a_warning():
+def test_in_a_sample_an_unknown_post_is_a_note_and_a_question_an_error():
     report = answers("1", "2", "9")
 
-    assert severities(report) == {"wrong-type": (Severity.WARNING, [2]), "unknown-item": (Severity.NOTE, [3])}
-    assert report.is_valid
+    assert severities(report) == {"wrong-type": (Severity.ERROR, [2]), "unknown-item": (Severity.NOTE, [3])}
+    assert answers("1", "9").is_valid
+
+
+def test_in_a_sample_a_formula_with_the_wrong_post_is_an_error():
+    assert severities(formulas("20\t1")) == {"wrong-post": (Severity.ERROR, [1])}
+
+
+def test_the_note_on_a_sample_asks_for_nothing():
+    [note] = answers("1", "9").problems
+
+    assert "sample" in note.message
+    assert note.todo == "Nothing is to be done."
 
 
 def test_without_a_collection_no_item_is_looked_up():
@@ -64,6 +75,19 @@ def test_visual_ids_are_looked_up_where_the_items_are_visual_ids():
 
     assert severities(by_name) == {"unknown-item": (Severity.ERROR, [2])}
     assert severities(check_run(data, rules)) == {"unknown-item": (Severity.ERROR, [1, 2])}
+
+
+def test_visual_ids_that_a_formula_has_are_no_problem():
+    lines = ["A.1 Q0 100 1 2 t", "A.1 Q0 200 2 1 t"]
+
+    assert report_of(lines, TaskKind.FORMULAS, formulas=FORMULAS, items=ItemKind.VISUAL_IDS).problems == ()
+
+
+def test_a_formula_task_whose_items_are_posts_takes_questions_too():
+    lines = ["A.1 Q0 2 1 2 t", "A.1 Q0 9 2 1 t"]
+    report = report_of(lines, TaskKind.FORMULAS, posts=POSTS, items=ItemKind.POSTS, complete=True)
+
+    assert severities(report) == {"unknown-item": (Severity.ERROR, [2])}
 
 
 def test_an_unknown_visual_id_is_a_note_while_formulas_lack_theirs():
@@ -115,6 +139,10 @@ def test_an_answer_is_measured_in_unicode_characters():
 
     assert severities(report) == {"long-answer": (Severity.ERROR, [2])}
     assert report.problems[0].occurrences["found"].to_list() == ["1201 characters"]
+
+
+def test_an_empty_answer_is_a_warning():
+    assert severities(written("a", " ")) == {"empty-answer": (Severity.WARNING, [2])}
 
 
 def test_an_odd_number_of_dollars_is_a_warning_and_escaped_ones_do_not_count():

@@ -6,8 +6,9 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from arqlab.ir.ranking import with_order
 from arqlab.ir.records import TaskKind
-from arqlab.ir.runranks import check_ranks, check_scores, kept_rows, rank_faults, with_numbers
+from arqlab.ir.runranks import check_ranks, check_scores, check_ties, kept_rows, rank_faults, with_numbers
 from arqlab.ir.runreport import RunRules
 
 RULES = RunRules(TaskKind.ANSWERS, limit=2)
@@ -118,3 +119,16 @@ def test_the_limit_cuts_by_the_order_that_counts_after_duplicates_went():
 
     assert [part["line"].to_list() for part in kept_rows(frame, RULES)] == [[2, 3], [1]]
     assert [part["line"].to_list() for part in kept_rows(frame, BY_RANK)] == [[1, 2], [3]]
+
+
+def test_a_tie_of_32_bit_floats_alone_is_told_as_such():
+    frame = with_order(ranked("1", "2", scores="0.123456789 0.123456788"))
+
+    assert [finding.kind for finding in check_ties(frame, RULES)] == ["score-tie-32-bit"]
+
+
+def test_where_ranks_count_equal_scores_are_counted_though_they_are_no_neighbours():
+    ordered = with_order(ranked("1", "2", "3", "4", scores="5 3 5 1"), by="rank")
+    [finding] = check_ties(ordered, BY_RANK)
+
+    assert (finding.kind, finding.occurrences["line"].to_list()) == ("score-tie", [1, 3])

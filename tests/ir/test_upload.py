@@ -34,7 +34,7 @@ def refusals(data: bytes, **limits: int) -> list[Problem]:
 
 
 def unpacked(data: bytes, name: str = "x.tsv") -> list[tuple[str, bytes]]:
-    return [tuple(run) for run in unpack(io.BytesIO(data), name=name)]
+    return [(run.name, run.data) for run in unpack(io.BytesIO(data), name=name)]
 
 
 @given(st.text("ab\t\n1é", min_size=1).map(str.encode))
@@ -75,7 +75,7 @@ BAD = {
     "a null byte": b"A.1\t1\t1\t2.5\tt\nA.1\t\0",
     "more than 200,000 bytes in one line": b"A.1\t" + b"x" * 3_000_000,
     "more than 500,000 lines": b"A\n" * 600_000,
-    "more than 67,108,864 bytes when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
+    "more than 16,777,216 bytes when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
 }
 
 
@@ -134,6 +134,16 @@ def test_a_zip_that_says_it_is_small_is_stopped_all_the_same():
     assert refusals(data, max_bytes=1000)
 
 
+def test_nothing_more_of_a_zip_is_read_once_the_limit_is_passed():
+    data = zipped({"a.tsv.gz": gzip.compress(RUN * 999), "b.pdf": b"%PDF"})
+
+    assert [problem.path for problem in refusals(data, max_bytes=1000)] == ["x/a.tsv.gz"]
+
+
+def test_a_file_of_a_zip_that_is_compressed_in_an_unusual_way_is_named():
+    assert "unusual" in refusals(zipped({"a.tsv": RUN}, zipfile.ZIP_BZIP2))[0].found
+
+
 def test_a_zip_of_too_many_files_is_refused():
     assert f"{MAX_MEMBERS + 1:,} files" in refusals(zipped({str(n): RUN for n in range(MAX_MEMBERS + 1)}))[0].found
 
@@ -144,10 +154,14 @@ def test_a_zip_with_a_huge_table_of_contents_is_refused_before_it_is_read():
     assert refusals(data)[0].found == "a zip of very many files"
 
 
+def test_a_zip_in_the_form_for_huge_archives_is_refused():
+    assert "ZIP64" in refusals(zipped({"a.tsv": RUN}) + b"PK\x06\x07")[0].found
+
+
 @given(st.binary(max_size=300), st.sampled_from([b"", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08"]))
 def test_no_bytes_do_more_than_be_refused(data, head):
     with suppress(UploadRefusedError):
-        unpack(io.BytesIO(head + data), name="x")
+        assert all(run.data for run in unpack(io.BytesIO(head + data), name="x"))
 
 
 MEASURED = """
@@ -207,13 +221,47 @@ def test_a_zip_that_cannot_be_listed_is_refused(data):
 
 def test_one_member_is_read_whatever_the_others_are():
     data = zipped({"a/run.tsv": RUN, "b/run.tsv": b"%PDF", "paper.pdf": b"%PDF"})
-    assert unpack(io.BytesIO(data), name="x.zip", only="a/run.tsv") == [("run.tsv", RUN)]
+    assert unpack(io.BytesIO(data), name="x.zip", only="a/run.tsv") == [("run.tsv", RUN, "a/run.tsv")]
 
 
 def test_a_zip_larger_than_its_table_of_contents_may_be_is_read():
     data = zipped({"a.tsv": RUN * 100_000}, zipfile.ZIP_STORED)
     assert len(data) > MAX_DIRECTORY_BYTES
     assert unpack(io.BytesIO(data), name="x.zip")[0].data == RUN * 100_000
+
+
+def test_one_run_may_not_take_all_that_an_upload_may():
+    assert refusals(RUN * 1000, max_run_bytes=10_000)[0].found == "more than 10,000 bytes when unpacked"
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_files_of_one_name_are_not_told_apart_by_anything():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("run.tsv", RUN)
+        archive.writestr("run.tsv", b"%PDF")
+
+    assert refusals(packed.getvalue())[0].found == "a zip with 2 files of the name run.tsv"
+
+
+@given(st.data())
+def test_damage_anywhere_in_an_archive_is_a_refusal_or_harmless(data):
+    packed = zipped({"runs/ä.tsv": RUN * 30, "b.tsv": RUN}) if data.draw(st.booleans()) else gzip.compress(RUN * 30)
+    damaged = bytearray(packed)
+    for _ in range(data.draw(st.integers(1, 4))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+
+    for door in (zip_members, unpack):
+        with suppress(UploadRefusedError):
+            door(io.BytesIO(bytes(damaged)), name="x")
+
+
+def test_a_name_that_is_not_utf_8_damages_the_zip():
+    damaged = zipped({"ä.tsv": RUN}).replace("ä".encode(), b"\xff\xfe")
+
+    assert refusals(damaged)[0].found.startswith("a zip that is damaged")
+    with pytest.raises(UploadRefusedError):
+        zip_members(io.BytesIO(damaged), name="x.zip")
 
 
 def test_zeros_are_no_utf_16():
