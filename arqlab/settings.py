@@ -8,6 +8,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -61,7 +62,6 @@ if not SECRET_KEY:
 
 ALLOWED_HOSTS = env_list("ARQLAB_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("ARQLAB_ORIGINS")
-SITE_NAME = "ArqLab"
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -74,7 +74,6 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "csp",
-    "django_filters",
     "django_htmx",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -100,7 +99,6 @@ MIDDLEWARE = [
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"
-ASGI_APPLICATION = "arqlab.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 TEMPLATES = [
     {
@@ -152,14 +150,13 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_FORMS = {"login": "arqlab.core.forms.SignInForm", "signup": "arqlab.core.forms.SignUpForm"}
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 
 # Mail: EMAIL_URL is smtp://user:password@host:port; without it letters are kept as files in the data folder.
 EMAIL_URL = env("EMAIL_URL")
 DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
 if EMAIL_URL:
-    from urllib.parse import unquote, urlsplit
-
     _mail = urlsplit(EMAIL_URL)
     EMAIL_HOST, EMAIL_PORT = _mail.hostname or "localhost", _mail.port or 25
     EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail.username or ""), unquote(_mail.password or "")
@@ -211,7 +208,6 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "EXCEPTION_HANDLER": "arqlab.core.errors.api_exception_handler",
     "PAGE_SIZE": 100,
 }
@@ -222,8 +218,6 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {"ItemsEnum": "arqlab.core.models.Task.Items"},
     "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
 }
 
 CONTENT_SECURITY_POLICY = {

@@ -40,9 +40,10 @@ def qrels_frame(qrel_set: QrelSet) -> pl.DataFrame:
     return pl.DataFrame(dict(zip(QRELS_COLUMNS, columns, strict=True)), schema=QRELS_COLUMNS)
 
 
-def current_qrels(task: Task) -> QrelSet | None:
-    """Give the version of a task's qrels that boards show unless told otherwise."""
-    return QrelSet.objects.filter(task=task, is_current=True).first()
+def qrels_named(task: Task, name: str = "") -> QrelSet | None:
+    """Give a version of a task's qrels by its name, else the current one, with its task and lab; None without such."""
+    versions = QrelSet.objects.filter(task=task).select_related("task__lab")
+    return (versions.filter(name=name) if name else versions.filter(is_current=True)).first()
 
 
 def topic_judgments(qrel_set: QrelSet) -> dict[str, TopicJudgments]:

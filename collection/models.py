@@ -44,6 +44,8 @@ class Post(models.Model):
     """A question or an answer. Its source is kept; its page is rendered on first view and kept too."""
 
     class Kind(models.TextChoices):
+        """Only questions have a title and tags, only answers are judged."""
+
         QUESTION = "question", "Question"
         ANSWER = "answer", "Answer"
 

@@ -13,6 +13,7 @@ from arqlab.core.permissions import Visitor, may_organize
 from arqlab.core.selectors import teams_of
 from arqlab.ir.board import Board
 from assessment.models import QrelSet
+from assessment.selectors import qrels_named
 from evaluation.models import Leaderboard
 from evaluation.selectors import live_board, released_board, released_leaderboard
 from submissions.models import Run
@@ -82,17 +83,25 @@ def board_with_run(sight: Sight, run: Run, *, qrels: str = "") -> ShownBoard:
     raise Http404
 
 
+def may_see_scores(user: Visitor, run: Run) -> bool:
+    """Say whether there is a board that a person may see and that the run is on, without making one."""
+    sight = sight_of(user, run.task)
+    if sight.leaderboard and sight.leaderboard.runs.filter(pk=run.pk).exists():
+        return True
+    is_own = sight.sees_own and run.team_id in sight.own_teams
+    scored = Run.objects.valid().filter(pk=run.pk, scorings__qrel_set__is_current=True)
+    return (sight.organizes or is_own) and scored.exists()
+
+
 def _boards(sight: Sight, *, qrels: str, live: bool = False) -> Iterator[ShownBoard]:
     """Give the boards that a person may see, the one to show first first; each is made when it is asked for."""
     released = sight.leaderboard
     if released and qrels in ("", released.qrel_set.name) and not (sight.organizes and (live or qrels)):
         yield ShownBoard("released", released.qrel_set, released_board(released))
-    versions = QrelSet.objects.filter(task=sight.task).select_related("task__lab")
     if sight.organizes:
-        chosen = (versions.filter(name=qrels) if qrels else versions.filter(is_current=True)).first()
-        if chosen:
+        if chosen := qrels_named(sight.task, qrels):
             yield ShownBoard("live", chosen, live_board(chosen))
     elif sight.sees_own:
-        current = versions.filter(is_current=True).first()
+        current = qrels_named(sight.task)
         if current and qrels in ("", current.name):
             yield ShownBoard("own", current, live_board(current, sight.own_runs))

@@ -14,12 +14,15 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     """Records that nobody adds, changes or deletes here."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
+        """Runs come through the services, which hold the rules."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What was sent stays as it was sent."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A run is withdrawn, not deleted: its file is evidence."""
         return False
 
 
@@ -33,6 +36,7 @@ class ProblemInline(admin.TabularInline):
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Problems are found by the check."""
         return False
 
 

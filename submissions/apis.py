@@ -61,6 +61,7 @@ class RunSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(serializers.CharField())
     def get_report(self, run: Run) -> str:
+        """Give the address of the run's report."""
         return reverse("submissions:api-run-report", args=[run.task.lab.slug, run.task.slug, run.pk])
 
 

@@ -27,6 +27,7 @@ class FilesField(forms.FileField):
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[File]:
+        """Give the files, each checked as the base class does."""
         # Without a file there is None to clean, which the base class refuses.
         return [super(FilesField, self).clean(file, initial) for file in data or [None]]
 
@@ -35,6 +36,7 @@ class TeamChoiceField(forms.ModelChoiceField):
     """The team that a run is of."""
 
     def label_from_instance(self, obj: Any) -> str:
+        """Show a team by its name."""
         return str(obj.name)
 
 

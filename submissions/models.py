@@ -45,18 +45,24 @@ class Run(models.Model):
     """One system's results for a task: one file (or one member of an archive) with what the team says of it."""
 
     class Status(models.TextChoices):
+        """Where the check of a run stands; whether it takes part is said by `RunQuerySet.valid`."""
+
         UPLOADED = "uploaded", "Waiting"
         VALIDATING = "validating", "Being checked"
         VALID = "valid", "Valid"
         INVALID = "invalid", "Has errors"
 
     class DataUsed(models.TextChoices):
+        """What of the topics and posts the system looked at."""
+
         BOTH = "both", "Text and math"
         TEXT = "text", "Text"
         MATH = "math", "Math"
         LINKS = "links", "Links (the organizers' oracle)"
 
     class AnswerKind(models.TextChoices):
+        """Whether written answers were taken out of posts or made (Task 3)."""
+
         EXTRACTIVE = "extract", "Extractive"
         GENERATIVE = "generate", "Generative"
 
@@ -125,6 +131,8 @@ class RunProblem(models.Model):
     """One kind of problem in a run, with its count and first lines; `Run.occurrences` holds every line (Parquet)."""
 
     class Level(models.TextChoices):
+        """How bad a problem is: an error refuses the run."""
+
         ERROR = Severity.ERROR.value, "Error"
         WARNING = Severity.WARNING.value, "Warning"
         NOTE = Severity.NOTE.value, "Note"

@@ -7,23 +7,16 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Membership, Task, Team
-from arqlab.core.permissions import Visitor, has_role, is_team_member, may_organize, task_or_404
+from arqlab.core.permissions import Visitor, has_role, may_organize, task_or_404
 from submissions.models import Run
 from submissions.selectors import runs_visible_to
 
 
-def may_see_run(user: Visitor, run: Run) -> bool:
-    """A run is seen by its team and by the organizers."""
-    return is_team_member(user, run.team) or may_organize(user, run.task.lab)
-
-
-def may_submit(user: Visitor, task: Task, team: Team) -> bool:
-    """A member submits for the own team, an organizer for any team of the lab; deadline and quota are not asked here."""
-    return team.lab_id == task.lab_id and (is_team_member(user, team) or may_organize(user, task.lab))
-
-
 def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
-    """Give the teams for which `may_submit` holds, as one query."""
+    """Give the teams that a person submits for: a member the own ones, an organizer all of the lab.
+
+    Deadline and quota are not asked here.
+    """
     teams = Team.objects.filter(lab=task.lab)
     if may_organize(user, task.lab):
         return teams

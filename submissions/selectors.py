@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
@@ -14,9 +16,9 @@ from django.core.files.base import ContentFile
 from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.files import FieldFile
 
-from arqlab.core.models import Task, Team
+from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import Visitor, may_organize
-from arqlab.core.selectors import topic_ids
+from arqlab.core.selectors import Standing, topic_ids
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.runfile import RunRules, repaired_run
 from arqlab.ir.upload import MAX_RUN_BYTES, Unpacked, unpack
@@ -27,6 +29,16 @@ FEWEST_LINES = 100_000
 """Lines of a run file that are read whatever the task: a written answer takes several."""
 BYTES_OF_A_LINE = 80
 """What a line of a long run may have on average; ids and tags take about 40."""
+
+
+@dataclass(frozen=True)
+class TaskRuns:
+    """How many submitted runs of a task wait, are valid, have errors; and the places left to each team that asks."""
+
+    waiting: int
+    valid: int
+    invalid: int
+    places: tuple[tuple[Team, int], ...]
 
 
 def rules_for(task: Task) -> RunRules:
@@ -56,6 +68,37 @@ def places_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
     counting = Run.objects.counting().filter(task=task).order_by().values("team").annotate(runs=Count("pk"))
     used = {row["team"]: row["runs"] for row in counting}
     return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
+
+
+def run_counts(standings: Iterable[tuple[Lab, Standing]]) -> dict[int, TaskRuns]:
+    """Give the counts of runs that a person may know of the tasks of labs, by the task's key.
+
+    An organizer knows those of all teams; anybody else those of the own teams, and the places left to them. One query
+    for all labs, beside that of their tasks.
+    """
+    standings = list(standings)
+    known = Q(pk__in=[])
+    for lab, standing in standings:
+        known |= Q(task__lab=lab) if standing.organizes else Q(task__lab=lab, team__in=standing.teams)
+    runs = Run.objects.submitted().filter(known, withdrawn_at=None).order_by()
+    found: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
+    for row in runs.values("task", "team", "status", "is_baseline").annotate(runs=Count("pk")):
+        found[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
+    return {
+        task.pk: _task_runs(task, standing.teams, found[task.pk])
+        for lab, standing in standings
+        for task in lab.tasks.all()
+    }
+
+
+def _task_runs(task: Task, teams: Iterable[Team], found: Mapping[tuple[int, str, bool], int]) -> TaskRuns:
+    count, used = dict.fromkeys(Run.Status.values, 0), dict.fromkeys((team.pk for team in teams), 0)
+    for (team, status, is_baseline), runs in found.items():
+        count[status] += runs
+        if team in used and status != Run.Status.INVALID and not is_baseline:
+            used[team] += runs
+    places = tuple((team, max(0, task.protocol.quota - used[team.pk])) for team in teams)
+    return TaskRuns(count["uploaded"] + count["validating"], count["valid"], count["invalid"], places)
 
 
 def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:

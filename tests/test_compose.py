@@ -1,14 +1,9 @@
 """docker-compose.yml, read and run as processes with the same commands and settings."""
 
-import json
 import os
 import subprocess
 import sys
-import time
-import urllib.request
-from base64 import b64encode
 from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
 from uuid import uuid4
 
 import psycopg2
@@ -17,8 +12,8 @@ import yaml
 from django.db import connection
 
 from tests.everywhere import free_port, wait_for_port
+from tests.served_lab import ROOT, ask, first_score, form_with_a_run, load_small_lab
 
-ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 OURS = ("web", "worker", "beat")
 
@@ -69,42 +64,6 @@ def fresh_database_url():
         admin.cursor().execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def ask(port, path, data=None):
-    """Ask the API as the superuser, and give its answer."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data)
-    request.add_header("Authorization", "Basic " + b64encode(b"root:a quiet blackboard").decode())
-    if data:
-        request.add_header("Content-Type", "multipart/form-data; boundary=part")
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
-
-
-def form_with_a_run():
-    """Give the body of an upload: a run of the lab below."""
-    disposition = b'Content-Disposition: form-data; name="file"; filename="Ours-task1-bm25-auto-text-P.tsv"'
-    fields = b'--part\r\nContent-Disposition: form-data; name="team"\r\n\r\nOurs\r\n'
-    return fields + b"--part\r\n" + disposition + b"\r\n\r\nA.1\t11\t1\t2.5\tbm25\n\r\n--part--\r\n"
-
-
-SCENE = """
-from arqlab.core.models import *
-User.objects.create_superuser("root", "root@example.org", "a quiet blackboard")
-Team.objects.create(lab=Lab.objects.get(), name="Ours")
-"""
-
-
-def write_lab(folder):
-    """Write a lab of one task and one topic, with qrels."""
-    (folder / "lab.toml").write_text(
-        '[lab]\nslug = "small"\nname = "Small"\nprotocol = "arqmath-1"\n'
-        '[[tasks]]\nslug = "task1"\nname = "Answers"\nkind = "answers"\ntopics = "topics.xml"\n'
-        'qrels = [{ name = "official", file = "qrels.tsv" }]\n'
-    )
-    topic = '<Topic number="A.1"><Title>Sums</Title><Question>Add them.</Question><Tags>sums</Tags></Topic>'
-    (folder / "topics.xml").write_text(f"<Topics>{topic}</Topics>")
-    (folder / "qrels.tsv").write_text("A.1\t0\t11\t3\n")
-
-
 @pytest.mark.servers
 @pytest.mark.django_db
 def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_url):
@@ -116,26 +75,13 @@ def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_u
     assert set(variables) == set(COMPOSE["services"]["web"]["environment"])
     given = {"ARQLAB_SECRET_KEY": "only for tests", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     environment, port = os.environ | variables | given, free_port()
-    write_lab(tmp_path)
 
     with ExitStack() as stack:
         stack.enter_context(started("web", environment, port))
         wait_for_port(port, seconds=60)
-        for command in (["load_lab", str(tmp_path)], ["shell", "--command", SCENE]):
-            subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True)
+        load_small_lab(tmp_path, environment)
         stack.enter_context(started("worker", environment, port))
         stack.enter_context(started("beat", environment, port))
         assert ask(port, "/healthz/")
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port) == pytest.approx(1.0)
-
-
-def first_score(port):
-    """Wait for the board to hold the run, and give its value of the main measure."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        board = ask(port, "/api/labs/small/tasks/task1/leaderboard/")
-        if board["rows"]:
-            return next(iter(board["rows"][0]["scores"].values()))
-        time.sleep(0.5)
-    raise TimeoutError("No scores after 60 s.")

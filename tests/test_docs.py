@@ -3,6 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from arqlab.ir.overrides import OVERRIDABLE
+from arqlab.ir.protocols import PROTOCOLS
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -27,9 +33,41 @@ def test_every_command_of_the_readme_is_there():
 
 
 def test_every_management_command_is_in_the_readme():
-    commands = {path.stem for path in ROOT.glob("**/management/commands/[a-z]*.py") if ".venv" not in path.parts}
+    paths = ROOT.glob("**/management/commands/[a-z]*.py")
+    commands = {path.stem for path in paths if not {".venv", "tests"} & set(path.parts)}
 
     assert {name for name in commands if name not in README} == set()
+
+
+@pytest.mark.parametrize("row", re.findall(r"^\| `manage\.py (.+?)` \|", README, re.MULTILINE))
+def test_every_option_that_the_readme_names_is_one_of_its_command(row):
+    name, *words = row.split()
+    known = load_command_class(get_commands()[name], name).create_parser("manage.py", name).format_help()
+
+    assert [option for option in re.findall(r"--[a-z-]+", " ".join(words)) if option not in known] == []
+
+
+def test_every_field_and_protocol_of_a_lab_file_is_described():
+    text = (ROOT / "docs/lab-folder.md").read_text(encoding="utf-8")
+
+    assert [name for name in OVERRIDABLE if f"`{name}`" not in text] == []
+    assert [name for name in PROTOCOLS if name not in text] == []
+
+
+@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md", "docs/team.md", "docs/organizer.md"])
+def test_every_place_that_a_document_links_to_is_there(path):
+    page = ROOT / path
+
+    for place in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / place).exists(), place
+
+
+def test_every_decision_is_numbered_and_headed_alike():
+    pages = sorted((ROOT / "docs/adr").glob("0*.md"))
+
+    assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
+    for page in pages:
+        assert page.read_text(encoding="utf-8").startswith(f"# {page.name[:4]} "), page.name
 
 
 def test_no_file_names_the_host_of_a_registry():

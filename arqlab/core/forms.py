@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 
 from arqlab.core.errors import UserError
@@ -184,3 +185,19 @@ _HELP = {
 
 def _shown(name: str, value: Any) -> str:
     return "\n".join(value) if name == "measures" else str(value)
+
+
+class SignInForm(LoginForm):
+    """Sign in by e-mail address or user name; allauth calls that "Login"."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = "E-mail address or user name"
+
+
+class SignUpForm(SignupForm):
+    """Sign up, in the words of the other pages."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label, self.fields["username"].label = "E-mail address", "User name"

@@ -58,11 +58,15 @@ class Task(models.Model):
     """One retrieval problem of a lab. Its protocol is the lab's preset with the organizer's overrides."""
 
     class Kind(models.TextChoices):
+        """What the task asks for."""
+
         ANSWERS = TaskKind.ANSWERS.value, "Answer retrieval"
         FORMULAS = TaskKind.FORMULAS.value, "Formula retrieval"
         WRITTEN_ANSWERS = TaskKind.WRITTEN_ANSWERS.value, "Written answers"
 
     class Items(models.TextChoices):
+        """What an item of a run or of qrels is."""
+
         POSTS = ItemKind.POSTS.value, "posts"
         FORMULA_IDS = ItemKind.FORMULA_IDS.value, "formula ids"
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "visual ids"
@@ -163,6 +167,8 @@ class Membership(models.Model):
     """The role of a person in a lab. A member belongs to a team; organizers and assessors do not."""
 
     class Role(models.TextChoices):
+        """What a person is in a lab."""
+
         ORGANIZER = "organizer", "Organizer"
         ASSESSOR = "assessor", "Assessor"
         MEMBER = "member", "Team member"

@@ -29,13 +29,6 @@ def may_organize(user: Visitor, lab: Lab) -> bool:
     return user.is_authenticated and (user.is_superuser or has_role(user, lab, Membership.Role.ORGANIZER))
 
 
-def may_see_lab(user: Visitor, lab: Lab) -> bool:
-    """Everybody sees a public lab; a draft is seen by the people of it."""
-    if lab.is_public or (user.is_authenticated and user.is_superuser):
-        return True
-    return user.is_authenticated and Membership.objects.filter(lab=lab, user_id=user.pk).exists()
-
-
 def is_team_member(user: Visitor, team: Team) -> bool:
     """Say whether a person belongs to a team."""
     return user.is_authenticated and Membership.objects.filter(team=team, user_id=user.pk).exists()
@@ -47,7 +40,7 @@ def may_see_team(user: Visitor, team: Team) -> bool:
 
 
 def labs_visible_to(user: Visitor) -> QuerySet[Lab]:
-    """Give the labs that `may_see_lab` allows, as one query."""
+    """Give the labs that a person sees: everybody the public ones, and a draft the people of it."""
     if user.is_authenticated and user.is_superuser:
         return Lab.objects.all()
     seen = Q(is_public=True)

@@ -7,25 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lxml import etree
-
 from arqlab.demo import tokens
+from arqlab.ir import collectionfile
+from arqlab.ir.collectionfile import Post
 
 FOLDER = Path(__file__).parent
 INDEX_COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
 # Visual ids start here, so that none of them can be mistaken for a formula id.
 _FIRST_VISUAL_ID = 100_000
-
-
-class Post(NamedTuple):
-    """A question or an answer of the collection; title and body are HTML, and a question is its own thread."""
-
-    post_id: str
-    kind: str
-    thread_id: str
-    title: str
-    body: str
-    tags: tuple[str, ...]
 
 
 class Formula(NamedTuple):
@@ -39,19 +28,9 @@ class Formula(NamedTuple):
     latex: str
 
 
-def read_posts(path: Path = FOLDER / "Posts.xml") -> list[Post]:
-    """Read a collection's `Posts.xml`, in the order of the file."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True)
-    return [
-        _post({str(name): str(value) for name, value in row.attrib.items()})
-        for row in etree.parse(str(path), parser).getroot()
-    ]
-
-
-def _post(row: dict[str, str]) -> Post:
-    kind = "question" if row["PostTypeId"] == "1" else "answer"
-    tags = tuple(row.get("Tags", "").strip("<>").split("><")) if row.get("Tags") else ()
-    return Post(row["Id"], kind, row.get("ParentId", row["Id"]), row.get("Title", ""), row["Body"], tags)
+def read_posts() -> list[Post]:
+    """Read the demo's posts, in the order of the file."""
+    return list(collectionfile.read_posts(FOLDER / "Posts.xml"))
 
 
 def index_formulas(posts: Sequence[Post]) -> list[Formula]:

@@ -5,7 +5,7 @@ first one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from arqlab.ir.measures import Measure
@@ -68,26 +68,14 @@ class Board:
     qrels: str
     topics: int
     measures: tuple[Measure, ...]
-    rows: tuple[BoardRow, ...]
     ceilings: Mapping[str, float] = field(default_factory=dict)
+    rows: tuple[BoardRow, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BoardHead:
-    """What stands above a board: the task, the qrels with their number of topics, the measures and their ceilings."""
-
-    task: str
-    qrels: str
-    topics: int
-    measures: tuple[Measure, ...]
-    ceilings: Mapping[str, float] = field(default_factory=dict)
-
-
-def make_board(head: BoardHead, runs: Iterable[BoardRun]) -> Board:
-    """Set the runs in the order of the papers' tables and find the best of each column."""
-    ordered = papers_order(list(runs), head.measures)
-    rows = _rows(ordered, head.measures, groups=True)
-    return Board(head.task, head.qrels, head.topics, head.measures, rows, head.ceilings)
+def with_runs(board: Board, runs: Iterable[BoardRun]) -> Board:
+    """Give the board with these runs, in the order of the papers' tables, and the best of each column found."""
+    ordered = papers_order(list(runs), board.measures)
+    return replace(board, rows=_rows(ordered, board.measures, groups=True))
 
 
 def sorted_board(board: Board, column: str) -> Board:
@@ -103,8 +91,7 @@ def sorted_board(board: Board, column: str) -> Board:
         runs.sort(key=lambda run: (run.tag if column == "run" else run.team).casefold())
     else:
         return board
-    rows = _rows(runs, board.measures, groups=False)
-    return Board(board.task, board.qrels, board.topics, board.measures, rows, board.ceilings)
+    return replace(board, rows=_rows(runs, board.measures, groups=False))
 
 
 def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[BoardRun]:

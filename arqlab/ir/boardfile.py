@@ -4,11 +4,8 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from typing import Literal
 
 from arqlab.ir.board import DECIMALS, Board, BoardCell, BoardRow
-
-BoardFormat = Literal["tsv", "csv", "json", "latex"]
 
 CONTENT_TYPES: dict[str, str] = {
     "tsv": "text/tab-separated-values; charset=utf-8",

@@ -1,13 +1,16 @@
 """The ids of a collection: its posts (`Posts.xml`) and its formula index (TSV), plain or gzipped (protocol §2).
 
-Only who is who is read here: which post is an answer and of which thread, which formula stands in which post.
+`posts_frame` and `formulas_frame` check a file and give who is who: which post is an answer and of which thread, which
+formula stands in which post. `read_posts` gives the texts.
 """
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 from lxml import etree
@@ -25,6 +28,25 @@ _FORMULA_COLUMNS = {
     "visual_id": ("visual_id",),
 }
 _MAY_LACK = ("visual_id",)
+
+
+class Post(NamedTuple):
+    """A question or an answer as the file has it; title and body are HTML, and a question is its own thread."""
+
+    post_id: str
+    kind: str
+    thread_id: str
+    title: str
+    body: str
+    tags: tuple[str, ...]
+
+
+def read_posts(path: Path) -> Iterator[Post]:
+    """Read the questions and answers of a `Posts.xml` that `posts_frame` accepts, one by one in the file's order."""
+    with _opened(path) as file:
+        for _, row in _rows(file, path):
+            if kind := _POST_TYPES.get(row.get("PostTypeId") or ""):
+                yield _post(row, kind)
 
 
 def read_collection(posts: Path | None, index: Path | None) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
@@ -127,6 +149,19 @@ def _rows(file: BufferedIOBase, path: Path) -> Iterator[tuple[int, etree._Elemen
         row.clear()
         while row.getprevious() is not None:
             del row.getparent()[0]
+
+
+def _post(row: etree._Element, kind: str) -> Post:
+    post_id = row.get("Id", "")
+    return Post(
+        post_id=post_id,
+        kind=kind,
+        thread_id=post_id if kind == "question" else row.get("ParentId", ""),
+        title=row.get("Title", ""),
+        body=row.get("Body", ""),
+        # "<algebra><limits>" in the editions' dumps, "|algebra|limits|" in newer ones.
+        tags=tuple(re.findall(r"[^<>|]+", row.get("Tags", ""))),
+    )
 
 
 def _bad_row(path: Path, line: int, post_id: str, *, is_repeated: bool) -> Problem:

@@ -15,9 +15,17 @@ import polars as pl
 
 from arqlab.ir.collectionfile import collection_problems
 from arqlab.ir.labtable import LabTable, Mistakes, closing_time, opening_time, slug_text
-from arqlab.ir.overrides import OVERRIDABLE, OverrideRefusedError, item_kind, label_range, whole_number, with_overrides
+from arqlab.ir.overrides import (
+    OVERRIDABLE,
+    OverrideRefusedError,
+    item_kind,
+    label_range,
+    truth,
+    whole_number,
+    with_overrides,
+)
 from arqlab.ir.protocols import PROTOCOLS, Protocol, TaskProtocol
-from arqlab.ir.qrelfile import read_qrels_frame
+from arqlab.ir.qrelfile import read_qrels
 from arqlab.ir.records import ItemKind, TaskKind, Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicinfo import TopicInfo, read_topic_info
@@ -136,7 +144,7 @@ def _head(table: LabTable | None) -> _Head:
 def _collection(table: LabTable | None) -> CollectionFile | None:
     if table is None:
         return None
-    slug, complete = table.take("slug", slug_text), table.take("complete", _truth, True)
+    slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
     posts = table.file("posts", required=False)
     indexes = table.table("formulas", required=False)
     formulas = {} if indexes is None else {name: indexes.file(name) for name in _REPRESENTATIONS if name in indexes}
@@ -188,7 +196,7 @@ def _qrels(table: LabTable, rules: TaskProtocol, topics: list[Topic] | None) -> 
     if file is None:
         return None
     numbers = None if topics is None else {topic.query_id for topic in topics}
-    frame = table.content(file, lambda data, path: read_qrels_frame(data, path=path, labels=labels, topics=numbers))
+    frame = table.content(file, lambda data, path: read_qrels(data, path=path, labels=labels, topics=numbers))
     return None if frame is None or name is None else QrelsFile(name, file, frame, items, labels, relevant_from)
 
 
@@ -237,12 +245,6 @@ def _kind(value: object) -> TaskKind:
     if not isinstance(value, str) or value not in list(TaskKind):
         raise ValueError("one of " + ", ".join(TaskKind))
     return TaskKind(value)
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
 
 
 def _anything(value: object) -> object:

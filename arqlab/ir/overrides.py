@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 
-from arqlab.ir.measures import MeasureRefusedError, parse_measures
+from arqlab.ir.measures import parse_measures
 from arqlab.ir.protocols import TaskProtocol
 from arqlab.ir.records import ItemKind
 
@@ -37,16 +37,11 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
             read[name] = _READERS[name](value)
         except KeyError:
             refused[name] = (f"the field {name}", f"one of {', '.join(_READERS)}", _did_you_mean(name))
-        except (MeasureRefusedError, ValueError) as error:
+        except ValueError as error:
             refused[name] = (f"{name} = {value!r}", str(error), "Correct the value.")
-    try:
-        changed: TaskProtocol = replace(protocol, **read)  # type: ignore[arg-type]  # each reader gives its field's type
-        parse_measures(changed.measures, relevant_from=changed.relevant_from)
-    except MeasureRefusedError as error:
-        refused.setdefault("measures", ("measures that do not go together", "a heading for each", str(error)))
     if refused:
         raise OverrideRefusedError(refused)
-    return changed
+    return replace(protocol, **read)  # type: ignore[arg-type]  # each reader gives its field's type
 
 
 def label_range(value: object) -> tuple[int, int]:
@@ -64,6 +59,13 @@ def whole_number(value: object) -> int:
     """Read a whole number from 1. Raises ValueError with what is expected."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ValueError("a whole number from 1")
+    return value
+
+
+def truth(value: object) -> bool:
+    """Read a yes or no. Raises ValueError with what is expected."""
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
     return value
 
 
@@ -88,12 +90,6 @@ def _measures(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
 def _did_you_mean(name: str) -> str:
     near = get_close_matches(name, _READERS, n=1)
     return f"Did you mean {near[0]}?" if near else "Take it out."
@@ -108,7 +104,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "order": _one_of("score", "rank"),
     "measures": _measures,
     "items": item_kind,
-    "answered_only": _truth,
+    "answered_only": truth,
 }
 
 OVERRIDABLE = tuple(_READERS)

@@ -60,11 +60,6 @@ class TaskProtocol:
     """Task 3: the means are over the topics that the run answered, not over all topics of the qrels."""
     pool: PoolProtocol = field(default_factory=PoolProtocol)
 
-    @property
-    def main_measure(self) -> str:
-        """The measure that runs are ranked by."""
-        return self.measures[0]
-
 
 @dataclass(frozen=True, slots=True)
 class Protocol:

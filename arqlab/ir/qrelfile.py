@@ -5,11 +5,10 @@ The work is done in columns: an official file of 40,000 lines takes a few hundre
 """
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 import polars as pl
 
-from arqlab.ir.records import FileRefusedError, Problem, Qrel
+from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.sourcetext import source_text
 
 _COLUMNS = r"^[ \t]*(?<topic>[^ \t]+)[ \t]+[^ \t]+[ \t]+(?<item>[^ \t]+)[ \t]+(?<label>[^ \t]+)[ \t]*$"
@@ -18,17 +17,7 @@ _LONGEST_ID = 300
 _FOUR_COLUMNS = "four columns: topic, 0, item, label"
 
 
-class QrelsFacts(NamedTuple):
-    """What the papers say of their qrels: topics, mean judged items a topic, and items labelled 1 or more (H+M+L)."""
-
-    topics: int
-    judged_a_topic: float
-    positive_a_topic: float
-    most_positive: tuple[str, int]
-    fewest_positive: tuple[str, int]
-
-
-def read_qrels_frame(
+def read_qrels(
     data: bytes,
     *,
     path: str,
@@ -59,33 +48,10 @@ def read_qrels_frame(
     return readable.select("topic", "item", label=pl.col("number").cast(pl.Int8))
 
 
-def read_qrels(
-    data: bytes, *, path: str, labels: tuple[int, int] = (0, 3), also: Collection[int] = (5, 6)
-) -> list[Qrel]:
-    """Read a qrels file into records; see `read_qrels_frame`."""
-    return [Qrel(*row) for row in read_qrels_frame(data, path=path, labels=labels, also=also).iter_rows()]
-
-
-def write_qrels(qrels: pl.DataFrame | Iterable[Qrel]) -> bytes:
-    """Write qrels (columns topic, item, label, or records) as `topic 0 item label` with tabs, in the given order."""
-    rows = qrels.select("topic", "item", "label").iter_rows() if isinstance(qrels, pl.DataFrame) else qrels
+def write_qrels(qrels: pl.DataFrame) -> bytes:
+    """Write qrels (columns topic, item, label) as `topic 0 item label` with tabs, in the order of the rows."""
+    rows = qrels.select("topic", "item", "label").iter_rows()
     return "".join(f"{topic}\t0\t{item}\t{label}\n" for topic, item, label in rows).encode()
-
-
-def qrels_facts(qrels: pl.DataFrame, *, not_judgments: Collection[int] = (5, 6)) -> QrelsFacts:
-    """Count what the overview papers print of their qrels (004 §4.4). `qrels` must not be empty."""
-    judged = pl.col("label").is_in(list(not_judgments)).not_()
-    by_topic = qrels.group_by("topic", maintain_order=True).agg(
-        judged=judged.sum(), positive=(judged & (pl.col("label") >= 1)).sum()
-    )
-    ordered = by_topic.sort("positive", descending=True, maintain_order=True)
-    return QrelsFacts(
-        topics=by_topic.height,
-        judged_a_topic=float(by_topic["judged"].sum()) / by_topic.height,
-        positive_a_topic=float(by_topic["positive"].sum()) / by_topic.height,
-        most_positive=(ordered["topic"][0], ordered["positive"][0]),
-        fewest_positive=(ordered["topic"][-1], ordered["positive"][-1]),
-    )
 
 
 def _lines(text: str) -> pl.DataFrame:

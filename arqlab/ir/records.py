@@ -40,14 +40,6 @@ class Topic(NamedTuple):
     latex: str | None = None
 
 
-class Qrel(NamedTuple):
-    """The relevance label of one item for one topic."""
-
-    query_id: str
-    doc_id: str
-    relevance: int
-
-
 class Problem(NamedTuple):
     """One mistake in somebody's file: where it is, what was found, what was expected, what to do."""
 

@@ -14,10 +14,9 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from arqlab.core.models import Lab
-from arqlab.ir.collectionfile import read_collection
+from arqlab.ir.collectionfile import read_collection, read_posts
 from arqlab.ir.labfile import CollectionFile
 from collection.models import Collection, LabCollection, Post
-from collection.services.postsxml import posts_of
 
 BATCH = 500
 
@@ -66,7 +65,7 @@ def _replace_posts(collection: Collection, path: Path | None) -> None:
     Post.objects.filter(collection=collection).delete()
     if path is None:
         return
-    rows = posts_of(path)
+    rows = read_posts(path)
     while batch := list(islice(rows, BATCH)):
         Post.objects.bulk_create(
             Post(

@@ -3,6 +3,7 @@
 from evaluation.selectors.boards import (
     QrelsFacts,
     board_of,
+    board_states,
     live_board,
     live_scores,
     qrels_facts,
@@ -25,6 +26,7 @@ __all__ = [
     "QrelsFacts",
     "TopicRow",
     "board_of",
+    "board_states",
     "formulas_index_of",
     "identity_of",
     "items_of",

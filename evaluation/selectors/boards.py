@@ -10,8 +10,8 @@ from typing import NamedTuple
 from django.core.cache import cache
 from django.db.models import QuerySet
 
-from arqlab.core.models import Task
-from arqlab.ir.board import Board, BoardHead, BoardRun, make_board
+from arqlab.core.models import Lab, Task
+from arqlab.ir.board import Board, BoardRun, with_runs
 from arqlab.ir.measures import Measure, parse_measures
 from arqlab.ir.scoring import ceilings
 from assessment.models import QrelSet
@@ -69,6 +69,18 @@ def released_leaderboard(task: Task) -> Leaderboard | None:
     return released.select_related("qrel_set", "task__lab").first()
 
 
+def board_states(labs: Iterable[Lab]) -> dict[int, str]:
+    """Give the state of each task's leaderboard, by the task's key, in two queries for all labs.
+
+    `released`; `hidden` while there are qrels and no released version; `waiting` while there are no qrels.
+    """
+    labs = list(labs)
+    states = dict.fromkeys((task.pk for lab in labs for task in lab.tasks.all()), "waiting")
+    judged = QrelSet.objects.filter(task__lab__in=labs).order_by().values_list("task", flat=True)
+    shown = Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None).order_by().values_list("task", flat=True)
+    return states | dict.fromkeys(judged, "hidden") | dict.fromkeys(shown, "released")
+
+
 def released_board(leaderboard: Leaderboard) -> Board:
     """Give a board as it was released; a run that was withdrawn since is in it, and marked."""
     measures = parse_measures(leaderboard.measures)
@@ -79,8 +91,8 @@ def released_board(leaderboard: Leaderboard) -> Board:
 def board_of(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Run], scores: Scores) -> Board:
     """Make a board of runs and their means."""
     facts = qrels_facts(qrel_set, measures)
-    head = BoardHead(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
-    return make_board(head, [_board_run(run, scores.get(run.pk, {})) for run in runs])
+    board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
+    return with_runs(board, [_board_run(run, scores.get(run.pk, {})) for run in runs])
 
 
 def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:

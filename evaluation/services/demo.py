@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 
 from arqlab.core.models import Lab, Membership, Task, Team, User
-from arqlab.core.services import create_team, grant_role, join_team
+from arqlab.core.services import change_lab, create_team, grant_role, join_team
 from arqlab.demo.folder import write_lab
 from arqlab.demo.posts import FOLDER, index_formulas, read_posts
 from arqlab.demo.systems import open_library
@@ -48,7 +48,7 @@ def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
     with transaction.atomic():
         people = _make_accounts(password)
         lab = load_lab(folder=write_lab(folder / "lab", today=at.date()), at=at, by=people["organizer"]).lab
-        Lab.objects.filter(pk=lab.pk).update(description=DESCRIPTION)
+        change_lab(lab=lab, changes={"description": DESCRIPTION}, by=people["organizer"])
         grant_role(lab=lab, user=people["assessor"], role=Membership.Role.ASSESSOR, by=people["organizer"])
         stage = _stage(lab, people["organizer"], at)
         teams = {planned.name: _make_team(stage, planned, people) for planned in read_teams()}

@@ -47,8 +47,9 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """An organizer releases the board of the chosen qrels."""
     found = organized_task_or_404(request.user, lab, task)
-    versions = QrelSet.objects.select_related("task__lab")
-    qrel_set = get_object_or_404(versions, task=found, name=request.POST.get("qrels", ""))
+    qrel_set = get_object_or_404(
+        QrelSet.objects.select_related("task__lab"), task=found, name=request.POST.get("qrels")
+    )
     try:
         board = services.release_leaderboard(qrel_set=qrel_set, by=signed_in(request), at=timezone.now())
     except UserError as error:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import unescape
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.html import strip_tags
 
+from arqlab.core.posthtml import plain_title
+from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.ir.board import BoardCell, BoardRow, sorted_board
 from arqlab.ir.measures import Measure
 from evaluation.permissions import ShownBoard, Sight
 from evaluation.selectors import TopicRow
 from submissions.models import Run
-
-INFO_COLUMNS = ("category", "difficulty", "dependency", "complexity")
-"""What organizers say of topics and readers compare by; the rest stands on the topic's page."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ def _point(row: TopicRow, run: Run) -> dict[str, Any]:
     address = [run.task.lab.slug, run.task.slug, row.query_id]
     return {
         "topic": row.query_id,
-        "title": unescape(strip_tags(row.topic.title)) if row.topic else "",
+        "title": plain_title(row.topic.title) if row.topic else "",
         "own": row.own,
         "median": row.median,
         "best": row.best,
@@ -70,8 +67,8 @@ def _point(row: TopicRow, run: Run) -> dict[str, Any]:
 
 
 def info_columns(rows: Sequence[TopicRow]) -> list[str]:
-    """Give what is known of the topics and worth a column."""
-    return [name for name in INFO_COLUMNS if any(row.topic and row.topic.info.get(name) for row in rows)]
+    """Give what is known of the topics and readers compare by; the rest stands on the topic's page."""
+    return [name for name in TOPIC_FILTERS if any(row.topic and row.topic.info.get(name) for row in rows)]
 
 
 def means_of(rows: Sequence[TopicRow]) -> dict[str, float | None]:

@@ -34,6 +34,7 @@ class SentFile(File):
         self.hash = hashlib.sha256()
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        """Give the bytes piece by piece, and take their hash."""
         for chunk in super().chunks(chunk_size):
             self.hash.update(chunk)
             yield chunk

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from arqlab.core.models import AuditEvent, Lab, Membership, Topic
 from assessment.models import Qrel, QrelSet
-from assessment.selectors import current_qrels, qrels_frame, topic_judgments
+from assessment.selectors import qrels_frame, qrels_named, topic_judgments
 from tests.factories import UserFactory
 
 LAB = """
@@ -91,7 +91,7 @@ def test_a_new_version_under_a_new_name_is_loaded_and_the_current_one_stays(fold
 
     lab = Lab.objects.get(slug="tiny")
     assert QrelSet.objects.get(name="corrected").version == 3
-    assert current_qrels(lab.tasks.get()).name == "official"
+    assert qrels_named(lab.tasks.get()).name == "official"
 
 
 def test_whatever_is_wrong_is_named_and_nothing_is_loaded(folder):
@@ -123,7 +123,7 @@ def test_the_organizer_is_named_by_address(folder):
 
 
 def test_an_organizer_without_an_account_is_refused_before_anything_is_loaded(folder):
-    with pytest.raises(CommandError, match="Sign up first"):
+    with pytest.raises(CommandError, match="sign up first"):
         load(folder, "--organizer", "nobody@example.org")
     assert not Lab.objects.exists()
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from evaluation.services import score_waiting
-from tests.evaluation.factories import qrels_of
+from tests.evaluation.factories import make_qrels
 from tests.factories import PASSWORD, make_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -47,7 +47,7 @@ def sign_up(page):
 
 def make_team(page):
     page.goto("/labs/arqmath-x/teams/new/")
-    page.get_by_label("Name").fill("Analytical")
+    page.get_by_label("Name of the team").fill("Analytical")
     page.get_by_role("button", name="Make the team").click()
     expect(page.get_by_role("heading", name="Analytical")).to_be_visible()
 
@@ -60,7 +60,7 @@ def drop_a_broken_run(page):
 
 def test_a_team_goes_from_a_broken_run_to_the_leaderboard(page, look):
     scene = make_lab()
-    qrels_of(scene.task, {"A.1": {"101": 3, "102": 1}, "A.2": {"201": 2}})
+    make_qrels(scene.task, {"A.1": {"101": 3, "102": 1}, "A.2": {"201": 2}})
     sign_up(page)
     look("1-signed-up")
     make_team(page)

@@ -33,7 +33,7 @@ def test_an_organizer_of_one_lab_does_not_organize_another(scene):
 def test_a_draft_lab_does_not_exist_for_people_without_a_role(db, role):
     draft = make_lab("draft", is_public=False)
 
-    assert not permissions.may_see_lab(draft.people[role], draft.lab)
+    assert draft.lab not in permissions.labs_visible_to(draft.people[role])
     with pytest.raises(Http404):
         permissions.lab_or_404(draft.people[role], "draft")
 
@@ -42,7 +42,7 @@ def test_a_draft_lab_does_not_exist_for_people_without_a_role(db, role):
 def test_the_people_of_a_draft_lab_see_it(db, role):
     draft = make_lab("draft", is_public=False)
 
-    assert permissions.may_see_lab(draft.people[role], draft.lab)
+    assert draft.lab in permissions.labs_visible_to(draft.people[role])
     assert permissions.task_or_404(draft.people[role], "draft", "task1") == draft.task
 
 

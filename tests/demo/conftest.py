@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from arqlab.demo import folder, posts, systems
+from arqlab.ir.collectionfile import Post
 from arqlab.ir.labfile import LabFile, TaskFile, read_lab
 from arqlab.ir.runreport import RunRules
 
@@ -24,17 +25,17 @@ def tasks(demo: LabFile) -> dict[str, TaskFile]:
 
 
 @pytest.fixture(scope="session")
-def read_posts() -> list[posts.Post]:
+def read_posts() -> list[Post]:
     return posts.read_posts()
 
 
 @pytest.fixture(scope="session")
-def library(read_posts: list[posts.Post]) -> systems.Library:
+def library(read_posts: list[Post]) -> systems.Library:
     return systems.open_library(read_posts, posts.index_formulas(read_posts))
 
 
 @pytest.fixture(scope="session")
-def rules(tasks: dict[str, TaskFile], read_posts: list[posts.Post], library: systems.Library) -> dict[str, RunRules]:
+def rules(tasks: dict[str, TaskFile], read_posts: list[Post], library: systems.Library) -> dict[str, RunRules]:
     known = pl.DataFrame([post[:3] for post in read_posts], schema=["post_id", "type", "thread_id"], orient="row")
     formulas = pl.DataFrame(
         [(formula.formula_id, formula.post_id, formula.visual_id) for formula in library.formulas],

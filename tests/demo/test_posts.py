@@ -8,7 +8,7 @@ import quickjs
 from lxml import etree
 
 from arqlab.demo import posts, tokens
-from arqlab.demo.posts import Post
+from arqlab.ir.collectionfile import Post
 from arqlab.ir.labfile import TaskFile
 
 TEMML = Path(__file__).resolve().parents[2] / "static" / "vendor" / "temml" / "temml.min.js"
@@ -35,7 +35,7 @@ def test_questions_have_a_title_and_tags_and_answers_have_neither(read_posts: li
 
 def test_every_post_is_well_formed_html(read_posts: list[Post]) -> None:
     for post in read_posts:
-        etree.fromstring(f"<div>{post.title}{post.body}</div>")
+        assert etree.fromstring(f"<div>{post.title}{post.body}</div>").tag == "div"
 
 
 def test_every_text_is_written_once(read_posts: list[Post]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import json
 
-from arqlab.ir.board import BoardRun, make_board
+from arqlab.ir.board import BoardRun, with_runs
 from arqlab.ir.boardfile import write_board
-from tests.ir.test_board import HEAD, NDCG, P10, run
+from tests.ir.test_board import EMPTY, NDCG, P10, run
 
-BOARD = make_board(
-    HEAD,
+BOARD = with_runs(
+    EMPTY,
     [
         run("Baseline", "TF_IDF", 0.2, is_baseline=True, is_primary=True),
         run("A & B", "a1", 0.26254, 0.11555, is_manual=True),
@@ -61,3 +61,9 @@ def test_the_latex_has_as_many_cells_in_every_line_as_columns():
     ]
 
     assert {line.count(" &") - line.count(r"\&") for line in lines} == {5}
+
+
+def test_the_latex_names_a_team_once_over_all_its_runs():
+    board = with_runs(EMPTY, [run("A", "a1", 0.2), run("A", "a2", 0.1)])
+
+    assert write_board(board, "latex").count(r"\textbf{A}") == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.ir.collectionfile import collection_problems, formulas_frame, posts_frame
+from arqlab.ir.collectionfile import Post, collection_problems, formulas_frame, posts_frame, read_posts
 from arqlab.ir.records import FileRefusedError
 from tests.ir.real_data import DATA, needs_data
 
@@ -42,6 +42,22 @@ def test_a_gzipped_file_reads_alike(tmp_path):
     zipped.write_bytes(gzip.compress(plain.read_bytes()))
 
     assert posts_frame(zipped).equals(posts_frame(plain))
+
+
+def test_posts_are_read_with_their_texts_and_the_tags_of_either_form(tmp_path):
+    path = posts_file(
+        tmp_path,
+        '<row Id="1" PostTypeId="1" Title="T" Body="&lt;p&gt;q&lt;/p&gt;" Tags="&lt;limits&gt;&lt;parity&gt;"/>',
+        '<row Id="2" PostTypeId="5"/>',
+        '<row Id="3" PostTypeId="1" Title="U" Body="r" Tags="|limits|"/>',
+        '<row Id="4" PostTypeId="2" ParentId="1" Body="a"/>',
+    )
+
+    assert list(read_posts(path)) == [
+        Post("1", "question", "1", "T", "<p>q</p>", ("limits", "parity")),
+        Post("3", "question", "3", "U", "r", ("limits",)),
+        Post("4", "answer", "1", "", "a", ()),
+    ]
 
 
 def test_rows_of_other_types_are_passed_over(tmp_path):

@@ -63,10 +63,18 @@ def test_tables_in_tables_know_where_they_stand(table_of):
     assert found(mistakes) == [(4, "name = 3")]
 
 
+def test_what_is_no_table_is_told(table_of):
+    table, mistakes = table_of("collection = 3\n")
+
+    assert table.table("collection") is None
+    assert found(mistakes) == [(1, "collection = 3")]
+
+
 def test_no_problem_is_no_refusal(table_of):
     _, mistakes = table_of("a = 1\n")
 
     mistakes.refuse_any()
+    assert mistakes.problems == []
 
 
 def test_all_problems_make_one_refusal_in_the_order_of_the_lines(table_of):

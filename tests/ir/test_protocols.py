@@ -24,7 +24,7 @@ def test_every_presets_measures_can_be_computed(slug, kind):
     task = PROTOCOLS[slug].tasks[kind]
 
     measures = parse_measures(task.measures, relevant_from=task.relevant_from)
-    assert measures[0] == parse_measures([task.main_measure], relevant_from=task.relevant_from)[0]
+    assert measures[0] == parse_measures(task.measures[:1], relevant_from=task.relevant_from)[0]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_only_arqmath_3_asks_for_written_answers():
 def test_task_3_takes_one_short_answer_and_averages_over_those_given():
     task = PROTOCOLS["arqmath-3"].tasks[TaskKind.WRITTEN_ANSWERS]
 
-    assert (task.limit, task.max_characters, task.answered_only, task.main_measure) == (1, 1200, True, "AR")
+    assert (task.limit, task.max_characters, task.answered_only, task.measures[0]) == (1, 1200, True, "AR")
 
 
 @pytest.mark.parametrize(("slug", "policy"), [("arqmath-1", "runs"), ("arqmath-2", "reciprocal-rank")])

@@ -91,3 +91,10 @@ def test_two_columns_are_an_error_with_what_the_repair_would_write():
 )
 def test_answers_are_told_from_ranked_lists(line, kind, is_written):
     assert holds_answers(f"{line}\n".encode() * 3, kind) is is_written
+
+
+def test_a_run_of_any_length_is_read_whole(monkeypatch):
+    monkeypatch.setattr("arqlab.ir.runanswers.CHUNK", 2)
+    data = b"".join(b"A.1\t1\t1.0\tt\t\tanswer %d\n" % number for number in range(5))
+
+    assert read_answers(data, RULES).rows["line"].to_list() == [1, 2, 3, 4, 5]

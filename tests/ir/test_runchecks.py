@@ -77,6 +77,19 @@ def test_visual_ids_are_looked_up_where_the_items_are_visual_ids():
     assert severities(check_run(data, rules)) == {"unknown-item": (Severity.ERROR, [1, 2])}
 
 
+def test_visual_ids_that_a_formula_has_are_no_problem():
+    lines = ["A.1 Q0 100 1 2 t", "A.1 Q0 200 2 1 t"]
+
+    assert report_of(lines, TaskKind.FORMULAS, formulas=FORMULAS, items=ItemKind.VISUAL_IDS).problems == ()
+
+
+def test_a_formula_task_whose_items_are_posts_takes_questions_too():
+    lines = ["A.1 Q0 2 1 2 t", "A.1 Q0 9 2 1 t"]
+    report = report_of(lines, TaskKind.FORMULAS, posts=POSTS, items=ItemKind.POSTS, complete=True)
+
+    assert severities(report) == {"unknown-item": (Severity.ERROR, [2])}
+
+
 def test_an_unknown_visual_id_is_a_note_while_formulas_lack_theirs():
     lacking = FORMULAS.with_columns(visual_id=pl.Series(["100", None]))
     report = report_of(
@@ -126,6 +139,10 @@ def test_an_answer_is_measured_in_unicode_characters():
 
     assert severities(report) == {"long-answer": (Severity.ERROR, [2])}
     assert report.problems[0].occurrences["found"].to_list() == ["1201 characters"]
+
+
+def test_an_empty_answer_is_a_warning():
+    assert severities(written("a", " ")) == {"empty-answer": (Severity.WARNING, [2])}
 
 
 def test_an_odd_number_of_dollars_is_a_warning_and_escaped_ones_do_not_count():

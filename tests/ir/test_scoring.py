@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from arqlab.ir.measures import MeasureRefusedError
 from arqlab.ir.protocols import PRIMES
-from arqlab.ir.qrelfile import read_qrels_frame
+from arqlab.ir.qrelfile import read_qrels
 from arqlab.ir.scoring import Scorer, ceilings, means, score_frame
 from tests.ir.real_data import DATA, LABELS, index_frame, needs_data, read_run
 
@@ -74,7 +74,7 @@ def reference(names: tuple[str, ...], judgments: Labels, run: Run) -> dict[tuple
 @pytest.mark.parametrize("known", GOLDEN, ids=lambda row: f"{Path(row['run']).name[:30]}-{row['qrels']}-{row['order']}")
 def test_a_real_run_has_the_scores_of_the_papers_to_four_decimals(known):
     labels = LABELS.get(known["lab"], (0, 3))
-    qrels = read_qrels_frame((DATA / known["lab"] / known["qrels"]).read_bytes(), path="qrels", labels=labels)
+    qrels = read_qrels((DATA / known["lab"] / known["qrels"]).read_bytes(), path="qrels", labels=labels)
     index = index_frame(read_run(DATA / known["lab"] / "runs" / known["task"] / known["run"]), order=known["order"])
 
     found = means(score_frame(index, qrels, PRIMES, relevant_from=2 if labels == (0, 3) else 3))
@@ -88,14 +88,14 @@ def test_a_real_run_has_the_scores_of_the_papers_to_four_decimals(known):
     ("qrels", "best"), [("arqmath-3/qrels.task1.tsv", "0.9500"), ("arqmath-3/qrels.task2.visual-v3.tsv", "0.9303")]
 )
 def test_the_ceiling_of_p_at_10_is_the_papers(qrels, best):
-    frame = read_qrels_frame((DATA / qrels).read_bytes(), path=qrels)
+    frame = read_qrels((DATA / qrels).read_bytes(), path=qrels)
 
     assert [f"{value:.4f}" for value in ceilings(frame, PRIMES).values()] == ["1.0000", "1.0000", best]
 
 
 @needs_data
 def test_a_real_run_scores_as_pytrec_eval_scores_it_for_every_topic_and_measure():
-    qrels = read_qrels_frame((DATA / "arqmath-1/qrels.task1.tsv").read_bytes(), path="qrels")
+    qrels = read_qrels((DATA / "arqmath-1/qrels.task1.tsv").read_bytes(), path="qrels")
     rows = read_run(DATA / "arqmath-1/runs/task1/MIRMU-task1-OutOfCompetitionEnsemble-auto-both-A.tsv.gz")
     run = nested([(topic, item, score) for topic, item, _, score in rows])
 

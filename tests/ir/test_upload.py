@@ -134,6 +134,16 @@ def test_a_zip_that_says_it_is_small_is_stopped_all_the_same():
     assert refusals(data, max_bytes=1000)
 
 
+def test_nothing_more_of_a_zip_is_read_once_the_limit_is_passed():
+    data = zipped({"a.tsv.gz": gzip.compress(RUN * 999), "b.pdf": b"%PDF"})
+
+    assert [problem.path for problem in refusals(data, max_bytes=1000)] == ["x/a.tsv.gz"]
+
+
+def test_a_file_of_a_zip_that_is_compressed_in_an_unusual_way_is_named():
+    assert "unusual" in refusals(zipped({"a.tsv": RUN}, zipfile.ZIP_BZIP2))[0].found
+
+
 def test_a_zip_of_too_many_files_is_refused():
     assert f"{MAX_MEMBERS + 1:,} files" in refusals(zipped({str(n): RUN for n in range(MAX_MEMBERS + 1)}))[0].found
 
@@ -144,10 +154,14 @@ def test_a_zip_with_a_huge_table_of_contents_is_refused_before_it_is_read():
     assert refusals(data)[0].found == "a zip of very many files"
 
 
+def test_a_zip_in_the_form_for_huge_archives_is_refused():
+    assert "ZIP64" in refusals(zipped({"a.tsv": RUN}) + b"PK\x06\x07")[0].found
+
+
 @given(st.binary(max_size=300), st.sampled_from([b"", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08"]))
 def test_no_bytes_do_more_than_be_refused(data, head):
     with suppress(UploadRefusedError):
-        unpack(io.BytesIO(head + data), name="x")
+        assert all(run.data for run in unpack(io.BytesIO(head + data), name="x"))
 
 
 MEASURED = """

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from arqlab.ir.collectionfile import formulas_frame
-from arqlab.ir.qrelfile import read_qrels_frame
+from arqlab.ir.qrelfile import read_qrels
 from arqlab.ir.visual import distinct_visual, distinct_visual_qrels
 from tests.ir.real_data import DATA, index_frame, needs_data
 
@@ -88,8 +88,8 @@ def test_a_failure_is_no_label_beside_a_judgment():
 @needs_data
 def test_in_arqmath_2_no_instance_is_above_its_formula():
     known = formulas_frame(DATA / "collection/formulas.latex.tsv.gz").drop_nulls("visual_id")
-    instances = read_qrels_frame((DATA / "arqmath-2/qrels.task2.instances.tsv").read_bytes(), path="instances")
-    formulas = read_qrels_frame((DATA / "arqmath-2/qrels.task2.visual-v2.tsv").read_bytes(), path="formulas")
+    instances = read_qrels((DATA / "arqmath-2/qrels.task2.instances.tsv").read_bytes(), path="instances")
+    formulas = read_qrels((DATA / "arqmath-2/qrels.task2.visual-v2.tsv").read_bytes(), path="formulas")
 
     mapped = distinct_visual_qrels(instances.join(known, left_on="item", right_on="formula_id", how="semi"), known)
     both = mapped.join(formulas, on=["topic", "item"], suffix="_official")

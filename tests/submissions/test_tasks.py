@@ -30,6 +30,7 @@ def test_a_task_that_comes_twice_does_nothing(scene: Scene) -> None:
 
 def test_a_run_that_is_gone_is_no_fault(db: None) -> None:
     tasks.validate_run(999)
+    assert not Run.objects.exists()
 
 
 def test_the_sweep_finds_what_lost_messages_and_dead_workers_left(scene: Scene) -> None:

@@ -9,6 +9,7 @@ from django.db import transaction
 from arqlab.core.models import Lab, Membership, Task, Topic, User
 from arqlab.core.posthtml import render_formula, render_post, render_title
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.people import grant_role
 from arqlab.ir import records
 from arqlab.ir.labfile import LabFile, TaskFile
 from arqlab.ir.topicinfo import TopicInfo
@@ -40,7 +41,7 @@ def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
     )
     changed = _update(lab, {"name": lab_file.name, "protocol": lab_file.protocol.slug})
     if is_new and by is not None:
-        Membership.objects.create(lab=lab, user=by, role=Membership.Role.ORGANIZER)
+        grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
     tasks = [
         task.slug for position, task in enumerate(lab_file.tasks, start=1) if _load_task(lab, task, position=position)
     ]

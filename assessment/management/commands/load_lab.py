@@ -10,7 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from arqlab.core.models import Lab, Membership, User
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, Membership
+from arqlab.core.selectors import person_named
 from arqlab.core.services import grant_role
 from arqlab.ir.records import FileRefusedError
 from assessment.selectors import lab_summary
@@ -26,16 +28,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the folder, and who shall run the lab."""
         parser.add_argument("folder", metavar="DIR", type=Path)
-        parser.add_argument("--organizer", metavar="EMAIL", help="make the person with this address an organizer")
+        parser.add_argument(
+            "--organizer", metavar="PERSON", help="make the person with this e-mail address or user name an organizer"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the folder and print what the lab holds."""
-        organizer = self._organizer(options["organizer"])
         try:
+            organizer = person_named(options["organizer"]) if options["organizer"] else None
             with transaction.atomic():
                 loaded = load_lab(folder=options["folder"], at=timezone.now(), by=organizer)
                 if organizer:
                     grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
+        except UserError as error:
+            raise CommandError(error.message) from error
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
             raise CommandError(
@@ -43,14 +49,6 @@ class Command(BaseCommand):
                 f"problem{'s' * (len(error.problems) != 1)}.\n{problems}"
             ) from error
         self._print(loaded.lab, is_changed=loaded.is_changed)
-
-    def _organizer(self, email: str | None) -> User | None:
-        if email is None:
-            return None
-        person = User.objects.filter(email__iexact=email).first()
-        if person is None:
-            raise CommandError(f"Nobody has an account with the address {email}. Sign up first, then load the lab.")
-        return person
 
     def _print(self, lab: Lab, *, is_changed: bool) -> None:
         if not is_changed:

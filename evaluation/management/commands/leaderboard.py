@@ -13,6 +13,7 @@ from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from arqlab.ir.boardfile import CONTENT_TYPES, write_board
 from assessment.models import QrelSet
+from assessment.selectors import qrels_named
 from evaluation.selectors import live_board, unscored_runs
 from evaluation.services import score_waiting
 
@@ -45,10 +46,9 @@ class Command(BaseCommand):
             self.stderr.write(f"{run} is not on the board. {reason or 'Its index cannot be read; see the log.'}")
 
     def _qrels(self, task: Task, name: str | None) -> QrelSet:
-        versions = {known.name: known for known in QrelSet.objects.filter(task=task).select_related("task__lab")}
-        chosen = versions.get(name) if name else next((one for one in versions.values() if one.is_current), None)
+        chosen = qrels_named(task, name or "")
         if chosen is None:
-            known = ", ".join(versions) or "none; load some with load_lab"
+            known = ", ".join(task.qrel_sets.values_list("name", flat=True)) or "none; load some with load_lab"
             asked = f"no qrels {name!r}" if name else "no current qrels"
             raise CommandError(f"The task {task} has {asked}. Known are: {known}.")
         return chosen

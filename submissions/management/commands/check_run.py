@@ -18,9 +18,12 @@ from submissions.services import check_file
 
 
 class Command(BaseCommand):
+    """Report every problem of a run file, as text or JSON, and exit with 1 when a run has errors."""
+
     help = "Checks a run file (plain, gz or zip) and prints its report. Exits with 1 when a run has errors. Stores nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
+        """Take the file, the task and the form of the report."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK", help="the task whose rules hold")
         parser.add_argument(
@@ -29,6 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print JSON; of an archive with several runs, a list")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """Check and report; nothing is stored."""
         try:
             task = task_named(options["task"])
             with options["file"].open("rb") as stream:

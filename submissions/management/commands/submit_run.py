@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
-from arqlab.core.selectors import task_named
+from arqlab.core.selectors import person_named, task_named
 from arqlab.core.services import create_team
 from arqlab.ir.runname import read_name
 from submissions import services
@@ -25,13 +25,20 @@ from submissions.selectors import report_data
 
 
 class Command(BaseCommand):
+    """Submit the runs of a file, wait for their reports, print them, and exit with 1 when a run is refused."""
+
     help = "Submits a run file (plain, gz or zip) under the rules of its task, validates it and prints its report."
 
     def add_arguments(self, parser: CommandParser) -> None:
+        """Take the file, for whom and by whom it is submitted, and what is said of the run."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK")
         parser.add_argument("--team", help="the team's name; otherwise the file's name tells it")
-        parser.add_argument("--by", metavar="USER", help="who submits; the deadline does not bind an organizer")
+        parser.add_argument(
+            "--by",
+            metavar="PERSON",
+            help="who submits, by e-mail address or user name; the deadline does not bind an organizer",
+        )
         parser.add_argument("--tag", help="the run tag; otherwise the file's name tells it")
         parser.add_argument("--primary", dest="is_primary", action="store_true", default=None)
         parser.add_argument("--alternate", dest="is_primary", action="store_false")
@@ -48,6 +55,7 @@ class Command(BaseCommand):
         parser.add_argument("--description")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """Submit, validate and report."""
         try:
             with options["file"].open("rb") as stream:
                 runs = self.submit(File(stream, name=options["file"].name), options)
@@ -68,7 +76,7 @@ class Command(BaseCommand):
     @transaction.atomic
     def submit(self, file: File, options: dict[str, Any]) -> list[Run]:
         """Take the file in, with the team that it names."""
-        task, by = task_named(options["task"]), user_named(options["by"])
+        task, by = task_named(options["task"]), person_named(options["by"]) if options["by"] else None
         fields = ("tag", "is_primary", "is_manual", "is_baseline", "data_used", "answer_kind", "items", "description")
         given = {field: options[field] for field in fields if options[field] is not None}
         claims = services.claims_for(file, **given)
@@ -92,11 +100,3 @@ class Command(BaseCommand):
         while run.status == Run.Status.VALIDATING:
             time.sleep(0.2)
             run.refresh_from_db()
-
-
-def user_named(name: str | None) -> User | None:
-    """Give the person of that user name; None for no name. Raises `UserError` for an unknown one."""
-    user = User.objects.filter(username=name).first() if name else None
-    if name and user is None:
-        raise UserError(f"There is no user {name!r}. Give the user name of somebody with an account.", code="no-user")
-    return user

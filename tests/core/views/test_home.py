@@ -62,7 +62,7 @@ def test_home_takes_as_many_queries_for_ten_labs_as_for_one(scene, client_of, dj
         TaskFactory(lab=LabFactory())
 
     browser = client_of(scene.member)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(10):
         browser.get("/")
 
 

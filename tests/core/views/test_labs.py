@@ -41,7 +41,7 @@ def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(scene, client_of, 
         TeamFactory(lab=scene.lab)
 
     browser = client_of(scene.member)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(9):
         browser.get("/labs/arqmath-x/")
 
 

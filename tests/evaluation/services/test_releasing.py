@@ -1,4 +1,4 @@
-"""Boards out of the database: live ones, and what was released."""
+"""Released boards: numbered versions with the runs and figures of their moment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.models import Leaderboard
 from evaluation.selectors import live_board, released_board, released_leaderboard
 from evaluation.services import hide_leaderboard, release_leaderboard, score_waiting
 from submissions.models import Run
-from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+from tests.evaluation.factories import NOW, make_qrels, make_run
 
 
 @pytest.fixture
@@ -22,34 +22,6 @@ def qrel_set(task):
 
 def tags(board: Board) -> list[str]:
     return [row.run.tag for row in board.rows]
-
-
-def test_a_live_board_holds_the_scored_valid_runs(qrel_set, team, other_team, task):
-    make_run(team, task, POOR, tag="poor"), make_run(other_team, task, GOOD, tag="good", is_primary=True)
-    make_run(team, task, tag="refused", status="invalid")
-    score_waiting(at=NOW)
-
-    board = live_board(qrel_set)
-    assert tags(board) == ["good", "poor"]
-    assert board.topics == 2
-    assert board.rows[0].run.is_primary
-
-
-def test_the_ceilings_are_those_of_the_qrels(qrel_set):
-    board = live_board(qrel_set)
-
-    assert board.ceilings["P(rel=2,judged_only=True)@10"] == pytest.approx((0.2 + 0.1) / 2)
-
-
-def test_a_live_board_takes_as_many_queries_for_many_runs_as_for_one(
-    qrel_set, team, task, django_assert_max_num_queries
-):
-    for number in range(6):
-        make_run(team, task, tag=f"run{number}")
-    score_waiting(at=NOW)
-
-    with django_assert_max_num_queries(3):  # the scores, the runs, and once the qrels
-        assert len(live_board(qrel_set).rows) == 6
 
 
 def test_a_release_keeps_its_runs_and_figures_whatever_comes_later(qrel_set, team, task, organizer):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 START = "import django; django.setup()\n"
 SET_UP = """
 from django.core.management import call_command

@@ -99,7 +99,7 @@ def test_a_person_of_another_team_is_refused(submit: Submit, scene: Scene) -> No
 
 
 def test_an_unknown_person_is_refused(submit: Submit) -> None:
-    with pytest.raises(CommandError, match="There is no user 'nobody'"):
+    with pytest.raises(CommandError, match="Nobody has an account as nobody"):
         submit("--by", "nobody")
 
 

@@ -1,0 +1,64 @@
+"""A small lab served by real processes, for the tests that start ArqLab as its operators do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+import urllib.request
+from base64 import b64encode
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def ask(port: int, path: str, data: bytes | None = None) -> Any:
+    """Ask the API as the superuser, and give its answer."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data)
+    request.add_header("Authorization", "Basic " + b64encode(b"root:a quiet blackboard").decode())
+    if data:
+        request.add_header("Content-Type", "multipart/form-data; boundary=part")
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def form_with_a_run() -> bytes:
+    """Give the body of an upload: a run of the lab below."""
+    disposition = b'Content-Disposition: form-data; name="file"; filename="Ours-task1-bm25-auto-text-P.tsv"'
+    fields = b'--part\r\nContent-Disposition: form-data; name="team"\r\n\r\nOurs\r\n'
+    return fields + b"--part\r\n" + disposition + b"\r\n\r\nA.1\t11\t1\t2.5\tbm25\n\r\n--part--\r\n"
+
+
+SCENE = """
+from arqlab.core.models import *
+User.objects.create_superuser("root", "root@example.org", "a quiet blackboard")
+Team.objects.create(lab=Lab.objects.get(), name="Ours")
+"""
+
+
+def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
+    """Write a lab of one task and one topic, with qrels; load it, with a superuser and a team, by commands."""
+    (folder / "lab.toml").write_text(
+        '[lab]\nslug = "small"\nname = "Small"\nprotocol = "arqmath-1"\n'
+        '[[tasks]]\nslug = "task1"\nname = "Answers"\nkind = "answers"\ntopics = "topics.xml"\n'
+        'qrels = [{ name = "official", file = "qrels.tsv" }]\n'
+    )
+    topic = '<Topic number="A.1"><Title>Sums</Title><Question>Add them.</Question><Tags>sums</Tags></Topic>'
+    (folder / "topics.xml").write_text(f"<Topics>{topic}</Topics>")
+    (folder / "qrels.tsv").write_text("A.1\t0\t11\t3\n")
+    for command in (["load_lab", str(folder)], ["shell", "--command", SCENE]):
+        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True)
+
+
+def first_score(port: int) -> float:
+    """Wait for the board to hold the run, and give its value of the main measure."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        board = ask(port, "/api/labs/small/tasks/task1/leaderboard/")
+        if board["runs"]:
+            return float(next(iter(board["runs"][0]["scores"].values())))
+        time.sleep(0.5)
+    raise TimeoutError("No scores after 60 s.")

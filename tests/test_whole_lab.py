@@ -1,0 +1,85 @@
+"""A whole lab through its doors: loaded from a folder, joined, run, scored, released, read by a visitor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from arqlab.core.models import Team, User
+from evaluation.services import score_waiting
+from submissions.models import Run
+
+LAB = """
+[lab]
+slug = "small"
+name = "A small lab"
+protocol = "arqmath-1"
+
+[[tasks]]
+slug = "task1"
+name = "Answers"
+kind = "answers"
+topics = "topics.xml"
+qrels = [{ name = "official", file = "qrels.tsv" }]
+"""
+TOPIC = '<Topic number="A.{0}"><Title>Sum {0}</Title><Question>Add them.</Question><Tags>sums</Tags></Topic>'
+RUN = b"A.1\t11\t1\t2.5\tours\nA.1\t12\t2\t1.5\tours\nA.2\t21\t1\t0.5\tours\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lab.toml").write_text(LAB)
+    (tmp_path / "topics.xml").write_text(f"<Topics>{TOPIC.format(1)}{TOPIC.format(2)}</Topics>")
+    (tmp_path / "qrels.tsv").write_text("A.1\t0\t11\t3\nA.1\t0\t12\t0\nA.2\t0\t22\t2\nA.2\t0\t21\t0\n")
+    return tmp_path
+
+
+def signed_up(name: str) -> Client:
+    """Sign a person up through the page, and give their browser."""
+    client = Client()
+    person = {"email": f"{name}@example.org", "username": name, "password1": "a quiet blackboard"}
+    assert client.post("/accounts/signup/", person).status_code == 302
+    return client
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder: Path) -> None:
+    organizer, ada, grace = signed_up("organizer"), signed_up("ada"), signed_up("grace")
+    call_command("load_lab", str(folder), organizer="organizer@example.org", verbosity=0)
+    ada.post("/labs/small/teams/new/", {"name": "Ours"})
+    team = Team.objects.get(name="Ours")
+    grace.post(f"/join/{team.invitation_token}/")
+
+    # The second member submits for the team; the run is checked before the answer comes, as tasks run in this process.
+    file = SimpleUploadedFile("Ours-task1-sums-auto-text-P.tsv", RUN)
+    grace.post("/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"})
+    run = Run.objects.get(submitted_by=User.objects.get(username="grace"))
+    assert (run.status, run.is_primary) == ("valid", True)
+
+    assert b"sums" not in Client().get("/labs/small/tasks/task1/leaderboard/").content
+    score_waiting(at=timezone.now())
+    organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "official"})
+    header, row = Client().get("/labs/small/tasks/task1/leaderboard/?format=tsv").content.decode().splitlines()
+    assert header.split("\t")[:5] == ["team", "run", "primary", "manual", "nDCG'"]
+    # A.1 is answered perfectly, A.2 not at all.
+    assert row.split("\t")[:5] == ["Ours", "sums", "P", "", "0.5000"]
+
+
+@pytest.mark.django_db
+def test_a_forgotten_password_is_set_anew_through_the_letter() -> None:
+    signed_up("ada")
+    Client().post("/accounts/password/reset/", {"email": "ada@example.org"})
+
+    [letter] = [letter for letter in mail.outbox if "reset" in letter.subject.lower()]
+    [link] = [word for word in letter.body.split() if "/accounts/password/reset/key/" in word]
+    client = Client()
+    form = client.get(link, follow=True)
+    client.post(form.request["PATH_INFO"], {"password1": "another blackboard", "password2": "another blackboard"})
+
+    assert Client().login(username="ada", password="another blackboard")
