@@ -116,8 +116,9 @@ def _rank_value(run: BoardRun, measure: str) -> float:
     return UNRANKED if run.is_withdrawn else run.values.get(measure, UNRANKED)
 
 
-def _falling(run: BoardRun, measure: str) -> tuple[float, str, str]:
-    return -run.values.get(measure, UNRANKED), run.team, run.tag
+def _falling(run: BoardRun, measure: str) -> tuple[float, str, str, int]:
+    # A withdrawn run that stays on a released board may have given its name to another.
+    return -run.values.get(measure, UNRANKED), run.team, run.tag, run.key
 
 
 def _rows(runs: Sequence[BoardRun], measures: Sequence[Measure], *, groups: bool) -> tuple[BoardRow, ...]:

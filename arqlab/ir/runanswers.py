@@ -26,6 +26,7 @@ QUOTED = re.compile(r'"((?:[^"]|"")*+)"(?=\t|\r?\n|\r?\Z)')
 PLAIN_END = re.compile(r"[\t\n]|\Z")
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+SCORE_LIKE = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+|nan|inf(inity)?)([eE][+-]?[0-9]+)?", re.IGNORECASE)
 SAMPLE = 200  # lines that tell a run of answers from a ranked list
 CHUNK = 20_000  # records that are held as Python values at a time
 
@@ -140,8 +141,13 @@ def _plain_end(text: str, position: int) -> int:
 
 
 def _is_ranked(cells: list[str]) -> bool:
-    """Tell whether six cells are those of a ranked list: the rank is the fourth, the score the fifth."""
-    return len(cells) == 6 and bool(INTEGER.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
+    """Tell whether six cells are those of a ranked list: the rank is the fourth, the score the fifth, the tag one word.
+
+    Of a written answer the tag (the run's number) and the sources may look like a rank and a score, its text does not
+    look like a tag. A score may be a wrong one.
+    """
+    is_list = len(cells) == 6 and " " not in cells[5].strip()
+    return is_list and bool(INTEGER.fullmatch(cells[3]) and SCORE_LIKE.fullmatch(cells[4]))
 
 
 def _is_written(cells: list[str]) -> bool:

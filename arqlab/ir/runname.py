@@ -1,8 +1,8 @@
 """What the name of a run file tells (protocol §4)."""
 
 import re
-from collections.abc import Collection
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 from arqlab.ir.records import ItemKind
 
@@ -14,6 +14,12 @@ ENDINGS = re.compile(r"(\.(tsv|txt|csv|run|res|gz|zip))+$", re.IGNORECASE)
 VISUAL_IDS = re.compile(r"[._-]visual[._-]?ids?$", re.IGNORECASE)
 DATA_USED: dict[str, DataUsed] = {"both": "both", "text": "text", "math": "math", "links": "links", "link": "links"}
 ANSWER_KINDS: dict[str, AnswerKind] = {"extract": "extract", "generate": "generate"}
+MARKS: Mapping[str, Mapping[str, object]] = {
+    "primary": {"p": True, "a": False},
+    "answer_kind": ANSWER_KINDS,
+    "data_used": DATA_USED,
+    "manual": {"manual": True, "auto": False},
+}
 
 
 class RunName(NamedTuple):
@@ -32,8 +38,8 @@ class RunName(NamedTuple):
 def read_name(filename: str) -> RunName:
     """Read `TEAM-taskN-RUN-{auto|manual}-{both|text|math}-[extract|generate-]{P|A}.tsv[.gz]` as far as it goes.
 
-    The marks are read from the end, so that a run tag may hold hyphens and a mark may be missing. A name without task
-    is a run tag.
+    The marks are read from the end, in any order and each once, so that a run tag may hold hyphens and a mark may be
+    missing. A name without task is a run tag.
     """
     stem = ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
     items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
@@ -42,22 +48,18 @@ def read_name(filename: str) -> RunName:
     if not parts:
         return RunName(tag=stem or None, items=items)
     words = (parts["rest"] or "").split("-")
-    primary = {"p": True, "a": False}.get(_taken(words, {"p", "a"}))
-    answer_kind = ANSWER_KINDS.get(_taken(words, ANSWER_KINDS))
-    data_used = DATA_USED.get(_taken(words, DATA_USED))
-    manual = {"manual": True, "auto": False}.get(_taken(words, {"auto", "manual"}))
+    marks: dict[str, Any] = {}
+    while len(words) > 1 and (kind := _kind_of(words[-1])) is not None and kind not in marks:
+        marks[kind] = MARKS[kind][words.pop().lower()]
     return RunName(
         team=parts["team"],
         task=parts["task"].lower(),
         tag="-".join(words) or None,
-        manual=manual,
-        data_used=data_used,
-        answer_kind=answer_kind,
-        primary=primary,
         items=items,
+        **marks,
     )
 
 
-def _taken(words: list[str], marks: Collection[str]) -> str:
-    """Take the last word off if it is one of the marks; the run tag keeps at least one word."""
-    return words.pop().lower() if len(words) > 1 and words[-1].lower() in marks else ""
+def _kind_of(word: str) -> str | None:
+    """Say which mark a word is, by the field of RunName that it fills; None for a word of the run tag."""
+    return next((kind for kind, words in MARKS.items() if word.lower() in words), None)

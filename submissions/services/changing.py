@@ -19,6 +19,7 @@ from submissions.services.rules import (
     require_quota,
     require_role,
     require_submission,
+    require_tags,
 )
 
 
@@ -29,7 +30,8 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
     Raises `UserError` after the deadline, for a stranger, and for a run that takes no part.
     """
     require_change(_sender(run, by, at))
-    yield_primary(run, by=by)
+    if not run.is_baseline:
+        yield_primary(run, by=by)
     if not Run.objects.valid().filter(pk=run.pk).update(is_primary=True):
         raise UserError(
             f"Run {run.tag} takes no part as it is {run.state}. Mark a valid, submitted run as primary.", code="state"
@@ -77,7 +79,7 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     Raises `UserError` when a rule refuses it, when its check found errors, and when it is a submission already.
     """
     require_submission(_sender(run, by, at), tags=[run.tag], baseline=run.is_baseline)
-    if run.is_primary and run.status == Run.Status.VALID:
+    if run.is_primary and run.status == Run.Status.VALID and not run.is_baseline:
         yield_primary(run, by=by)
     checked = Run.objects.filter(pk=run.pk, check_only=True).exclude(status=Run.Status.INVALID)
     if not checked.update(check_only=False, submitted_at=at, submitted_by=by):
@@ -94,6 +96,7 @@ def claims_of(run: Run) -> RunClaims:
 
 
 def _require_correctable(sender: Sender, run: Run, claims: RunClaims) -> None:
+    require_tags([claims.tag])
     if run.withdrawn_at:
         raise UserError(f"Run {run.tag} was withdrawn; what is said of it stays as it is.", code="state")
     if claims.is_baseline != run.is_baseline and not sender.commands:

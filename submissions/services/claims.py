@@ -30,7 +30,7 @@ class RunClaims:
 
 def claims_from_name(name: str) -> RunClaims:
     """Read what a file's name tells (protocol §4); a run of which it says nothing is an automatic, alternate one."""
-    read = read_name(name)
+    read = read_name("".join(sign if sign.isprintable() else "_" for sign in name))
     return RunClaims(
         tag=(read.tag or "run")[:TAG_LENGTH],
         is_primary=bool(read.primary),

@@ -21,7 +21,7 @@ from arqlab.core.services import record_event
 from arqlab.ir.upload import UploadRefusedError, zip_members
 from submissions.models import Run, Upload
 from submissions.services.claims import RunClaims, claims_from_name
-from submissions.services.rules import Sender, require_role, require_submission
+from submissions.services.rules import Sender, require_role, require_submission, require_tags
 
 NAME_LENGTH = 255
 
@@ -96,10 +96,18 @@ def require_size(file: File) -> None:
 def claims_of_file(file: File, claims: Mapping[str, RunClaims]) -> dict[str, RunClaims]:
     """Give what is said of every run in a file, by the name inside the archive; "" stands for the file itself.
 
-    `claims` go by the name that a person sees: the member's, or the file's.
+    `claims` go by the name that a person sees: the member's, or the file's. Raises `UserError` for a name or a tag that
+    cannot be kept.
     """
     shown = {member: member or str(file.name) for member in members_of(file) or [""]}
-    return {member: claims.get(name) or claims_from_name(name) for member, name in shown.items()}
+    if long := next((member for member in shown if len(member) > NAME_LENGTH), None):
+        raise UserError(
+            f"The zip has a file whose path is longer than {NAME_LENGTH} characters: {long[:60]}… Shorten it.",
+            code="name",
+        )
+    said = {member: claims.get(name) or claims_from_name(name) for member, name in shown.items()}
+    require_tags(own.tag for own in said.values())
+    return said
 
 
 def claims_for(file: File, **given: Any) -> dict[str, RunClaims]:
@@ -141,7 +149,9 @@ def _take_in(sender: Sender, file: File, said: Mapping[str, RunClaims], *, check
 
 def _store(file: File, *, by: User | None, at: datetime) -> Upload:
     """Keep a file as it was sent; its sha256 is taken while the bytes go to the storage."""
-    name, sent = PurePosixPath(str(file.name)).name[-NAME_LENGTH:], SentFile(file)
+    # A name that is not UTF-8 comes from the file system with signs that no database takes.
+    name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
+    sent = SentFile(file)
     upload = Upload(name=name, uploaded_by=by, uploaded_at=at)
     # The stored name only reminds of the sent one, which may be longer than a folder takes or hold anything.
     upload.file.save(re.sub(r"[^A-Za-z0-9._-]", "_", name).strip(".")[-60:] or "run", sent, save=False)

@@ -13,6 +13,7 @@ from arqlab.ir.runfile import ProblemGroup, RunReport
 from submissions.models import RunProblem
 
 FIRST_LINES = 10
+SHOWN_TAGS = 20  # a broken file may have one in every line
 # A found value may be a line of megabytes; a page shows its beginning, the download more.
 SHOWN_CHARACTERS = 200
 KEPT_CHARACTERS = 1000
@@ -46,7 +47,7 @@ def outcome_of(report: RunReport) -> Outcome:
         "lines": report.lines,
         "rows": report.rows,
         "topics": report.topics,
-        "run_tags": list(report.run_tags),
+        "run_tags": list(report.run_tags[:SHOWN_TAGS]),
     }
     columns = [
         group.occurrences.select(

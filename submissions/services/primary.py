@@ -10,10 +10,8 @@ from submissions.models import Run
 def yield_primary(run: Run, *, by: User | None) -> None:
     """Make the team's earlier primary run an alternate one, because `run` takes its place. Baselines keep their marks.
 
-    Call it inside the transaction that makes `run` the primary one.
+    Call it inside the transaction that makes `run` the primary one, if it is no baseline.
     """
-    if run.is_baseline:
-        return
     Team.objects.select_for_update().get(pk=run.team_id)  # of two runs that become primary at once, one waits here
     earlier = Run.objects.valid().filter(task=run.task_id, team=run.team_id, is_primary=True, is_baseline=False)
     for other in earlier.exclude(pk=run.pk).select_related("team"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.permissions import is_team_member, may_organize
 from submissions.models import Run
 from submissions.selectors import quota_left
+from submissions.services.claims import TAG_LENGTH
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,23 @@ def require_quota(sender: Sender, *, runs: int) -> None:
         )
 
 
+def require_tags(tags: Iterable[str]) -> None:
+    """Refuse a tag that boards cannot show: an empty or very long one, or one with line ends and the like in it."""
+    for tag in tags:
+        if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
+            raise UserError(
+                f"The run tag {tag[:TAG_LENGTH]!r} cannot be used. Give the run a tag of 1 to {TAG_LENGTH} characters on "
+                "one line.",
+                code="tag",
+            )
+
+
 def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
-    """Refuse a tag that the team already uses in this task, or that two of the sent files share."""
+    """Refuse a tag that the team already uses in this task, or that two of the sent files share.
+
+    Locks the team's row, as `require_quota` does: baselines come here without it.
+    """
+    Team.objects.select_for_update().get(pk=sender.team.pk)
     taken = set(
         Run.objects.submitted()
         .filter(task=sender.task, team=sender.team, withdrawn_at=None, tag__in=tags)

@@ -63,8 +63,10 @@ def _finish(run: Run, outcome: Outcome, *, at: datetime) -> bool:
     index = "" if outcome.index is None else _store(run, run.index, outcome.index)
     occurrences = _store(run, run.occurrences, outcome.occurrences)
     with transaction.atomic():
-        run.refresh_from_db(fields=["is_primary", "is_baseline", "check_only"])  # a person may have corrected them
-        if outcome.is_valid and run.is_primary and not run.check_only:
+        # A person may have changed them meanwhile.
+        run.refresh_from_db(fields=["is_primary", "is_baseline", "check_only", "withdrawn_at"])
+        takes_part = outcome.is_valid and not (run.check_only or run.is_baseline or run.withdrawn_at)
+        if takes_part and run.is_primary:
             yield_primary(run, by=None)
         claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
         won = claimed.update(

@@ -98,3 +98,23 @@ def test_a_run_of_any_length_is_read_whole(monkeypatch):
     data = b"".join(b"A.1\t1\t1.0\tt\t\tanswer %d\n" % number for number in range(5))
 
     assert read_answers(data, RULES).rows["line"].to_list() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("score", ["0,9", "nan", "-Infinity"])
+def test_formulas_whose_scores_are_all_wrong_are_still_a_ranked_list(score):
+    data = f"B.1\t12\t7\t1\t{score}\trun\nB.1\t13\t7\t2\t{score}\trun\n".encode()
+
+    assert not holds_answers(data, TaskKind.FORMULAS)
+
+
+def test_answers_of_run_1_that_name_one_source_are_answers():
+    data = b"A.1\t1\t1.0\t1\t123456\tIt is even.\nA.2\t1\t0.5\t1\t99\tBy induction.\n"
+
+    assert holds_answers(data, TaskKind.WRITTEN_ANSWERS)
+    assert holds_answers(data, TaskKind.FORMULAS)
+
+
+def test_a_ranked_list_of_formulas_is_none_of_answers():
+    data = b"B.1\t12\t7\t1\t0.9\trun\n"
+
+    assert not holds_answers(data, TaskKind.WRITTEN_ANSWERS)

@@ -1,5 +1,7 @@
 """A file name is read as far as it goes."""
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,3 +55,16 @@ def test_a_name_that_follows_the_rule_is_read_whole(tag, manual, data, mark):
 
     assert (name.team, name.task, name.tag) == ("Team", "task2", f"r{tag}")
     assert (name.manual, name.data_used, name.primary) == (manual == "manual", data, mark == "P")
+
+
+@pytest.mark.parametrize("marks", list(permutations(("auto", "math", "generate", "P"))))
+def test_marks_are_read_in_any_order(marks):
+    name = read_name(f"Team-task3-My-Run-{'-'.join(marks)}.TSV.GZ")
+
+    assert (name.tag, name.manual, name.data_used, name.answer_kind, name.primary) == (
+        "My-Run", False, "math", "generate", True,
+    )  # fmt: skip
+
+
+def test_a_mark_that_comes_twice_is_a_word_of_the_tag():
+    assert read_name("Team-task1-a-b-A-A.tsv").tag == "a-b-A"

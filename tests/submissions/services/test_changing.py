@@ -106,6 +106,15 @@ def test_a_baseline_that_becomes_a_run_needs_a_place(scene: Scene) -> None:
         correct(baseline, scene.organizer, is_baseline=False)
 
 
+def test_a_primary_baseline_that_becomes_a_run_takes_the_place_of_the_primary_one(scene: Scene, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(is_primary=True)
+    baseline = ValidRunFactory(task=scene.task, team=scene.team, is_baseline=True, is_primary=True)
+    claims = replace(services.claims_of(baseline), is_baseline=False)
+    services.correct_run(run=baseline, claims=claims, by=scene.organizer, at=NOW)
+    primary = Run.objects.filter(is_primary=True, is_baseline=False)
+    assert list(primary) == [baseline]
+
+
 def test_a_withdrawn_run_is_not_corrected(scene: Scene) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, withdrawn_at=NOW)
     with pytest.raises(UserError, match="was withdrawn"):

@@ -101,3 +101,16 @@ def test_a_check_is_no_submission(scene: Scene) -> None:
     run = services.check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
     assert run.check_only
     assert not AuditEvent.objects.filter(verb="run.submit").exists()
+
+
+def test_a_file_name_that_is_not_utf_8_is_kept_as_far_as_it_can_be(scene: Scene) -> None:
+    [run] = services.submit_upload(
+        file=sent(GOOD_RUN, "r\udce9sum\udce9.tsv"), task=scene.task, team=scene.team, by=scene.member, at=NOW
+    )
+    assert (run.upload.name, run.tag) == ("r?sum?.tsv", "r_sum_")
+
+
+def test_a_path_in_a_zip_that_cannot_be_kept_is_refused(scene: Scene) -> None:
+    packed = sent(zipped({f"{'d' * 260}/run.tsv": GOOD_RUN}), "runs.zip")
+    with pytest.raises(UserError, match="longer than 255 characters"):
+        services.submit_upload(file=packed, task=scene.task, team=scene.team, by=scene.member, at=NOW)

@@ -11,7 +11,7 @@ from arqlab.core.models import Task
 from submissions import services
 from submissions.models import Run
 from tests.factories import Scene, make_lab
-from tests.submissions.factories import NOW, RunFactory, ValidRunFactory, sent
+from tests.submissions.factories import GOOD_RUN, NOW, RunFactory, ValidRunFactory, sent
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -119,6 +119,15 @@ def test_a_team_uses_a_tag_once(scene: Scene) -> None:
     submit(scene)
     with pytest.raises(UserError, match="two runs with the tag new in Answer retrieval"):
         submit(scene)
+
+
+@pytest.mark.parametrize("tag", ["", "  ", "a" * 101, "two\nlines"])
+def test_a_tag_is_a_short_word_through_every_door(scene: Scene, tag: str) -> None:
+    claims = {"run.tsv": services.RunClaims(tag=tag)}
+    with pytest.raises(UserError, match="tag"):
+        services.submit_upload(
+            file=sent(GOOD_RUN, "run.tsv"), task=scene.task, team=scene.team, by=scene.member, at=NOW, claims=claims
+        )
 
 
 def test_the_tag_of_a_refused_run_is_free(scene: Scene) -> None:

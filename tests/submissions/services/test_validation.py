@@ -65,6 +65,12 @@ def test_the_report_holds_every_kind_of_problem_with_its_first_lines(scene: Scen
     assert [problem.position for problem in run.problems.all()] == list(range(len(found)))
 
 
+def test_of_many_tags_the_first_ones_are_shown(scene: Scene) -> None:
+    lines = [f"A.1\t{item}\t{item}\t{-item}\ttag{item}\n" for item in range(1, 31)]
+    run = validated(submitted(scene, "".join(lines).encode()))
+    assert (len(run.report["run_tags"]), run.problems.get(kind="several-tags").count) == (20, 29)
+
+
 def test_every_place_is_kept_beside_the_first_ones(scene: Scene) -> None:
     lines = b"".join(b"A.1\t10\t%d\t%d\tt\n" % (rank, 99 - rank) for rank in range(1, 41))
     run = validated(submitted(scene, lines))
@@ -112,6 +118,15 @@ def test_a_refused_primary_run_leaves_the_earlier_one_as_it_is(scene: Scene) -> 
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     validated(submitted(scene, BAD_RUN, "Alpha-task1-bm25-auto-both-P.tsv"))
     assert Run.objects.get(pk=earlier.pk).is_primary
+
+
+def test_a_primary_run_that_was_withdrawn_while_it_was_checked_takes_no_place(scene: Scene) -> None:
+    earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
+    run = submitted(scene, name="Alpha-task1-new-auto-both-P.tsv")
+    services.withdraw_run(run=run, reason="A mistake.", by=scene.member, at=NOW)
+    validated(run)
+    earlier.refresh_from_db()
+    assert earlier.is_primary
 
 
 def test_baselines_keep_their_marks(scene: Scene) -> None:
