@@ -12,6 +12,7 @@ from django.db.models import Max
 
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services import load_lab_file, record_event
+from arqlab.ir.collectionfile import collection_problems
 from arqlab.ir.labfile import LabFile, QrelsFile, TaskFile, read_lab
 from arqlab.ir.qrelfile import write_qrels
 from arqlab.ir.records import FileRefusedError, Problem
@@ -39,10 +40,13 @@ def load_lab(*, folder: Path, at: datetime, by: User | None) -> LoadedLab:
     before = lab_fingerprint(known) if known else ""
     lab = load_lab_file(file, by=by)
     problems = _load_all_qrels(lab, file, by=by)
-    # Last of all, for it writes files: whatever is wrong elsewhere is known by now.
-    problems += _load_collection(lab, file, at=at, is_wanted=not problems)
     if problems:
-        raise FileRefusedError(problems)
+        collection = file.collection
+        unread = collection_problems(collection.posts, collection.index) if collection else ()
+        raise FileRefusedError([*problems, *unread])
+    if file.collection is not None:
+        # Last of all, for it writes files: whatever is wrong elsewhere is known by now.
+        load_collection(lab=lab, file=file.collection, at=at)
     return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
 
 
@@ -105,13 +109,3 @@ def _load_task_qrels(task: Task, file: TaskFile, *, by: User | None) -> list[Pro
         except FileRefusedError as error:
             problems += error.problems
     return problems
-
-
-def _load_collection(lab: Lab, file: LabFile, *, at: datetime, is_wanted: bool) -> list[Problem]:
-    if file.collection is None or not is_wanted:
-        return []
-    try:
-        load_collection(lab=lab, file=file.collection, at=at)
-    except FileRefusedError as error:
-        return list(error.problems)
-    return []

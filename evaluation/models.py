@@ -18,6 +18,12 @@ class Scoring(models.Model):
     qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="scorings")
     measures = models.JSONField(help_text="The measures' names, as ir_measures writes them.")
     order = models.CharField(max_length=10, default="score", help_text="What orders the run's items: score or rank.")
+    identity = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        help_text="What told which item of the qrels an item of the run is: the run's tag, or the formula index.",
+    )
     scored_at = models.DateTimeField()
 
     class Meta:
@@ -26,9 +32,13 @@ class Scoring(models.Model):
     def __str__(self) -> str:
         return f"{self.run} against {self.qrel_set}"
 
-    def covers(self, measures: Iterable[str], order: str) -> bool:
-        """Say whether the run was scored with (at least) these measures and in this order."""
-        return self.order == order and set(measures) <= set(self.measures)
+    def holds(self, order: str, identity: str) -> bool:
+        """Say whether the run was scored in this order and by this identity of items, so that its scores still stand."""
+        return (self.order, self.identity) == (order, identity)
+
+    def covers(self, measures: Iterable[str], order: str, identity: str) -> bool:
+        """Say whether the run was scored so with (at least) these measures."""
+        return self.holds(order, identity) and set(measures) <= set(self.measures)
 
 
 class RunScore(models.Model):

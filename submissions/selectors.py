@@ -21,9 +21,14 @@ from arqlab.core.permissions import Visitor, may_organize
 from arqlab.core.selectors import Standing, topic_ids
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.runfile import RunRules, repaired_run
-from arqlab.ir.upload import Unpacked, unpack
+from arqlab.ir.upload import MAX_RUN_BYTES, Unpacked, unpack
 from collection.selectors import collection_of, formulas_frame, posts_frame
 from submissions.models import Run, RunProblem
+
+FEWEST_LINES = 100_000
+"""Lines of a run file that are read whatever the task: a written answer takes several."""
+BYTES_OF_A_LINE = 80
+"""What a line of a long run may have on average; ids and tags take about 40."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +119,29 @@ def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
     ).order_by("-submitted_at", "-pk")
 
 
-def unpack_runs(file: File, *, name: str, only: str | None = None) -> list[Unpacked]:
-    """Give the run files of an upload within this site's limits, of a zip perhaps one member only.
+def most_lines(task: Task) -> int:
+    """Give how many lines of a run file are read: twice what the task takes, so that a list too long can be repaired.
+
+    Checking takes time and memory with every line. Where the topics are not known, this site's own limit holds.
+    """
+    taken = len(topic_ids(task)) * task.protocol.limit
+    return min(settings.RUN_MAX_LINES, max(FEWEST_LINES, 2 * taken)) if taken else settings.RUN_MAX_LINES
+
+
+def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -> list[Unpacked]:
+    """Give the run files of an upload within the limits of this site and task, of a zip perhaps one member only.
 
     Raises `arqlab.ir.upload.UploadRefusedError` when the file cannot be unpacked.
     """
-    stream, lines = cast(BinaryIO, file), settings.RUN_MAX_LINES
-    return unpack(stream, name=name, max_bytes=settings.RUN_MAX_BYTES, max_lines=lines, only=only)
+    lines = most_lines(task)
+    return unpack(
+        cast(BinaryIO, file),
+        name=name,
+        max_bytes=settings.RUN_MAX_BYTES,
+        max_lines=lines,
+        max_run_bytes=max(MAX_RUN_BYTES, lines * BYTES_OF_A_LINE),
+        only=only,
+    )
 
 
 def run_bytes(run: Run) -> bytes:
@@ -129,7 +150,7 @@ def run_bytes(run: Run) -> bytes:
     Raises `arqlab.ir.upload.UploadRefusedError` when the file cannot be unpacked.
     """
     with run.upload.file.open("rb") as file:
-        return unpack_runs(file, name=run.upload.name, only=run.member or None)[0].data
+        return unpack_runs(file, name=run.upload.name, task=run.task, only=run.member or None)[0].data
 
 
 def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -6,6 +6,7 @@ formula stands in which post. `read_posts` gives the texts.
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
@@ -48,6 +49,32 @@ def read_posts(path: Path) -> Iterator[Post]:
                 yield _post(row, kind)
 
 
+def read_collection(posts: Path | None, index: Path | None) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """Read the posts and the formula index of a collection (`posts_frame`, `formulas_frame`); None for what it has not.
+
+    Raises FileRefusedError with every problem of both files.
+    """
+    frames: list[pl.DataFrame | None] = []
+    problems: list[Problem] = []
+    for path, read in ((posts, posts_frame), (index, formulas_frame)):
+        try:
+            frames.append(None if path is None else read(path))
+        except FileRefusedError as refused:
+            problems += refused.problems
+    if problems:
+        raise FileRefusedError(problems)
+    return frames[0], frames[1]
+
+
+def collection_problems(posts: Path | None, index: Path | None) -> tuple[Problem, ...]:
+    """Give every problem of a collection's files; none when it can be read."""
+    try:
+        read_collection(posts, index)
+    except FileRefusedError as refused:
+        return refused.problems
+    return ()
+
+
 def posts_frame(path: Path) -> pl.DataFrame:
     """Read `Posts.xml` as a stream into post_id, type (question or answer) and thread_id (the question's id).
 
@@ -68,8 +95,8 @@ def posts_frame(path: Path) -> pl.DataFrame:
                     problems.append(_bad_row(path, line, post_id, is_repeated=post_id in rows))
                 else:
                     rows[post_id] = (post_id, kind, thread)
-        except (etree.XMLSyntaxError, EOFError, OSError) as error:
-            line_of = getattr(error, "lineno", None)
+        except (etree.XMLSyntaxError, EOFError, OSError, zlib.error) as error:
+            line_of = getattr(error, "lineno", None) or None
             problems.append(Problem(str(path), line_of, str(error), "well-formed XML", "Give the whole Posts.xml."))
     if problems:
         raise FileRefusedError(problems)

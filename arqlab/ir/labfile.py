@@ -1,7 +1,8 @@
 """A lab as a folder: `lab.toml` and the topics, topic information and qrels that it names.
 
 Everything is read and checked before anything is given: a folder with one mistake is refused with all its mistakes.
-The collection's files are named and must exist; `arqlab.ir.collectionfile` reads them.
+The collection's files are named and must exist; `arqlab.ir.collectionfile` reads them when the lab is loaded, and here
+only to name their mistakes beside others.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqlab.ir.collectionfile import collection_problems
 from arqlab.ir.labtable import LabTable, Mistakes, closing_time, opening_time, slug_text
 from arqlab.ir.overrides import (
     OVERRIDABLE,
@@ -68,6 +70,11 @@ class CollectionFile:
     posts: Path | None
     formulas: Mapping[str, Path]
 
+    @property
+    def index(self) -> Path | None:
+        """Give the formula index to read ids from: all representations hold the same ones."""
+        return next(iter(self.formulas.values()), None)
+
 
 @dataclass(frozen=True, eq=False)
 class LabFile:
@@ -97,17 +104,20 @@ def read_lab(folder: Path) -> LabFile:
     """
     mistakes = Mistakes(folder / "lab.toml")
     root = mistakes.read_root()
-    lab = _lab(root)
+    collection = _collection(root.table("collection", required=False))
+    lab = _lab(root, collection)
     root.close()
+    if mistakes.problems and collection is not None:
+        # Else it is read when it is loaded; a folder that is refused is to be told all that is wrong with it.
+        mistakes.add_those_of(collection_problems(collection.posts, collection.index))
     mistakes.refuse_any()
     if lab is None:
         raise AssertionError("A lab without problems has all its parts.")
     return lab
 
 
-def _lab(root: LabTable) -> LabFile | None:
+def _lab(root: LabTable, collection: CollectionFile | None) -> LabFile | None:
     head = _head(root.table("lab"))
-    collection = _collection(root.table("collection", required=False))
     tables = root.tables("tasks")
     tasks = [task for table in tables if (task := _task(table, head)) is not None]
     _check_distinct(tables, "slug")
@@ -178,16 +188,16 @@ def _topics(table: LabTable, kind: TaskKind | None) -> list[Topic] | None:
 
 
 def _qrels(table: LabTable, rules: TaskProtocol, topics: list[Topic] | None) -> QrelsFile | None:
-    name, file = table.text("name"), table.file("file")
+    name, file = table.text("name", most=50), table.file("file")
     items = table.take("items", item_kind, rules.items) or rules.items
     labels = table.take("labels", label_range, rules.labels) or rules.labels
     relevant_from = table.take("relevant_from", whole_number, rules.relevant_from) or rules.relevant_from
     table.close()
-    if name is None or file is None:
+    if file is None:
         return None
     numbers = None if topics is None else {topic.query_id for topic in topics}
     frame = table.content(file, lambda data, path: read_qrels(data, path=path, labels=labels, topics=numbers))
-    return None if frame is None else QrelsFile(name, file, frame, items, labels, relevant_from)
+    return None if frame is None or name is None else QrelsFile(name, file, frame, items, labels, relevant_from)
 
 
 def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol | None:

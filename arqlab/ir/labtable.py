@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta, timezone
 from difflib import get_close_matches
 from pathlib import Path
@@ -98,9 +99,9 @@ class LabTable:
             self.mistake(key, f"{key} = {shown[:80]}", str(error), "Correct the value.")
             return None
 
-    def text(self, key: str) -> str | None:
-        """Read a key that holds some text."""
-        return self.take(key, _some_text)
+    def text(self, key: str, *, most: int = 200) -> str | None:
+        """Read a key that holds some text, of `most` characters at most."""
+        return self.take(key, lambda value: _short_text(value, most))
 
     def file(self, key: str, *, required: bool = True) -> Path | None:
         """Read a key that names a file beside the lab.toml; it must be there."""
@@ -108,9 +109,11 @@ class LabTable:
         if name is None:
             return None
         file = self._mistakes.path.parent / name
-        if file.is_file():
-            return file
-        self.mistake(key, f"{key} = {name!r}, which is no file", "the path of a file", "Correct the path.")
+        # A name that no system takes, such as one of 5,000 characters, is an error of the system and no answer.
+        with suppress(OSError):
+            if file.is_file():
+                return file
+        self.mistake(key, f"{key} = {name[:80]!r}, which is no file", "the path of a file", "Correct the path.")
         return None
 
     def content(self, file: Path, read: Callable[..., T]) -> T | None:
@@ -119,7 +122,10 @@ class LabTable:
             return read(file.read_bytes(), path=str(file))
         except FileRefusedError as error:
             self._mistakes.add_those_of(error.problems)
-            return None
+        except OSError as error:
+            found, todo = f"a file that cannot be read ({error.strerror})", "Look who may read the file."
+            self._mistakes.add_those_of((Problem(str(file), None, found, "a readable file", todo),))
+        return None
 
     def table(self, key: str, *, required: bool = True) -> "LabTable | None":
         """Read a key that holds a table."""
@@ -179,6 +185,13 @@ def _some_text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("some text")
     return value
+
+
+def _short_text(value: object, most: int) -> str:
+    text = _some_text(value)
+    if len(text) > most:
+        raise ValueError(f"at most {most} characters")
+    return text
 
 
 def _a_table(value: object) -> dict[str, object]:

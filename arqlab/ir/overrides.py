@@ -12,6 +12,8 @@ from arqlab.ir.measures import parse_measures
 from arqlab.ir.protocols import TaskProtocol
 from arqlab.ir.records import ItemKind
 
+HIGHEST_LABEL = 4
+
 
 class OverrideRefusedError(ValueError):
     """Fields that cannot be overridden as asked: {field: (what was found, what is expected, what to do)}."""
@@ -43,10 +45,13 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
 
 
 def label_range(value: object) -> tuple[int, int]:
-    """Read the labels of qrels written `"0-4"`: the lowest and the highest. Raises ValueError with what is expected."""
+    """Read the labels of qrels written `"0-4"`: the lowest and the highest. Raises ValueError with what is expected.
+
+    5 and 6 are no labels but say that an item was not judged (protocol §6).
+    """
     found = re.fullmatch(r"([0-9]{1,2})\s*[-–]\s*([0-9]{1,2})", value) if isinstance(value, str) else None
-    if found is None or int(found[1]) >= int(found[2]):
-        raise ValueError('the lowest and the highest label, like "0-4"')
+    if found is None or not int(found[1]) < int(found[2]) <= HIGHEST_LABEL:
+        raise ValueError(f'the lowest and the highest label, of 0 to {HIGHEST_LABEL}, like "0-4"')
     return int(found[1]), int(found[2])
 
 

@@ -13,6 +13,7 @@ from arqlab.ir.sourcetext import source_text
 
 _COLUMNS = r"^[ \t]*(?<topic>[^ \t]+)[ \t]+[^ \t]+[ \t]+(?<item>[^ \t]+)[ \t]+(?<label>[^ \t]+)[ \t]*$"
 _WHOLE_NUMBER = r"^([+-]?[0-9]{1,9})(?:\.0*)?$"
+_LONGEST_ID = 300
 _FOUR_COLUMNS = "four columns: topic, 0, item, label"
 
 
@@ -36,6 +37,7 @@ def read_qrels(
     problems = [
         *_misshapen(rows, path),
         *_bad_labels(readable.filter(~known_label.fill_null(False)), path, labels, also),
+        *_long_ids(readable, path),
         *_repeated(readable, path),
         *(_unknown_topics(readable, path, topics) if topics is not None else ()),
     ]
@@ -74,6 +76,13 @@ def _bad_labels(rows: pl.DataFrame, path: str, labels: tuple[int, int], also: Co
     expected = f"a whole number from {labels[0]} to {labels[1]}{extra}"
     for line, label in rows.select("line", "label").iter_rows():
         yield Problem(path, line, f"the label {label!r}", expected, "Correct the label, or the labels of the task.")
+
+
+def _long_ids(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
+    long = rows.filter((pl.col("item").str.len_chars() > _LONGEST_ID) | (pl.col("topic").str.len_chars() > _LONGEST_ID))
+    for line, text in long.select("line", "text").iter_rows():
+        expected, todo = f"ids of at most {_LONGEST_ID} characters", "Look whether the line's columns are right."
+        yield Problem(path, line, f"an id that is too long in {text[:80]!r}", expected, todo)
 
 
 def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:

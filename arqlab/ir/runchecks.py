@@ -11,6 +11,8 @@ from arqlab.ir.runreport import Finding, RunRules, occurrences
 
 LISTED = 5  # topics that are named in a sentence
 HASHES = 2**22  # a power of two, well above the items of a run
+SAMPLE = "the sample of the collection that this lab has"
+SOME_VISUAL_IDS = "the visual ids that are known, and some formulas of the collection have none yet"
 ITEM_NAMES = {
     ItemKind.POSTS: "a post id",
     ItemKind.FORMULA_IDS: "a formula id",
@@ -132,7 +134,7 @@ def _check_posts(rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.L
     yield from _unknown_items(found.filter(pl.col("type").is_null()), rules, ItemKind.POSTS)
     if rules.kind is TaskKind.ANSWERS:
         questions = found.filter(pl.col("type") != "answer")
-        yield from _mismatch("wrong-type", questions, rules, pl.format("{}, a {}", "item", "type"), pl.lit("an answer"))
+        yield from _mismatch("wrong-type", questions, pl.format("{}, a {}", "item", "type"), pl.lit("an answer"))
 
 
 def _check_formulas(rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame) -> Iterator[Finding]:
@@ -142,7 +144,7 @@ def _check_formulas(rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame 
     yield from _unknown_items(found.filter(pl.col("home").is_null()), rules, ItemKind.FORMULA_IDS)
     elsewhere = found.filter((pl.col("post") != pl.col("home")) & (pl.col("post") != ""))
     shown = pl.format("formula {} in post {}", "item", "post")
-    yield from _mismatch("wrong-post", elsewhere, rules, shown, pl.format("post {}", "home"))
+    yield from _mismatch("wrong-post", elsewhere, shown, pl.format("post {}", "home"))
 
 
 def _check_visual_ids(rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame) -> Iterator[Finding]:
@@ -168,10 +170,11 @@ def _unknown_items(unknown: pl.DataFrame, rules: RunRules, items: ItemKind, *, s
     if unknown.height:
         places = occurrences(unknown, found="item", expected=pl.lit(f"{ITEM_NAMES[items]} of the collection"))
         severity = Severity.ERROR if rules.complete and sure else Severity.NOTE
-        yield Finding("unknown-item", places, {"item": ITEM_NAMES[items]}, severity)
+        part = SAMPLE if not rules.complete else SOME_VISUAL_IDS
+        yield Finding("unknown-item", places, {"item": ITEM_NAMES[items], "part": part}, severity)
 
 
-def _mismatch(kind: str, rows: pl.DataFrame, rules: RunRules, found: pl.Expr, expected: pl.Expr) -> Iterator[Finding]:
+def _mismatch(kind: str, rows: pl.DataFrame, found: pl.Expr, expected: pl.Expr) -> Iterator[Finding]:
+    """Report what contradicts the collection. It is an error in a sample too: what a sample holds is certain."""
     if rows.height:
-        severity = Severity.ERROR if rules.complete else Severity.WARNING
-        yield Finding(kind, occurrences(rows, found=found, expected=expected), severity=severity)
+        yield Finding(kind, occurrences(rows, found=found, expected=expected))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 from polars import selectors as cs
 
+from arqlab.ir.panics import panics_as_errors
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity
 from arqlab.ir.runchecks import check_answers, check_duplicates, check_items, check_limit, check_tags, check_topics
@@ -23,11 +24,12 @@ INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order")
 ANSWER_COLUMNS = ("answer", "sources")
 
 
+@panics_as_errors()
 def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:
     """Check one unpacked run file by all rules of its task, and index it when it has no error.
 
     `items` says what the items of a TREC file of six columns are, when it is not what the rules say. Every problem is
-    reported with its line, counted from 1 over all lines of the file.
+    reported with its line, counted from 1 over all lines of the file. Raises EngineFailedError for a fault of polars.
     """
     text = read_text(data)
     lines = text.data.count(b"\n") + (text.data[-1:] not in (b"\n", b""))

@@ -12,13 +12,15 @@ ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 class Kind(NamedTuple):
     """The words of a kind. `{lines}`, `{topics}` and `{count}` and the facts of the finding stand in for figures.
 
-    `repair` says what the repaired file does about it; kinds without it are left to the team.
+    `repair` says what the repaired file does about it; kinds without it are left to the team. `as_note` are the message and
+    the todo of a finding that is only a note, where the kind is an error otherwise.
     """
 
     severity: Severity
     message: str
     todo: str
     repair: str = ""
+    as_note: tuple[str, str] | None = None
 
 
 KINDS: dict[str, Kind] = {
@@ -117,6 +119,10 @@ KINDS: dict[str, Kind] = {
         ERROR,
         "On {lines} the item is not in the collection; an item of this run is {item}.",
         "Take out these items, and look whether the right kind of id and the right edition of the collection were used.",
+        as_note=(
+            "On {lines} the item is not in {part}, so it could not be looked up; an item of this run is {item}.",
+            "Nothing is to be done.",
+        ),
     ),
     "wrong-type": Kind(
         ERROR,
@@ -236,13 +242,15 @@ def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
     """Put a finding into words. Without `can_repair` no repair is offered: the file as a whole cannot be rewritten."""
     kind = KINDS[finding.kind]
     repairable = can_repair and finding.repairable and bool(kind.repair)
-    todo = f"{kind.todo} {kind.repair}" if repairable else kind.todo
+    severity = finding.severity or kind.severity
+    message, todo = kind.as_note if kind.as_note and severity is NOTE else (kind.message, kind.todo)
+    todo = f"{todo} {kind.repair}" if repairable else todo
     facts = _counted(finding) | dict(finding.facts)
     return ProblemGroup(
         kind=finding.kind,
-        severity=finding.severity or kind.severity,
+        severity=severity,
         count=finding.occurrences.height,
-        message=kind.message.format(**facts),
+        message=message.format(**facts),
         todo=todo.format(**facts),
         occurrences=finding.occurrences,
         repairable=repairable,

@@ -118,6 +118,9 @@ def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     Scores that differ, but not as 32-bit floats, are a note of their own.
     """
     score = AS_TREC_EVAL_READS_IT
+    if rules.order != "score":
+        # By rank, equal scores need not be neighbours.
+        ordered = ordered.select("line", "topic", "score", "score_text").sort("topic", "score", nulls_last=True)
     is_same = ((pl.col("topic") == pl.col("topic").shift()) & (score == score.shift())).fill_null(value=False)
     is_tied = is_same | is_same.shift(-1, fill_value=False)
     ordered = ordered.select("line", "topic", "score", "score_text")

@@ -4,6 +4,7 @@ import re
 
 import polars as pl
 
+from arqlab.ir.panics import panics_as_errors
 from arqlab.ir.ranking import with_order
 from arqlab.ir.runanswers import write_record
 from arqlab.ir.runformat import TASK3, RunTable
@@ -16,11 +17,12 @@ PASSES = 4  # a repair may bring another fault to light: a score that can be rea
 LEFT_OUT = ("blank-lines", "header-line")
 
 
+@panics_as_errors()
 def repaired_run(data: bytes, rules: RunRules) -> bytes | None:
     """Give the run with the safe repairs applied, or None when there is nothing to repair.
 
     What `check_run` calls repairable is gone from the file that comes back. Lines are left out or changed in place and
-    never moved; lines that need no repair stay as they are.
+    never moved; lines that need no repair stay as they are. Raises EngineFailedError for a fault of polars.
     """
     repaired = data
     for _ in range(PASSES):  # pragma: no branch  # no file is known that needs them all
@@ -73,13 +75,16 @@ def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> lis
     gone = table.rows.join(kept, on="line", how="anti")
     left_out |= _spanned(gone)
     changed = _changed_rows(table, kept)
-    new = {row["line"]: row for row in changed.to_dicts()}
+    columns = _rewritten_columns(changed)
+    # Tuples of what is written and no more: dictionaries of all columns take a kilobyte a line.
+    new = {row[0]: row for row in changed.select("line", *columns).iter_rows()}
     left_out |= _spanned(changed) - set(new)
     written = []
     for number, line in enumerate(lines, start=1):
         if number in new:
-            end = "\r" if lines[int(new[number].get("last_line", number)) - 1].endswith("\r") else ""
-            written.append(_rewritten(line, new[number], table) + end)
+            row = dict(zip(columns, new[number][1:], strict=True))
+            end = "\r" if lines[int(row.get("last_line", number)) - 1].endswith("\r") else ""
+            written.append(_rewritten(line, row, table) + end)
         elif number not in left_out:
             written.append(line)
     return written
@@ -93,6 +98,13 @@ def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
     if any(finding.kind == "two-columns" for finding in table.findings):
         return both
     return both.filter(is_new | pl.col("line").is_in(list(_lines_of(table, ("padded-cells",)))))
+
+
+def _rewritten_columns(rows: pl.DataFrame) -> list[str]:
+    """Name the columns that a line is written anew from: of written answers all, else rank and score."""
+    if "answer" not in rows.columns:
+        return ["rank_text", "score_text"]
+    return [name for name in rows.columns if name != "line"]
 
 
 def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:

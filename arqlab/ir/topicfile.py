@@ -14,6 +14,7 @@ from arqlab.ir.records import FileRefusedError, Problem, Topic
 from arqlab.ir.sourcetext import source_text
 
 _ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
+_LONGEST_ID = 100
 _TWO_COLUMNS = "two columns with a tab between: topic and LaTeX"
 
 
@@ -33,6 +34,7 @@ def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[Topic
     is_xml = data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<")
     topics, problems = _xml_topics(data, path, formulas) if is_xml else _text_topics(data, path)
     problems.extend(_repeated(topics, path))
+    problems.extend(_bad_numbers(topics, path))
     if not topics and not problems:
         problems.append(Problem(path, None, "no topic", "one topic at least", "Give the file that holds the topics."))
     if problems:
@@ -47,6 +49,17 @@ def _repeated(topics: list[tuple[Topic, int]], path: str) -> Iterator[Problem]:
             found = f"the topic {topic.query_id} again, after line {first[topic.query_id]}"
             yield Problem(path, line, found, "each topic once", "Give the topic another number, or take it out.")
         first.setdefault(topic.query_id, line)
+
+
+def _bad_numbers(topics: list[tuple[Topic, int]], path: str) -> Iterator[Problem]:
+    """Find numbers that cannot stand in a run file, whose columns blanks may part, or in an address."""
+    for topic, line in topics:
+        if len(topic.query_id) > _LONGEST_ID or re.search(r"[\s/]", topic.query_id):
+            found, todo = f"the topic number {topic.query_id[:80]!r}", "Give the topic another number."
+            yield Problem(path, line, found, f"at most {_LONGEST_ID} characters, no blank or slash among them", todo)
+        if len(topic.formula_id or "") > _LONGEST_ID:
+            found, todo = f"the formula id {(topic.formula_id or '')[:80]!r}", "Correct the formula id."
+            yield Problem(path, line, found, f"at most {_LONGEST_ID} characters", todo)
 
 
 def _text_topics(data: bytes, path: str) -> tuple[list[tuple[Topic, int]], list[Problem]]:

@@ -63,6 +63,8 @@ def _json_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
         found = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
     except json.JSONDecodeError as error:
         return {}, [Problem(path, error.lineno, f"broken JSON ({error.msg})", expected, todo)]
+    except RecursionError:
+        return {}, [Problem(path, None, "JSON that is nested very deeply", expected, todo)]
     problems = [
         Problem(path, None, f"the name {name} twice", "each name once", "Keep one of the two.") for name in repeated
     ]
@@ -82,15 +84,18 @@ def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, o
 
 
 def _csv_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
-    reader = csv.reader(io.StringIO(text, newline=""))
-    header = [name.strip() for name in next(reader)]
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(reader)]
+    except csv.Error as error:
+        return {}, [Problem(path, 1, f"broken CSV ({error})", "the names of the columns", "Correct the line.")]
     topic_at = next((at for at, name in enumerate(header) if _plain(name) in _TOPIC_COLUMNS), None)
     if topic_at is None:
         found, todo = f"the columns {', '.join(header)[:80]}", "Name the column of the topics Topic."
         return {}, [Problem(path, 1, found, "a column Topic", todo)]
     rows: TopicInfo = {}
     problems: list[Problem] = []
-    for line, cells in _cells(reader):
+    for line, cells in _cells(reader, path, problems):
         topic = cells[topic_at] if topic_at < len(cells) else ""
         if len(cells) != len(header):
             expected, todo = f"{len(header)} cells, as in the first line", "Fill or take out the line's cells."
@@ -103,8 +108,15 @@ def _csv_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
     return rows, problems
 
 
-def _cells(reader: "Iterator[list[str]]") -> Iterator[tuple[int, list[str]]]:
-    """Number the lines that hold something (a quoted cell may span several; the count is of the last)."""
-    for row in reader:
-        if any(row):
-            yield getattr(reader, "line_num", 0), [cell.strip() for cell in row]
+def _cells(reader: "Iterator[list[str]]", path: str, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
+    """Number the lines that hold something (a quoted cell may span several; the count is of the last).
+
+    Where no further line can be read, as after a quotation mark that nobody closes, that is one more of the problems.
+    """
+    try:
+        for row in reader:
+            if any(row):
+                yield getattr(reader, "line_num", 0), [cell.strip() for cell in row]
+    except csv.Error as error:
+        line = getattr(reader, "line_num", 0)
+        problems.append(Problem(path, line, f"broken CSV ({error})", "cells that can be read", "Correct the line."))

@@ -6,6 +6,7 @@ import posixpath
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from typing import IO, BinaryIO, NamedTuple
 
 from arqlab.ir.records import FileRefusedError, Problem
@@ -13,6 +14,7 @@ from arqlab.ir.records import FileRefusedError, Problem
 MEBIBYTE = 1024 * 1024
 CHUNK = 64 * 1024  # less than the longest line
 MAX_BYTES = 64 * MEBIBYTE
+MAX_RUN_BYTES = 16 * MEBIBYTE  # of one run: checking takes about fifteen times that
 MAX_LINES = 500_000
 MAX_LINE_BYTES = 200_000
 MAX_MEMBERS = 200
@@ -24,7 +26,8 @@ TAIL = 65_536 + 64  # where a zip ends: its end record, a comment, the locator o
 ZIP_END, ZIP64_LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
 END_RECORD = struct.Struct("<4s4H2LH")
 ENCRYPTED = 0x1
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
+# ValueError is for places before a zip's beginning and for names that are not UTF-8.
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
 OFFICE_MEMBERS = ("[Content_Types].xml", "mimetype", "META-INF/")
 RUN_FILE = "a run file: text in UTF-8, plain, gzipped or in a zip"
 SEND_RUN = "Send the run file itself."
@@ -50,10 +53,11 @@ GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
 
 
 class Unpacked(NamedTuple):
-    """One run file of an upload: its name without folders and `.gz`, and its bytes."""
+    """One run file of an upload: its name without folders and `.gz`, its bytes, and its path inside an archive."""
 
     name: str
     data: bytes
+    path: str = ""
 
 
 class UploadRefusedError(FileRefusedError):
@@ -87,11 +91,9 @@ class _Budget:
         """Take off what was read."""
         self.left -= size
         if self.left < 0:
-            raise _RefusedError(
-                f"more than {self.max_bytes:,} bytes when unpacked",
-                expected=f"at most {self.max_bytes:,} bytes",
-                todo="Send fewer runs at a time, or look whether the file is what you meant to send.",
-            )
+            found, most = f"more than {self.max_bytes:,} bytes when unpacked", f"at most {self.max_bytes:,} bytes"
+            todo = "Send fewer runs at a time, or look whether the file is what you meant to send."
+            raise _RefusedError(found, expected=most, todo=todo)
 
 
 class _Limits(NamedTuple):
@@ -99,6 +101,7 @@ class _Limits(NamedTuple):
 
     budget: _Budget
     max_lines: int
+    max_run_bytes: int = MAX_RUN_BYTES
     only: str | None = None
 
 
@@ -120,15 +123,21 @@ def zip_members(file: BinaryIO, *, name: str, max_bytes: int = MAX_BYTES) -> lis
 
 
 def unpack(
-    file: BinaryIO, *, name: str, max_bytes: int = MAX_BYTES, max_lines: int = MAX_LINES, only: str | None = None
+    file: BinaryIO,
+    *,
+    name: str,
+    max_bytes: int = MAX_BYTES,
+    max_lines: int = MAX_LINES,
+    max_run_bytes: int = MAX_RUN_BYTES,
+    only: str | None = None,
 ) -> list[Unpacked]:
     """Give the run files of an upload: the file itself, what a gzip file holds, or each file of a zip (gzipped or not).
 
-    `file` must be seekable. `max_bytes` is for all of it unpacked, `max_lines` for each run. `only` names one member of
-    a zip (`zip_members`): the others are not read, whatever they are. Raises UploadRefusedError with every problem.
+    `file` must be seekable. `max_bytes` is for all of it unpacked, `max_lines` and `max_run_bytes` for each run. `only`
+    names one member of a zip (`zip_members`): no other is read. Raises UploadRefusedError with every problem.
     Reading stops where a limit is passed, so a bomb costs no more than a run of the largest size.
     """
-    limits = _Limits(_Budget(max_bytes), max_lines, only)
+    limits = _Limits(_Budget(max_bytes), max_lines, max_run_bytes, only)
     try:
         if _head(file).startswith(ZIP):
             return _from_zip(file, name, limits)
@@ -150,7 +159,7 @@ def _from_zip(file: BinaryIO, name: str, limits: _Limits) -> list[Unpacked]:
                     problems.append(refused.at(f"{name}/{member.filename[:MAX_NAME]}"))
                     if limits.budget.left < 0:
                         break
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
+    except DAMAGE as error:
         raise _damaged_zip(error) from error
     if problems:
         raise UploadRefusedError(problems)
@@ -165,6 +174,9 @@ def _members(archive: zipfile.ZipFile, limits: _Limits) -> list[zipfile.ZipInfo]
     if len(names) > MAX_MEMBERS:
         raise _RefusedError(f"a zip of {len(names):,} files", expected=f"at most {MAX_MEMBERS:,} files")
     members = [member for member in archive.infolist() if not (member.is_dir() or _is_of_system(member.filename))]
+    [(path, times)] = Counter(member.filename for member in members).most_common(1) or [("", 0)]
+    if times > 1:
+        raise _RefusedError(f"a zip with {times} files of the name {path[:MAX_NAME]}", todo="Give each its own name.")
     if limits.only is not None:
         members = [member for member in members if member.filename == limits.only][:1]
     if not members:
@@ -174,7 +186,7 @@ def _members(archive: zipfile.ZipFile, limits: _Limits) -> list[zipfile.ZipInfo]
 
 
 def _damaged_zip(error: Exception) -> _RefusedError:
-    return _RefusedError(f"a zip that is damaged ({error})", todo="Pack it again and send it again.")
+    return _RefusedError(f"a zip that is damaged ({error})", todo="Pack it again.")
 
 
 def _is_of_system(path: str) -> bool:
@@ -198,10 +210,10 @@ def _unpacked(stream: IO[bytes], name: str, limits: _Limits) -> Unpacked:
     """Read one run file, taking one layer of gzip off."""
     base = posixpath.basename(name.replace("\\", "/"))[:MAX_NAME]
     if not _head(stream).startswith(GZIP):
-        return Unpacked(base, _read_run(stream, limits))
+        return Unpacked(base, _read_run(stream, limits), name)
     try:
         with gzip.GzipFile(fileobj=stream) as unzipped:
-            return Unpacked(base.removesuffix(".gz"), _read_run(unzipped, limits))
+            return Unpacked(base.removesuffix(".gz"), _read_run(unzipped, limits), name)
     except EOFError as error:
         raise _RefusedError("a gzip file that is cut short", todo="Send it again, whole.") from error
     except (OSError, zlib.error) as error:
@@ -213,9 +225,10 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: _Limits) -> bytes:
     head = _head(stream)
     _check_kind(head)
     # Not a list of chunks: what a BytesIO gathers is handed out without a second copy.
-    gathered, lines, open_bytes = io.BytesIO(), 0, 0
+    gathered, lines, open_bytes, own = io.BytesIO(), 0, 0, _Budget(limits.max_run_bytes)
     while chunk := stream.read(CHUNK):
         limits.budget.spend(len(chunk))
+        own.spend(len(chunk))
         if b"\0" in chunk:
             raise _null_byte(chunk, lines)
         end = b"\n" if b"\n" in chunk else b"\r"
@@ -260,12 +273,8 @@ def _null_byte(chunk: bytes, lines: int) -> _RefusedError:
 
 
 def _huge_line(line: int) -> _RefusedError:
-    return _RefusedError(
-        f"more than {MAX_LINE_BYTES:,} bytes in one line",
-        expected="one line for each item",
-        todo="Look whether the line ends were lost.",
-        line=line,
-    )
+    found, todo = f"more than {MAX_LINE_BYTES:,} bytes in one line", "Look whether the line ends were lost."
+    return _RefusedError(found, expected="one line for each item", todo=todo, line=line)
 
 
 def _too_many_lines(max_lines: int) -> _RefusedError:

@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from arqlab.core.models import Lab
-from arqlab.ir.collectionfile import formulas_frame, posts_frame, read_posts
+from arqlab.ir.collectionfile import read_collection, read_posts
 from arqlab.ir.labfile import CollectionFile
 from collection.models import Collection, LabCollection, Post
 
@@ -25,17 +25,14 @@ BATCH = 500
 def load_collection(*, lab: Lab, file: CollectionFile, at: datetime) -> Collection:
     """Load the collection that a lab's folder names, and have the lab search it.
 
-    A collection whose files were read before is not read again, whichever lab names it. All representations of a
-    formula index hold the same ids, so one of them is read.
+    A collection whose files were read before is not read again, whichever lab names it.
     Raises `arqlab.ir.records.FileRefusedError` with every problem of the files; nothing is loaded then.
     """
-    formulas = next(iter(file.formulas.values()), None)
-    digest = _sha256([path for path in (file.posts, formulas) if path])
+    digest = _sha256([path for path in (file.posts, file.index) if path])
     collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
     if collection.source_sha256 != digest:
         # Both are read before anything is written, so that a refused file leaves no columns behind.
-        posts = None if file.posts is None else posts_frame(file.posts)
-        ids = None if formulas is None else formulas_frame(formulas)
+        posts, ids = read_collection(file.posts, file.index)
         collection.posts_index = _store(file.slug, "posts", digest, posts)
         collection.formulas_index = _store(file.slug, "formulas", digest, ids)
         collection.source_sha256, collection.loaded_at = digest, at

@@ -11,13 +11,24 @@ from evaluation.selectors.boards import (
     released_leaderboard,
 )
 from evaluation.selectors.topics import TopicRow, scores_by_topic, topic_rows
-from evaluation.selectors.waiting import items_of, measures_of, obstacle, ordered_index, unscored_runs, waiting_scores
+from evaluation.selectors.waiting import (
+    formulas_index_of,
+    identity_of,
+    items_of,
+    measures_of,
+    obstacle,
+    ordered_index,
+    unscored_runs,
+    waiting_scores,
+)
 
 __all__ = [
     "QrelsFacts",
     "TopicRow",
     "board_of",
     "board_states",
+    "formulas_index_of",
+    "identity_of",
     "items_of",
     "live_board",
     "live_scores",

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import polars as pl
-from django.db.models import Exists, OuterRef
+from django.db.models import CharField, OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from arqlab.core.models import Task
 from arqlab.ir.measures import Measure, parse_measures
@@ -18,8 +19,12 @@ from evaluation.models import Scoring
 from submissions.models import Run
 from submissions.selectors import run_index
 
-JOINS_FORMULAS = Exists(Collection.objects.filter(labs=OuterRef("task__lab")).exclude(formulas_index=""))
-"""Whether the lab of some qrels has a collection that gives the visual ids of formulas."""
+FORMULAS_INDEX = Coalesce(
+    Subquery(Collection.objects.filter(labs=OuterRef("task__lab")).values("formulas_index")[:1]),
+    Value(""),
+    output_field=CharField(),
+)
+"""The index of the lab of some qrels that gives the visual ids of formulas; empty where there is none."""
 
 
 def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
@@ -30,6 +35,18 @@ def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
 def items_of(run: Run, task: Task) -> ItemKind:
     """Say what the items of a run are: as its team says, else as they were found, else as the task has them."""
     return ItemKind(run.items or run.report.get("items") or task.trec_items)
+
+
+def identity_of(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
+    """Give what the items of a run are joined with those of qrels by, where the ids in its file do not say it alone.
+
+    Qrels know a written answer by the run's tag. Formula ids become visual ids by the collection's index, whose name
+    differs with its content. When this changes, the scores that were made with it do not stand any more.
+    """
+    if qrel_set.items == ItemKind.ANSWERS:
+        return run.tag
+    is_joined = qrel_set.items == ItemKind.VISUAL_IDS and items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS
+    return formulas_index if is_joined else ""
 
 
 def ordered_index(run: Run, *, order: str) -> pl.DataFrame:
@@ -68,7 +85,7 @@ def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
 
     Three queries, however many labs: the beat asks this every few seconds.
     """
-    qrel_sets = QrelSet.objects.select_related("task__lab").annotate(joins_formulas=JOINS_FORMULAS).order_by("pk")
+    qrel_sets = QrelSet.objects.select_related("task__lab").annotate(formulas_index=FORMULAS_INDEX).order_by("pk")
     runs = Run.objects.valid().filter(task__qrel_sets__isnull=False).distinct().order_by("pk")
     scorings = Scoring.objects.filter(run__in=Run.objects.valid())
     if task is not None:
@@ -83,23 +100,35 @@ def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
         possible = [
             run
             for run in by_task[qrel_set.task_id]
-            if not obstacle(run, qrel_set, joins_formulas=qrel_set.joins_formulas)
+            if not obstacle(run, qrel_set, joins_formulas=bool(qrel_set.formulas_index))
         ]
-        if lacking := _lacking(possible, qrel_set, scored):
+        if lacking := _lacking(possible, qrel_set, scored, formulas_index=qrel_set.formulas_index):
             waiting.append((qrel_set, lacking))
     return waiting
 
 
 def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, str]]:
     """Give the valid runs that are on no board of these qrels, each with the reason; without one it only waits."""
-    joins = QrelSet.objects.filter(JOINS_FORMULAS, pk=qrel_set.pk).exists()
+    joins = bool(formulas_index_of(qrel_set))
     runs = Run.objects.valid().filter(task=qrel_set.task_id).exclude(pk__in=list(scored)).select_related("team")
     return [(run, obstacle(run, qrel_set, joins_formulas=joins)) for run in runs]
 
 
-def _lacking(runs: list[Run], qrel_set: QrelSet, scored: Mapping[tuple[int, int], Scoring]) -> list[Run]:
+def formulas_index_of(qrel_set: QrelSet) -> str:
+    """Give the name of the index by which formula ids become the visual ids of these qrels; empty without one."""
+    return str(QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True).get())
+
+
+def _lacking(
+    runs: list[Run], qrel_set: QrelSet, scored: Mapping[tuple[int, int], Scoring], *, formulas_index: str
+) -> list[Run]:
     if not runs:
         return []
     names, order = [measure.name for measure in measures_of(qrel_set)], qrel_set.task.protocol.order
-    known = ((run, scored.get((run.pk, qrel_set.pk))) for run in runs)
-    return [run for run, scoring in known if scoring is None or not scoring.covers(names, order)]
+
+    def lacks(run: Run) -> bool:
+        scoring = scored.get((run.pk, qrel_set.pk))
+        identity = identity_of(run, qrel_set, formulas_index=formulas_index)
+        return scoring is None or not scoring.covers(names, order, identity)
+
+    return [run for run in runs if lacks(run)]

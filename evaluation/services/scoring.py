@@ -11,6 +11,7 @@ import polars as pl
 from django.db import transaction
 
 from arqlab.core.models import Task
+from arqlab.ir.panics import EngineFailedError, panics_as_errors
 from arqlab.ir.records import ItemKind
 from arqlab.ir.scoring import Scorer, means
 from arqlab.ir.visual import distinct_visual
@@ -18,7 +19,14 @@ from assessment.models import QrelSet
 from assessment.selectors import qrels_frame
 from collection.selectors import visual_ids
 from evaluation.models import RunScore, Scoring, TopicScore
-from evaluation.selectors import items_of, measures_of, ordered_index, waiting_scores
+from evaluation.selectors import (
+    formulas_index_of,
+    identity_of,
+    items_of,
+    measures_of,
+    ordered_index,
+    waiting_scores,
+)
 from evaluation.services.storing import insert_rows
 from submissions.models import Run
 
@@ -30,6 +38,7 @@ RUNS_AT_ONCE = 20
 
 class _ScoredRun(NamedTuple):
     run: Run
+    identity: str  # selectors.identity_of
     topics: list[tuple[str, str, float]]  # topic, measure, value
     means: dict[str, float]
 
@@ -42,8 +51,9 @@ def score_waiting(*, at: datetime, task: Task | None = None) -> int:
 def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
     """Score runs of one task against qrels, with the task's measures and order; gives how many were scored.
 
-    `qrel_set` comes with its task and lab. Scores that stand already stay; those of another order or of other measures
-    are made anew. A run whose index cannot be read is left out and logged: it must not keep the others waiting.
+    `qrel_set` comes with its task and lab. Scores that stand already stay; those of another order, of other measures
+    or by another identity of items are made anew. A run whose index cannot be read is left out and logged: it must not
+    keep the others waiting.
     """
     scorer = Scorer(
         qrels_frame(qrel_set),
@@ -51,28 +61,32 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
         relevant_from=qrel_set.relevant_from,
         answered_only=qrel_set.task.protocol.answered_only,
     )
+    # The name is read before the columns: if they change in between, the next look finds the scores of the old name.
+    formulas_index = formulas_index_of(qrel_set)
     mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
     done = 0
     for start in range(0, len(runs), RUNS_AT_ONCE):
-        scored = list(_scored(runs[start : start + RUNS_AT_ONCE], qrel_set, scorer, mapping))
+        part = runs[start : start + RUNS_AT_ONCE]
+        identities = [identity_of(run, qrel_set, formulas_index=formulas_index) for run in part]
+        scored = list(_scored(list(zip(part, identities, strict=True)), qrel_set, scorer, mapping))
         done += _store(scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at)
     return done
 
 
 def _scored(
-    runs: Sequence[Run], qrel_set: QrelSet, scorer: Scorer, mapping: pl.DataFrame | None
+    runs: Sequence[tuple[Run, str]], qrel_set: QrelSet, scorer: Scorer, mapping: pl.DataFrame | None
 ) -> Iterator[_ScoredRun]:
-    for run in runs:
+    for run, identity in runs:
         try:
-            index = _comparable(run, qrel_set, mapping)
-        except (OSError, pl.exceptions.PolarsError):
+            with panics_as_errors():
+                scores = scorer.score(_comparable(run, qrel_set, mapping))
+        except (OSError, pl.exceptions.PolarsError, EngineFailedError):
             log.exception("The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag)
             continue
-        scores = scorer.score(index)
         mean_of = means(scores)
         # A run that answered no topic of the qrels has no mean of its own: it has 0.
         everything = {measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures}
-        yield _ScoredRun(run, scores.select("topic", "measure", "value").rows(), everything)
+        yield _ScoredRun(run, identity, scores.select("topic", "measure", "value").rows(), everything)
 
 
 def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
@@ -95,8 +109,13 @@ def _store(scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[st
     QrelSet.objects.select_for_update(no_key=True).get(pk=qrel_set.pk)
     order = qrel_set.task.protocol.order
     before = {scoring.run_id: scoring for scoring in Scoring.objects.filter(qrel_set=qrel_set, run__in=_ids(scored))}
-    new = [one for one in scored if not (known := before.get(one.run.pk)) or not known.covers(measures, order)]
-    kept = {pk: known.measures for pk, known in before.items() if known.order == order}
+    new = [
+        one
+        for one in scored
+        if not (known := before.get(one.run.pk)) or not known.covers(measures, order, one.identity)
+    ]
+    identities = {one.run.pk: one.identity for one in new}
+    kept = {pk: known.measures for pk, known in before.items() if known.holds(order, identities.get(pk, ""))}
     _remove_scores(_ids(new), qrel_set=qrel_set, measures=measures, kept=kept)
     _insert_scores(new, qrel_set)
     Scoring.objects.bulk_create(
@@ -105,6 +124,7 @@ def _store(scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[st
             qrel_set=qrel_set,
             measures=sorted({*measures, *kept.get(one.run.pk, ())}),
             order=order,
+            identity=one.identity,
             scored_at=at,
         )
         for one in new
@@ -119,7 +139,7 @@ def _ids(scored: Sequence[_ScoredRun]) -> list[int]:
 def _remove_scores(
     run_ids: Sequence[int], *, qrel_set: QrelSet, measures: Sequence[str], kept: dict[int, list[str]]
 ) -> None:
-    """Remove the scores that are about to be written, and all scores of runs that were scored in another order."""
+    """Remove the scores that are about to be written, and all scores of runs of which none stands any more."""
     for model in (RunScore, TopicScore):
         stale = model.objects.filter(qrel_set=qrel_set, run__in=run_ids)
         stale.filter(measure__in=measures).delete()

@@ -17,8 +17,8 @@ async function guess(form, place, names) {
   if (!names.length) return place.replaceChildren();
   const response = await fetch(place.dataset.guess, { method: "POST", body: question(form, names) });
   if (!response.ok) return place.replaceChildren();
-  // A fragment of this site's own making, escaped by the server.
-  place.innerHTML = await response.text();
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  place.replaceChildren(...page.body.children);
 }
 
 function watch(form) {

@@ -82,7 +82,8 @@ function filterRows(table, query, count) {
     row.hidden = !terms.every((term) => text.includes(term));
   }
   const shown = rows.filter((row) => !row.hidden).length;
-  count.textContent = terms.length ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
+  const total = `${rows.length} row${rows.length === 1 ? "" : "s"}`;
+  count.textContent = terms.length ? `${shown} of ${total}` : total;
 }
 
 /** The visible rows as tab separated text, the head first. */

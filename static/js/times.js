@@ -31,7 +31,7 @@ export function localTime(moment) {
 function showDeadline(element) {
   const moment = new Date(element.dateTime);
   const place = element.querySelector("[data-deadline-local]");
-  if (place) place.textContent = `${relative(moment, new Date())} · your time ${localTime(moment)}`;
+  if (place) place.textContent = `${relative(moment, new Date())} · ${localTime(moment)}`;
 }
 
 function showLocal(element) {

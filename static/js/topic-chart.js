@@ -51,7 +51,8 @@ function options(element, data, order) {
     textStyle: { fontFamily: font, color: ink },
     aria: { enabled: true, label: { description: element.getAttribute("aria-label") } },
     grid: { left: 44, right: 12, top: 36, bottom: 56 },
-    legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink } },
+    // A run may be named with 60 characters: its name ends with an ellipsis here, and stands whole in the head.
+    legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink, width: 260, overflow: "truncate" } },
     tooltip: {
       trigger: "axis", axisPointer: { type: "shadow" }, formatter: tooltip(topics, data.measure),
       confine: true, backgroundColor: surface, borderColor: soft, textStyle: { color: ink },

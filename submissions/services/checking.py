@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.core.files import File
@@ -29,10 +30,13 @@ def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str
     """Check a file that is not stored; gives a report (`selectors.report_data`) for each run in it, by its name."""
     rules = rules_for(task)
     try:
-        members = unpack_runs(file, name=str(file.name))
+        members = unpack_runs(file, name=str(file.name), task=task)
     except UploadRefusedError as refused:
         return {str(file.name): _data(refused_outcome(refused.problems))}
-    return {member.name: _data(_checked(member.data, rules, items)) for member in members}
+    # Two folders of a zip may hold runs of one name; their paths tell them apart.
+    times = Counter(member.name for member in members)
+    shown = [member.name if times[member.name] == 1 else member.path for member in members]
+    return {name: _data(_checked(member.data, rules, items)) for name, member in zip(shown, members, strict=True)}
 
 
 def _checked(data: bytes, rules: RunRules, items: str) -> Outcome:

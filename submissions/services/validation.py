@@ -14,6 +14,7 @@ from django.db.models import F
 from django.db.models.fields.files import FieldFile
 
 from arqlab.core.services import record_event
+from arqlab.ir.panics import panics_as_errors
 from submissions.models import Run, RunProblem
 from submissions.services.checking import check_stored
 from submissions.services.outcome import Outcome, unchecked_outcome
@@ -28,14 +29,16 @@ def validate_run(*, run_id: int, at: datetime) -> bool:
 
     Gives False when the run was not waiting: somebody else checks or has checked it. The columns are stored before the
     database says a word of them, so a worker that dies leaves a claim and nothing else; `return_stale_claims` gives the
-    claim back. An exception gives it back at once, and is raised.
+    claim back. A fault of ours gives it back at once, and is raised: a panic of polars too, but no request
+    to stop.
     """
     waiting = Run.objects.filter(pk=run_id, status=Run.Status.UPLOADED)
     if not waiting.update(status=Run.Status.VALIDATING, status_changed_at=at, attempts=F("attempts") + 1):
         return False
     run = Run.objects.select_related("upload", "team", "task__lab").get(pk=run_id)
     try:
-        _finish(run, check_stored(run), at=at)
+        with panics_as_errors():  # columns are also written here
+            _finish(run, check_stored(run), at=at)
     except Exception:
         _give_back(run, at=at)
         raise

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.ir.collectionfile import Post, formulas_frame, posts_frame, read_posts
+from arqlab.ir.collectionfile import Post, collection_problems, formulas_frame, posts_frame, read_posts
 from arqlab.ir.records import FileRefusedError
 from tests.ir.real_data import DATA, needs_data
 
@@ -169,3 +169,18 @@ def test_the_real_indexes_read(representation):
 
     assert formulas.height == 62131
     assert formulas["visual_id"].null_count() == 32600
+
+
+def test_posts_whose_gzip_is_damaged_are_told(tmp_path):
+    path = tmp_path / "Posts.xml.gz"
+    path.write_bytes(b"\x1f\x8b\x08" + bytes(7) + b"\xff" * 9)
+
+    assert "Error -3" in problems(posts_frame, path)[0][1]
+
+
+def test_the_problems_of_both_files_are_told_at_once(tmp_path):
+    posts, index = posts_file(tmp_path, '<row Id="2" PostTypeId="2"/>'), index_file(tmp_path, "")
+    found = collection_problems(posts, index)
+
+    assert {problem.path for problem in found} == {str(posts), str(index)}
+    assert collection_problems(None, None) == ()

@@ -264,3 +264,36 @@ def test_the_real_ntcir_lab_counts_relevant_from_three():
     (qrels,) = read_lab(DATA / "ntcir-12-wfb").tasks[0].qrels
 
     assert (qrels.labels, qrels.relevant_from, qrels.items) == ((0, 4), 3, ItemKind.FORMULA_IDS)
+
+
+COLLECTION = '[collection]\nslug = "posts"\nposts = "posts.xml"\nformulas = { latex = "index.tsv" }\n'
+
+
+def test_a_collection_that_cannot_be_read_is_named_beside_the_mistakes_of_the_lab(folder):
+    (folder / "posts.xml").write_text('<posts>\n<row Id="2" PostTypeId="2"/>\n</posts>')
+    (folder / "index.tsv").write_text("id\tpost_id\tthread_id\ttype\n1\t2\t2\tanswer\n1\t2\t2\tanswer\n")
+    found = mistakes(folder, HEAD + COLLECTION + TASK + "quoat = 3\n")
+
+    assert {name for name, _, _ in found} == {"lab.toml", "posts.xml", "index.tsv"}
+
+
+def test_qrels_are_read_though_their_name_is_wrong(folder):
+    (folder / "qrels.tsv").write_text(f"A.1\t0\t{'7' * 301}\t3\n")
+    found = mistakes(folder, HEAD + TASK + f'qrels = [{{ name = "{"n" * 51}", file = "qrels.tsv" }}]\n')
+
+    assert [name for name, _, _ in found] == ["lab.toml", "qrels.tsv"]
+
+
+def test_a_name_that_no_system_takes_is_no_file(folder):
+    assert "which is no file" in mistakes(folder, HEAD + TASK.replace("topics.xml", "t" * 5000))[0][2]
+
+
+def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):
+    def denied(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    (folder / "lab.toml").write_text(HEAD + TASK)
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: (denied if path.suffix == ".xml" else read)(path))
+    with pytest.raises(FileRefusedError, match=r"cannot be read \(Permission denied\)"):
+        read_lab(folder)

@@ -52,6 +52,7 @@ def test_the_preset_itself_stays_as_it_is():
         ("quota", 2.0),
         ("labels", "4"),
         ("labels", "3-0"),
+        ("labels", "0-5"),
         ("labels", [0, 4]),
         ("order", "random"),
         ("measures", []),

@@ -38,11 +38,22 @@ def test_unknown_posts_and_questions_are_errors_in_a_complete_collection(posts):
     assert severities(report) == {"unknown-item": (Severity.ERROR, [3]), "wrong-type": (Severity.ERROR, [2])}
 
 
-def test_in_a_sample_an_unknown_post_is_a_note_and_a_question_a_warning():
+def test_in_a_sample_an_unknown_post_is_a_note_and_a_question_an_error():
     report = answers("1", "2", "9")
 
-    assert severities(report) == {"wrong-type": (Severity.WARNING, [2]), "unknown-item": (Severity.NOTE, [3])}
-    assert report.is_valid
+    assert severities(report) == {"wrong-type": (Severity.ERROR, [2]), "unknown-item": (Severity.NOTE, [3])}
+    assert answers("1", "9").is_valid
+
+
+def test_in_a_sample_a_formula_with_the_wrong_post_is_an_error():
+    assert severities(formulas("20\t1")) == {"wrong-post": (Severity.ERROR, [1])}
+
+
+def test_the_note_on_a_sample_asks_for_nothing():
+    [note] = answers("1", "9").problems
+
+    assert "sample" in note.message
+    assert note.todo == "Nothing is to be done."
 
 
 def test_without_a_collection_no_item_is_looked_up():

@@ -10,7 +10,7 @@ from arqlab.ir.runreport import Finding, listed
 
 FACTS = (
     "format", "wanted", "unknown", "item", "best", "limit", "order", "counts", "ties", "tag", "limit_answers",
-    "max_characters",
+    "max_characters", "part",
 )  # fmt: skip
 
 
@@ -42,6 +42,11 @@ def test_figures_and_words_agree_in_number():
 def test_a_check_may_say_how_bad_it_is_here():
     assert a_group("unknown-item").severity is Severity.ERROR
     assert a_group("unknown-item", severity=Severity.NOTE).severity is Severity.NOTE
+
+
+def test_a_note_asks_nobody_to_take_items_out():
+    assert "Take out" in a_group("unknown-item").todo
+    assert a_group("unknown-item", severity=Severity.NOTE).todo == "Nothing is to be done."
 
 
 def test_errors_are_first_and_kinds_stand_as_one_reads_a_file():

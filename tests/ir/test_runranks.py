@@ -125,3 +125,10 @@ def test_a_tie_of_32_bit_floats_alone_is_told_as_such():
     frame = with_order(ranked("1", "2", scores="0.123456789 0.123456788"))
 
     assert [finding.kind for finding in check_ties(frame, RULES)] == ["score-tie-32-bit"]
+
+
+def test_where_ranks_count_equal_scores_are_counted_though_they_are_no_neighbours():
+    ordered = with_order(ranked("1", "2", "3", "4", scores="5 3 5 1"), by="rank")
+    [finding] = check_ties(ordered, BY_RANK)
+
+    assert (finding.kind, finding.occurrences["line"].to_list()) == ("score-tie", [1, 3])

@@ -175,3 +175,8 @@ def test_real_titles_are_html_with_their_formulas_marked():
 
     assert '<span class="math-container" id="q_1">$c$</span>' in topic.title
     assert topic.tags == ("functions",)
+
+
+@pytest.mark.parametrize("number", ["A 1", "A/1", "A" * 101])
+def test_a_number_that_no_run_or_address_can_name_is_told(number):
+    assert problems(topics_xml(topic_xml("<Title>t</Title>", number)))[0][0] == 2

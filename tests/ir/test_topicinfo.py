@@ -99,3 +99,16 @@ def test_the_real_categories_are_the_papers():
     assert found[0] == {"computation": 26, "concept": 10, "proof": 41}
     assert found[1] == {"computation": 25, "concept": 19, "proof": 27}
     assert found[2] == {"computation": 21, "concept": 16, "proof": 36, "proof & concept": 5}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"Topic,Difficulty\nA.1,'" + b"x" * 200_000, b'Topic,Difficulty\nA.1,"low\nA.2,high\n', b'"Topic,Difficulty\n'],
+    ids=["huge cell", "open quotation mark", "open quotation mark in the header"],
+)
+def test_csv_that_cannot_be_read_on_is_told(data):
+    assert "broken CSV" in problems(data)[0][1]
+
+
+def test_json_nested_very_deeply_is_told():
+    assert problems(b'{"a":' * 100_000)[0][1] == "JSON that is nested very deeply"

@@ -34,7 +34,7 @@ def refusals(data: bytes, **limits: int) -> list[Problem]:
 
 
 def unpacked(data: bytes, name: str = "x.tsv") -> list[tuple[str, bytes]]:
-    return [tuple(run) for run in unpack(io.BytesIO(data), name=name)]
+    return [(run.name, run.data) for run in unpack(io.BytesIO(data), name=name)]
 
 
 @given(st.text("ab\t\n1é", min_size=1).map(str.encode))
@@ -75,7 +75,7 @@ BAD = {
     "a null byte": b"A.1\t1\t1\t2.5\tt\nA.1\t\0",
     "more than 200,000 bytes in one line": b"A.1\t" + b"x" * 3_000_000,
     "more than 500,000 lines": b"A\n" * 600_000,
-    "more than 67,108,864 bytes when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
+    "more than 16,777,216 bytes when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
 }
 
 
@@ -221,13 +221,47 @@ def test_a_zip_that_cannot_be_listed_is_refused(data):
 
 def test_one_member_is_read_whatever_the_others_are():
     data = zipped({"a/run.tsv": RUN, "b/run.tsv": b"%PDF", "paper.pdf": b"%PDF"})
-    assert unpack(io.BytesIO(data), name="x.zip", only="a/run.tsv") == [("run.tsv", RUN)]
+    assert unpack(io.BytesIO(data), name="x.zip", only="a/run.tsv") == [("run.tsv", RUN, "a/run.tsv")]
 
 
 def test_a_zip_larger_than_its_table_of_contents_may_be_is_read():
     data = zipped({"a.tsv": RUN * 100_000}, zipfile.ZIP_STORED)
     assert len(data) > MAX_DIRECTORY_BYTES
     assert unpack(io.BytesIO(data), name="x.zip")[0].data == RUN * 100_000
+
+
+def test_one_run_may_not_take_all_that_an_upload_may():
+    assert refusals(RUN * 1000, max_run_bytes=10_000)[0].found == "more than 10,000 bytes when unpacked"
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_files_of_one_name_are_not_told_apart_by_anything():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("run.tsv", RUN)
+        archive.writestr("run.tsv", b"%PDF")
+
+    assert refusals(packed.getvalue())[0].found == "a zip with 2 files of the name run.tsv"
+
+
+@given(st.data())
+def test_damage_anywhere_in_an_archive_is_a_refusal_or_harmless(data):
+    packed = zipped({"runs/ä.tsv": RUN * 30, "b.tsv": RUN}) if data.draw(st.booleans()) else gzip.compress(RUN * 30)
+    damaged = bytearray(packed)
+    for _ in range(data.draw(st.integers(1, 4))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+
+    for door in (zip_members, unpack):
+        with suppress(UploadRefusedError):
+            door(io.BytesIO(bytes(damaged)), name="x")
+
+
+def test_a_name_that_is_not_utf_8_damages_the_zip():
+    damaged = zipped({"ä.tsv": RUN}).replace("ä".encode(), b"\xff\xfe")
+
+    assert refusals(damaged)[0].found.startswith("a zip that is damaged")
+    with pytest.raises(UploadRefusedError):
+        zip_members(io.BytesIO(damaged), name="x.zip")
 
 
 def test_zeros_are_no_utf_16():

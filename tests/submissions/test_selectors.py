@@ -12,6 +12,7 @@ from arqlab.core.models import Task
 from arqlab.ir.records import ItemKind, TaskKind
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
+    most_lines,
     places_left,
     quota_left,
     report_summary,
@@ -36,6 +37,14 @@ def test_an_organizers_overrides_go_before_the_protocol(scene: Scene) -> None:
     Task.objects.update(overrides={"limit": 10, "order": "rank"})
     rules = rules_for(Task.objects.select_related("lab").get())
     assert (rules.limit, rules.order) == (10, "rank")
+
+
+def test_a_run_may_have_twice_the_lines_that_its_task_takes(scene: Scene) -> None:
+    assert most_lines(scene.task) == 100_000
+    Task.objects.update(overrides={"limit": 60_000})
+    assert most_lines(Task.objects.select_related("lab").get()) == 240_000
+    Task.objects.update(overrides={"limit": 10**6})
+    assert most_lines(Task.objects.select_related("lab").get()) == 500_000
 
 
 @pytest.mark.parametrize("complete", [True, False])

@@ -70,7 +70,17 @@ def topic_detail(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     topic = get_object_or_404(found.topics, query_id=query_id)
     before, after = selectors.neighbours(topic)
     facts, notes = selectors.public_info(topic)
-    context = {"topic": topic, "task": found, "lab": found.lab, "before": before, "after": after, "facts": facts}
+    context = {
+        "topic": topic,
+        "task": found,
+        "lab": found.lab,
+        "state": found.state(timezone.now()),
+        "place": found.topics.filter(position__lte=topic.position).count(),
+        "total": found.topics.count(),
+        "before": before,
+        "after": after,
+        "facts": facts,
+    }
     if permissions.may_organize(request.user, found.lab):
         context["notes"] = notes
     return render(request, "core/topic_detail.html", context)

@@ -10,6 +10,7 @@ from evaluation.selectors import unscored_runs, waiting_scores
 from evaluation.services import score_runs, score_waiting
 from evaluation.tasks import score_unscored_runs
 from submissions.models import Run
+from tests.collection.factories import FORMULAS, load_small
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 from tests.factories import FormulaTaskFactory, WrittenTaskFactory
 
@@ -152,3 +153,38 @@ def test_a_written_answer_is_known_by_its_run_and_topic(team):
     score_waiting(at=NOW)
 
     assert means_of(run) == {"AR": 3.0, "P(rel=2)@1": 1.0}  # over the topic that it answered
+
+
+def test_a_corrected_tag_has_written_answers_scored_again(team):
+    task = WrittenTaskFactory(lab=team.lab, slug="answers")
+    make_qrels(task, {"A.1": {"draft:A.1": 3, "final:A.1": 1}}, items="answers")
+    run = make_run(team, task, {"A.1": ["A.1"]}, tag="draft")
+    score_waiting(at=NOW)
+    Run.objects.filter(pk=run.pk).update(tag="final")
+
+    assert score_waiting(at=NOW) == 1
+    assert means_of(run)["AR"] == 1.0
+    assert score_waiting(at=NOW) == 0
+
+
+def test_a_corrected_tag_changes_no_other_scores(team, task):
+    make_qrels(task)
+    run = make_run(team, task)
+    score_waiting(at=NOW)
+    Run.objects.filter(pk=run.pk).update(tag="final")
+
+    assert score_waiting(at=NOW) == 0
+
+
+def test_other_visual_ids_of_the_collection_have_instances_scored_again(team, tmp_path):
+    task = FormulaTaskFactory(lab=team.lab, slug="formulas")
+    load_small(team.lab, tmp_path)
+    make_qrels(task, {"B.1": {"70": 0, "71": 3}}, items="visual-ids")
+    run = make_run(team, task, {"B.1": ["7"]}, report={"items": "formula-ids"})
+    score_waiting(at=NOW)
+    assert means_of(run)[MAP] == 0
+    load_small(team.lab, tmp_path, formulas=FORMULAS.replace("\t70\t", "\t71\t"))
+
+    assert score_waiting(at=NOW) == 1
+    assert means_of(run)[MAP] == 1
+    assert score_waiting(at=NOW) == 0

@@ -6,9 +6,11 @@ import gzip
 import logging
 from datetime import timedelta
 
+import polars as pl
 import pytest
 
 from arqlab.core.models import AuditEvent
+from arqlab.ir.panics import EngineFailedError
 from submissions import services
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
@@ -178,6 +180,38 @@ def test_a_fault_of_ours_is_raised_and_gives_the_claim_back(scene: Scene) -> Non
         services.validate_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.attempts) == ("uploaded", 1)
+
+
+def test_a_panic_of_polars_is_tried_again_and_then_told_as_a_fault_of_ours(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = submitted(scene)
+
+    def panic(run: Run) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(validation, "check_stored", panic)
+    for _ in range(validation.MOST_ATTEMPTS):
+        with pytest.raises(EngineFailedError):
+            services.validate_run(run_id=run.pk, at=NOW)
+    run.refresh_from_db()
+    assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_a_request_to_stop_leaves_the_claim_to_be_found(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    run = submitted(scene)
+
+    def stopped(run: Run) -> None:
+        raise stop
+
+    monkeypatch.setattr(validation, "check_stored", stopped)
+    with pytest.raises(stop):
+        services.validate_run(run_id=run.pk, at=NOW)
+    run.refresh_from_db()
+    assert (run.status, run.attempts) == ("validating", 1)
 
 
 def test_waiting_runs_come_in_the_order_of_their_waiting(scene: Scene) -> None:

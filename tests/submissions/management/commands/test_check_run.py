@@ -64,6 +64,13 @@ def test_an_archive_of_runs_gives_a_list(scene: Scene, tmp_path: Path) -> None:
     assert [(report["file"], report["valid"]) for report in reports] == [("a.tsv", True), ("b.tsv", False)]
 
 
+def test_runs_of_one_name_in_two_folders_are_both_reported(scene: Scene, tmp_path: Path) -> None:
+    archive = zipped({"first/run.tsv": BAD_RUN, "second/run.tsv": GOOD_RUN})
+    reports = json.loads(refused(tmp_path / "runs.zip", archive, "--json"))
+    shown = [(report["file"], report["valid"]) for report in reports]
+    assert shown == [("first/run.tsv", False), ("second/run.tsv", True)]
+
+
 def test_what_cannot_be_unpacked_is_named(scene: Scene, tmp_path: Path) -> None:
     assert "This is a PDF document; expected is a run file" in refused(tmp_path / "run.tsv", b"%PDF-1.7 x")
 

@@ -1,0 +1,125 @@
+"""Every page, by somebody who may see it, in both widths and both schemes: nothing overflows, nothing jumps, axe is content.
+
+The pages are those that the table of `tests/test_access.py` lets somebody see, so a new page is visited without a word here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Page
+
+from arqlab.core.models import Task, User
+from evaluation.services import release_leaderboard, score_waiting
+from submissions.models import Run
+from submissions.services import submit_upload, validate_run
+from tests.browser.conftest import WIDTHS
+from tests.evaluation.factories import make_run
+from tests.factories import Scene, make_lab
+from tests.submissions.factories import BAD_RUN, sent
+from tests.test_access import address, fill, rows
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+AT = datetime(2026, 11, 21, tzinfo=UTC)
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+ROLES = ("visitor", "member", "assessor", "organizer")
+# Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular and Django draw.
+NO_PAGES = {"admin:index", "core:health", "submissions:run-file", "submissions:run-problems"}
+NO_PAGES |= {"submissions:run-repaired", "submissions:run-status", "submissions:run-guess"}
+# Pages that tell each role something else; every other page is visited once.
+FOR_ALL = {"core:home", "core:lab-detail", "core:task-detail", "evaluation:leaderboard", "submissions:run-list"}
+LONG_TEAM = "Ω-Gruppe für übermäßig-lange-Namen-und-Formelsuche-an-der-Universität-zu-Köln ∑∫√"[:80]
+LONG_TAG = "OutOfCompetitionEnsembleWithReciprocalRankFusionOverAllOfOurOtherRuns"
+WATCH = """
+window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+JUDGE = """async (only) => {
+  const found = await axe.run(document, only ? { runOnly: only } : {});
+  return found.violations.map((each) => `${each.id} ${each.nodes[0].html.slice(0, 160)}`);
+}"""
+
+
+def busy_lab(folder: Path) -> tuple[Scene, dict[str, Run]]:
+    """Make a lab with a released board, names of every length, and a valid, a refused and a withdrawn run of Alpha."""
+    scene = make_lab()
+    Task.objects.filter(pk=scene.task.pk).update(name="Answer retrieval, the third time")
+    scene.other_team.name = LONG_TEAM
+    scene.other_team.save()
+    valid = fill(scene, folder)
+    lists = {"A.1": ["10", "11"], "A.2": ["12"]}
+    make_run(scene.other_team, scene.task, lists, tag=LONG_TAG, is_primary=True, is_manual=True)
+    withdrawn = make_run(scene.team, scene.task, lists, tag="late")
+    score_waiting(at=AT)
+    release_leaderboard(qrel_set=scene.task.qrel_sets.get(), by=scene.organizer, at=AT)
+    Run.objects.filter(pk=withdrawn.pk).update(withdrawn_at=AT, withdrawal_reason="A bug.", withdrawn_by=scene.member)
+    [bad] = submit_upload(
+        file=sent(BAD_RUN, "Alpha-task1-bad.tsv"), task=scene.task, team=scene.team, by=scene.member, at=AT
+    )
+    validate_run(run_id=bad.pk, at=AT)
+    return scene, {"valid": valid, "refused": bad, "withdrawn": withdrawn}
+
+
+def first_role(codes: dict[str, int]) -> str | None:
+    """Give the first role that sees a page."""
+    return next((role for role in ROLES if codes[role] == 200), None)
+
+
+def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
+    """Give the paths of the pages that a role is to look at."""
+    for method, name, codes in rows():
+        is_page = method == "GET" and name not in NO_PAGES and ":api-" not in name
+        if is_page and codes[role] == 200 and (first_role(codes) == role or name in FOR_ALL):
+            yield address(name, scene, runs["valid"].pk)
+    if role == "member":
+        yield from (address("submissions:run-detail", scene, runs[kind].pk) for kind in ("refused", "withdrawn"))
+    if role == "organizer":
+        yield address("evaluation:leaderboard", scene, 0) + "?live=1"
+    if role == "visitor":
+        yield "/no-such-page/"
+
+
+def enter(page: Page, person: User) -> None:
+    """Sign a person in without the form."""
+    client = Client()
+    client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    url = page.context.pages[0].evaluate("location.origin")
+    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": url}])
+
+
+def faults(page: Page, path: str) -> Iterator[str]:
+    """Look at a page in both widths and schemes, and give what is wrong with it."""
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="light")
+        page.goto(path)
+        page.evaluate(AXE)
+        found: list[str] = page.evaluate(JUDGE, None)
+        yield from (f"{path} {width}: {violation}" for violation in found)
+        if (needed := page.evaluate("document.documentElement.scrollWidth")) > width:
+            yield f"{path} {width}: {needed} pixels wide"
+        if (shift := page.evaluate("window.shift")) > 0.001:
+            yield f"{path} {width}: shifts by {shift:.4f}"
+    # What the scheme changes are colours.
+    page.emulate_media(color_scheme="dark")
+    yield from (f"{path} dark: {violation}" for violation in page.evaluate(JUDGE, ["color-contrast"]))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_page_keeps_to_the_window_stands_still_and_breaks_no_rule_of_axe(role, page, tmp_path):
+    scene, runs = busy_lab(tmp_path)
+    page.add_init_script(WATCH)
+    page.goto("/healthz/")
+    if role != "visitor":
+        enter(page, scene.people[role])
+
+    assert [fault for path in pages_of(role, scene, runs) for fault in faults(page, path)] == []
