@@ -123,3 +123,27 @@ def test_every_page_keeps_to_the_window_stands_still_and_breaks_no_rule_of_axe(r
         enter(page, scene.people[role])
 
     assert [fault for path in pages_of(role, scene, runs) for fault in faults(page, path)] == []
+
+
+def test_the_three_main_measures_stand_in_a_narrow_window_beside_the_run(page, tmp_path):
+    busy_lab(tmp_path)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto("/labs/arqmath-x/tasks/task1/leaderboard/")
+
+    for measure in ("nDCG′", "MAP′", "P′@10"):
+        box = page.get_by_role("columnheader", name=measure, exact=True).bounding_box()
+        assert box["x"] > 0
+        assert box["x"] + box["width"] <= 390
+
+
+def test_team_and_run_stay_in_sight_while_a_board_is_scrolled_to_its_last_column(page, tmp_path):
+    busy_lab(tmp_path)
+    page.set_viewport_size({"width": 800, "height": 900})
+    page.goto("/labs/arqmath-x/tasks/task1/leaderboard/")
+    before = [page.locator(f"#board thead .{name}").bounding_box()["x"] for name in ("team-column", "run-name")]
+
+    page.locator(".table-frame").first.evaluate("frame => frame.scrollTo(9999, 0)")
+
+    after = [page.locator(f"#board thead .{name}").bounding_box()["x"] for name in ("team-column", "run-name")]
+    assert after == before
+    assert page.locator("#board thead th").last.bounding_box()["x"] < 800

@@ -51,6 +51,8 @@ def sign_in_by_keys(page: Page, scene: Scene) -> None:
 
 
 def choose_by_keys(page: Page, name: str, content: bytes) -> None:
+    # Playwright takes the chooser over a moment after somebody began to listen; the key may come before that moment.
+    page.on("filechooser", lambda chooser: None)
     tab_to(page, "Run files")
     with page.expect_file_chooser() as chooser:
         page.keyboard.press("Enter")
