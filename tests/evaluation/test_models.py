@@ -34,11 +34,19 @@ def test_a_score_stands_once(model, fields, scored):
 
 
 @pytest.mark.parametrize(
-    ("asked", "order", "covers"),
-    [(["P@10"], "score", True), ([], "score", True), (["P@10", "AP"], "score", False), (["P@10"], "rank", False)],
+    ("asked", "order", "identity", "covers"),
+    [
+        (["P@10"], "score", "bm25", True),
+        ([], "score", "bm25", True),
+        (["P@10", "AP"], "score", "bm25", False),
+        (["P@10"], "rank", "bm25", False),
+        (["P@10"], "score", "tf-idf", False),
+    ],
 )
-def test_a_scoring_covers_the_measures_it_has_in_its_order(asked, order, covers):
-    assert Scoring(measures=["P@10", "nDCG@10"], order="score").covers(asked, order) is covers
+def test_a_scoring_covers_the_measures_it_has_while_order_and_items_are_the_same(asked, order, identity, covers):
+    scoring = Scoring(measures=["P@10", "nDCG@10"], order="score", identity="bm25")
+
+    assert scoring.covers(asked, order, identity) is covers
 
 
 def test_a_score_reads_with_four_decimals(scored):
