@@ -71,6 +71,8 @@ def look(page: Page) -> Callable[[str], None]:
             for scheme in SCHEMES:
                 page.set_viewport_size({"width": width, "height": 900})
                 page.emulate_media(color_scheme=scheme)
+                # The new width is laid out with the next frames, not with the answer to the call above.
+                page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} overflows at {width}"
                 if folder:
                     Path(folder).mkdir(parents=True, exist_ok=True)
