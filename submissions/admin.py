@@ -7,23 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from arqlab.core.admin import ReadOnlyAdmin
 from submissions.models import Run, RunProblem, Upload
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """Records that nobody adds, changes or deletes here."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Runs come through the services, which hold the rules."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What was sent stays as it was sent."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A run is withdrawn, not deleted: its file is evidence."""
-        return False
 
 
 class ProblemInline(admin.TabularInline):

@@ -38,6 +38,22 @@ class AuditedAdmin(admin.ModelAdmin):
         record_event(verb=verb, target=obj, lab=lab, actor=signed_in(request), **detail)
 
 
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Records that nobody adds, changes or deletes here: they are evidence, and services write them."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Services alone add them, under their rules."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """They stay as they were written."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """They are never deleted."""
+        return False
+
+
 def _lab_of(record: Any) -> models.Lab | None:
     """Give the lab that a record belongs to; a person belongs to none."""
     if isinstance(record, models.Lab):
@@ -116,23 +132,11 @@ class MembershipAdmin(AuditedAdmin):
 
 
 @admin.register(models.AuditEvent)
-class AuditEventAdmin(admin.ModelAdmin):
-    """What was done in all labs; to be read only."""
+class AuditEventAdmin(ReadOnlyAdmin):
+    """What was done in all labs. Events are written by what they tell of."""
 
     list_display = ["at", "actor", "verb", "target", "lab"]
     list_filter = ["lab"]
     search_fields = ["verb", "target"]
     date_hierarchy = "at"
     list_select_related = ["actor", "lab"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Events are written by what they tell of."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Events are never changed."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Events are never deleted."""
-        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from io import BytesIO
 from typing import Any
 
@@ -27,9 +28,8 @@ def make_qrels(task: Task, labels: Mapping[str, Mapping[str, int]] = QRELS, **fi
     """Make qrels of a task; the first ones are the current ones."""
     version = QrelSet.objects.filter(task=task).count() + 1
     values = {"name": f"v{version}", "items": "posts", "relevant_from": 2, "is_current": version == 1} | fields
-    # Like a digest, it differs as soon as the content does.
     qrel_set = QrelSet.objects.create(
-        task=task, version=version, sha256=f"{hash(repr(labels)) & 0xFFFFFFFF:064x}", **values
+        task=task, version=version, sha256=sha256(repr(labels).encode()).hexdigest(), **values
     )
     Qrel.objects.bulk_create(
         Qrel(qrel_set=qrel_set, query_id=topic, doc_id=item, relevance=label)

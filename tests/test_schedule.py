@@ -1,0 +1,62 @@
+"""The schedule inside the web process runs each task of the beat, and outlives one that fails."""
+
+from __future__ import annotations
+
+import pytest
+from celery import Task
+
+from arqlab import schedule
+from arqlab.celery import app
+
+
+class Stop(BaseException):
+    """Ends the schedule's endless round."""
+
+
+@pytest.fixture
+def failed(monkeypatch):
+    """The tasks that were logged as failed."""
+    names: list[str] = []
+    monkeypatch.setattr(schedule.logger, "exception", lambda message, task: names.append(task))
+    return names
+
+
+@pytest.fixture
+def played(monkeypatch, failed):
+    """Play the schedule for two rounds with tasks that only note their turn; gives the notes."""
+    turns: list[str] = []
+    rounds = iter([None, Stop()])
+
+    def pause(seconds: float) -> None:
+        if stop := next(rounds):
+            raise stop
+
+    def apply(self: Task, **options: object) -> None:
+        turns.append(self.name)
+        if "score" in self.name:
+            raise ValueError("a broken task")
+
+    monkeypatch.setattr(schedule.time, "sleep", pause)
+    monkeypatch.setattr(Task, "apply", apply)
+    monkeypatch.setattr(schedule, "close_old_connections", lambda: None)
+    with pytest.raises(Stop):
+        schedule._run_schedule()
+    return turns
+
+
+def test_every_task_of_the_beat_has_its_turn_and_waits_for_its_interval(played):
+    assert sorted(played) == sorted(entry["task"] for entry in app.conf.beat_schedule.values())
+
+
+def test_a_task_that_fails_is_logged_and_keeps_no_other_from_its_turn(failed, played):
+    assert failed == ["evaluation.tasks.score_unscored_runs"]
+    assert "submissions.tasks.validate_waiting_runs" in played
+
+
+def test_the_schedule_is_a_thread_that_ends_with_the_process(monkeypatch):
+    monkeypatch.setattr(schedule, "_run_schedule", lambda: None)
+    thread = schedule.start_schedule()
+    thread.join(timeout=5)
+
+    assert thread.daemon
+    assert not thread.is_alive()

@@ -1,0 +1,119 @@
+"""The settings are what the environment says, and refuse what it cannot mean."""
+
+from __future__ import annotations
+
+import runpy
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+SETTINGS = Path(__file__).resolve().parent.parent / "arqlab" / "settings.py"
+NAMES = ("DATABASE_URL", "REDIS_URL", "EMAIL_URL", "ARQLAB_SECRET_KEY", "ARQLAB_HTTPS", "ARQLAB_HOSTS", "ARQLAB_DEBUG")
+
+
+@pytest.fixture
+def settings_of(monkeypatch, tmp_path):
+    """Read the settings anew with some variables; all others have their defaults."""
+
+    def read(**variables: str) -> dict[str, Any]:
+        for name in NAMES:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in ({"ARQLAB_DATA": str(tmp_path)} | variables).items():
+            monkeypatch.setenv(name, value)
+        return runpy.run_path(str(SETTINGS))
+
+    return read
+
+
+def test_without_a_variable_all_is_embedded(settings_of, tmp_path):
+    found = settings_of()
+
+    assert found["EMBEDDED"]
+    assert found["CELERY_TASK_ALWAYS_EAGER"]
+    assert found["DATABASES"]["default"]["NAME"] == str(tmp_path / "arqlab.sqlite3")
+    assert found["DATABASES"]["default"]["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert found["MEDIA_ROOT"] == tmp_path / "files"
+
+
+def test_the_key_of_the_embedded_default_is_made_once_for_its_owner_alone(settings_of, tmp_path):
+    first, second = settings_of()["SECRET_KEY"], settings_of()["SECRET_KEY"]
+
+    assert first == second == (tmp_path / "secret-key").read_text()
+    assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
+
+
+def test_a_database_of_its_own_needs_a_key(settings_of):
+    with pytest.raises(ImproperlyConfigured, match="ARQLAB_SECRET_KEY"):
+        settings_of(DATABASE_URL="postgresql://a:b@host/lab")
+
+
+def test_a_database_url_is_postgresql_with_kept_connections(settings_of):
+    database = settings_of(DATABASE_URL="postgresql://a:b@host:5433/lab", ARQLAB_SECRET_KEY="k")["DATABASES"]["default"]
+
+    assert (database["HOST"], database["PORT"], database["NAME"]) == ("host", 5433, "lab")
+    assert database["CONN_MAX_AGE"] == 60
+    assert "transaction_mode" not in database.get("OPTIONS", {})
+
+
+def test_a_redis_url_takes_tasks_and_the_cache_out_of_the_web_process(settings_of):
+    found = settings_of(REDIS_URL="redis://host:6379/0")
+
+    assert not found["EMBEDDED"]
+    assert not found["CELERY_TASK_ALWAYS_EAGER"]
+    assert found["CELERY_BROKER_URL"] == found["CACHES"]["default"]["LOCATION"] == "redis://host:6379/0"
+
+
+def test_a_secret_may_stand_in_a_file(settings_of, tmp_path):
+    (tmp_path / "key").write_text("from a file\n")
+
+    assert settings_of(ARQLAB_SECRET_KEY_FILE=str(tmp_path / "key"))["SECRET_KEY"] == "from a file"
+
+
+@pytest.mark.parametrize(("written", "read"), [("1", True), ("YES", True), ("0", False), ("false", False)])
+def test_yes_and_no_may_be_written_in_words(settings_of, written, read):
+    assert settings_of(ARQLAB_DEBUG=written)["DEBUG"] is read
+
+
+def test_what_is_neither_yes_nor_no_is_refused(settings_of):
+    with pytest.raises(ImproperlyConfigured, match="ARQLAB_HTTPS is 'maybe'; expected 1 or 0"):
+        settings_of(ARQLAB_HTTPS="maybe")
+
+
+def test_hosts_are_a_list_with_commas(settings_of):
+    assert settings_of(ARQLAB_HOSTS="a.example, b.example,")["ALLOWED_HOSTS"] == ["a.example", "b.example"]
+
+
+def test_behind_https_cookies_are_secure_and_browsers_are_told(settings_of):
+    found = settings_of(ARQLAB_HTTPS="1")
+
+    assert found["SESSION_COOKIE_SECURE"]
+    assert found["CSRF_COOKIE_SECURE"]
+    assert found["SECURE_HSTS_SECONDS"] > 0
+
+
+def test_letters_are_kept_in_files_until_a_server_is_named(settings_of, tmp_path):
+    assert settings_of()["EMAIL_FILE_PATH"] == str(tmp_path / "mail")
+
+
+@pytest.mark.parametrize(("port", "number", "tls"), [(":587", 587, True), (":2525", 2525, False), ("", 25, False)])
+def test_a_mail_server_is_read_out_of_its_address(settings_of, port, number, tls):
+    found = settings_of(EMAIL_URL=f"smtp://lab%40example.org:p%3Aw@mail.example.org{port}")
+
+    assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == ("mail.example.org", number, tls)
+    assert (found["EMAIL_HOST_USER"], found["EMAIL_HOST_PASSWORD"]) == ("lab@example.org", "p:w")
+
+
+def test_a_claim_outlives_the_longest_task(settings_of):
+    found = settings_of()
+
+    assert found["CELERY_TASK_TIME_LIMIT"] < found["CLAIM_SECONDS"]
+
+
+def test_the_security_policy_lets_nothing_inline_and_no_other_host_in(settings_of):
+    policy = settings_of()["CONTENT_SECURITY_POLICY"]["DIRECTIVES"]
+
+    assert policy["default-src"] == ["'none'"]
+    assert policy["script-src"] == policy["style-src"] == ["'self'"]
