@@ -20,7 +20,7 @@ class MeasureRefusedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of one task: `name` is its full ir_measures notation, `label` the heading of its column."""
+    """One measure of one task: `name` is its full ir_measures notation, `label` the heading of its column in a file."""
 
     name: str
     label: str
@@ -28,6 +28,11 @@ class Measure:
     cutoff: int | None = None
     rel: int | None = None
     judged_only: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Give the heading of its column on a page, with a typeset prime: nDCG′."""
+        return self.label.replace("'", "′")
 
 
 @dataclass(frozen=True, slots=True)

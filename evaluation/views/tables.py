@@ -45,10 +45,9 @@ def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
 
 def chart_of(rows: Iterable[TopicRow], run: Run, measure: Measure) -> dict[str, Any]:
     """Give the data of the per-topic chart, as `js/topic-chart.js` reads it."""
-    label = measure.label.replace("'", "′")
     return {
-        "title": f"{label} of {run.tag} by topic, against the median and the best of all runs",
-        "measure": label,
+        "title": f"{measure.heading} of {run.tag} by topic, against the median and the best of all runs",
+        "measure": measure.heading,
         "run": run.tag,
         "topics": [_point(row, run) for row in rows],
     }

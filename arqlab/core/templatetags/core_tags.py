@@ -28,16 +28,16 @@ def deadline(moment: datetime | None) -> str:
 
 
 @register.filter
-def chip(state: str) -> SafeString:
-    """Give the chip of a state; the words are those of `components/chip.html`."""
-    return format_html('<span class="chip chip-{}">{}</span>', state, state.capitalize())
+def chip(state: str, text: str = "") -> SafeString:
+    """Give the chip of a state, one of `static/css/states.css`; `text` is what it says where that is not the state."""
+    return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
 
 
 @register.filter
 def measure(name: str) -> str:
     """Write a measure as the papers do: `nDCG(judged_only=True)@1000` is nDCG′. An unknown name stays what it is."""
     try:
-        return parse_measure(name).label.replace("'", "′")
+        return parse_measure(name).heading
     except MeasureRefusedError:
         return name
 
