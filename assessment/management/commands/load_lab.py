@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from arqlab.core.errors import UserError
+from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab, Membership
 from arqlab.core.selectors import person_named
 from arqlab.core.services import grant_role
@@ -20,7 +20,7 @@ from assessment.services import load_lab
 from collection.models import Post
 
 
-class Command(BaseCommand):
+class Command(LabCommand):
     """Load a lab; name everything that cannot be read, and load nothing then."""
 
     help = "Load a lab from a folder: lab.toml with the topics, qrels and collection that it names."
@@ -40,8 +40,6 @@ class Command(BaseCommand):
                 loaded = load_lab(folder=options["folder"], at=timezone.now(), by=organizer)
                 if organizer:
                     grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
-        except UserError as error:
-            raise CommandError(error.message) from error
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
             raise CommandError(

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
 from evaluation.services import demo
 
 
-class Command(BaseCommand):
+class Command(LabCommand):
     """Build the demo lab once; a second call changes nothing and prints the accounts again."""
 
     help = "Build the demo lab with teams, runs, scores and leaderboards, and print its accounts and the runs to try."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
-from arqlab.core.errors import UserError
+from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from arqlab.ir.boardfile import CONTENT_TYPES, write_board
@@ -18,7 +18,7 @@ from evaluation.selectors import live_board, unscored_runs
 from evaluation.services import score_waiting
 
 
-class Command(BaseCommand):
+class Command(LabCommand):
     """Print the board of all valid runs; runs that wait for their scores are scored first."""
 
     help = (
@@ -34,10 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Score what waits and print the board; say on the error stream which runs are not on it."""
-        try:
-            task = task_named(options["task"])
-        except UserError as error:
-            raise CommandError(error.message) from error
+        task = task_named(options["task"])
         qrel_set = self._qrels(task, options["qrels"])
         score_waiting(at=timezone.now(), task=task)
         board = live_board(qrel_set)

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from arqlab.core.errors import UserError
+from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from submissions.management.reporttext import report_text
 from submissions.services import check_file
 
 
-class Command(BaseCommand):
+class Command(LabCommand):
     """Report every problem of a run file, as text or JSON, and exit with 1 when a run has errors."""
 
     help = "Checks a run file (plain, gz or zip) and prints its report. Exits with 1 when a run has errors. Stores nothing."
@@ -38,8 +38,6 @@ class Command(BaseCommand):
             with options["file"].open("rb") as stream:
                 file = File(stream, name=options["file"].name)
                 reports = check_file(file=file, task=task, items=options["items"] or "")
-        except UserError as refused:
-            raise CommandError(refused.message) from refused
         except OSError as error:
             raise CommandError(
                 f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
+from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named
 from arqlab.core.services import create_team
@@ -24,7 +25,7 @@ from submissions.models import Run
 from submissions.selectors import report_data
 
 
-class Command(BaseCommand):
+class Command(LabCommand):
     """Submit the runs of a file, wait for their reports, print them, and exit with 1 when a run is refused."""
 
     help = "Submits a run file (plain, gz or zip) under the rules of its task, validates it and prints its report."
@@ -59,8 +60,6 @@ class Command(BaseCommand):
         try:
             with options["file"].open("rb") as stream:
                 runs = self.submit(File(stream, name=options["file"].name), options)
-        except UserError as refused:
-            raise CommandError(refused.message) from refused
         except OSError as error:
             raise CommandError(
                 f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."

@@ -1,0 +1,39 @@
+"""The commands on labs may be the first that is ever run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.served_lab import ROOT
+
+
+def test_a_command_makes_the_tables_of_an_empty_database(tmp_path: Path) -> None:
+    variables = {"ARQLAB_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"} | variables
+    command = [sys.executable, "manage.py", "leaderboard", "none/task1"]
+
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("CommandError: There is no task 'none/task1'.")
+
+
+def test_a_command_whose_reader_has_gone_ends_without_a_word(tmp_path: Path) -> None:
+    environment = os.environ | {"ARQLAB_DATA": str(tmp_path)}
+    command = f"{sys.executable} manage.py help --commands | true"
+
+    ended = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    assert ended.stderr == ""
+
+
+@pytest.mark.django_db
+def test_a_refusal_is_the_sentence_that_the_command_fails_with() -> None:
+    with pytest.raises(CommandError, match="load a lab first"):
+        call_command("leaderboard", "none/task1")
