@@ -65,8 +65,10 @@ def _take(request: HttpRequest, task: Task, form: UploadForm, claims: list[Claim
         for file in form.cleaned_data["file"]:
             runs += take(file=file, task=task, team=team, by=signed_in(request), at=at, claims=said)
         validate_after_commit(runs)
-    word = "checked" if "check" in request.POST else "submitted"
-    messages.success(request, f"1 run was {word}." if len(runs) == 1 else f"{len(runs)} runs were {word}.")
+    files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
+    purpose = " to be checked only" if "check" in request.POST else ""
+    # Not "submitted": whether a run takes part is what its report says.
+    messages.success(request, f"{files} taken in{purpose}.")
     return runs
 
 
