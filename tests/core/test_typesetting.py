@@ -21,7 +21,6 @@ def mathml(latex: str, *, display: bool = False) -> str:
 
 def topic_formulas(data: Path) -> set[str]:
     """The LaTeX of the topics' formulas of all three editions."""
-    csv.field_size_limit(10**7)
     found: set[str] = set()
     for path in sorted(data.glob("arqmath-*/topic-formulas.latex.tsv.gz")):
         with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
