@@ -42,7 +42,9 @@ def main() -> None:
     if options.run:
         data = options.run.read_bytes()
         data = gzip.decompress(data) if options.run.suffix == ".gz" else data
-        measure(options.run.name, data, RunRules(TaskKind.ANSWERS, topics_of("A"), posts=posts), options.rounds)
+        # Its ids are looked up in a collection that knows nothing of them but calls each an answer.
+        answers = posts.with_columns(type=pl.lit("answer"))
+        measure(options.run.name, data, RunRules(TaskKind.ANSWERS, topics_of("A"), posts=answers), options.rounds)
 
 
 def measure(name: str, data: bytes, rules: RunRules, rounds: int) -> None:
