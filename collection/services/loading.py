@@ -13,6 +13,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from arqlab.ir.collectionfile import read_collection, read_posts
 from arqlab.ir.labfile import CollectionFile
@@ -26,11 +27,13 @@ def load_collection(*, lab: Lab, file: CollectionFile, at: datetime) -> Collecti
     """Load the collection that a lab's folder names, and have the lab search it.
 
     A collection whose files were read before is not read again, whichever lab names it.
-    Raises `arqlab.ir.records.FileRefusedError` with every problem of the files; nothing is loaded then.
+    Raises `arqlab.ir.records.FileRefusedError` with every problem of the files, and `UserError` when other labs search
+    a collection of this slug with other files; nothing is loaded then.
     """
     digest = _sha256([path for path in (file.posts, file.index) if path])
     collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
     if collection.source_sha256 != digest:
+        _require_own(collection, lab)
         # Both are read before anything is written, so that a refused file leaves no columns behind.
         posts, ids = read_collection(file.posts, file.index)
         collection.posts_index = _store(file.slug, "posts", digest, posts)
@@ -41,6 +44,17 @@ def load_collection(*, lab: Lab, file: CollectionFile, at: datetime) -> Collecti
     collection.save()
     LabCollection.objects.update_or_create(lab=lab, defaults={"collection": collection})
     return collection
+
+
+def _require_own(collection: Collection, lab: Lab) -> None:
+    """Refuse to change what other labs search: their runs were checked against it."""
+    others = LabCollection.objects.filter(collection=collection).exclude(lab=lab).select_related("lab")
+    if names := ", ".join(found.lab.slug for found in others):
+        raise UserError(
+            f"The collection {collection.slug} is searched by {names}, and its files differ from this lab's. "
+            "Give this lab's collection another slug, or load the same files.",
+            code="collection-in-use",
+        )
 
 
 def _sha256(paths: list[Path]) -> str:

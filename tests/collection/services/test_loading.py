@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from arqlab.ir.labfile import read_lab
 from arqlab.ir.records import FileRefusedError
@@ -72,6 +73,14 @@ def test_other_files_replace_the_posts_and_the_columns(lab: Lab, tmp_path: Path)
     load_small(lab, tmp_path, posts=POSTS.replace('Id="12"', 'Id="13"'))
     assert "13" in posts_frame(lab)["post_id"]
     assert Post.objects.filter(post_id="12").count() == 0
+
+
+def test_a_lab_does_not_change_what_another_searches(lab: Lab, tmp_path: Path) -> None:
+    loaded = load_small(lab, tmp_path)
+
+    with pytest.raises(UserError, match=f"is searched by {lab.slug}, and its files differ"):
+        load_small(LabFactory(), tmp_path, posts=POSTS.replace('Id="12"', 'Id="13"'))
+    assert loaded.posts.filter(post_id="12").exists()
 
 
 def test_a_collection_that_becomes_complete_is_not_read_again(lab: Lab, tmp_path: Path) -> None:
