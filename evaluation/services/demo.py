@@ -63,8 +63,8 @@ def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
 
 
 def new_password() -> str:
-    """Give a password for the demo's accounts."""
-    return f"demo-{secrets.token_urlsafe(6)}"
+    """Give a password for the demo's accounts, of letters that a double click selects and nobody misreads."""
+    return "demo" + "".join(secrets.choice("abcdefghkmnpqrstuvwxyz23456789") for _ in range(8))
 
 
 def account_roles() -> list[tuple[str, str]]:
