@@ -30,7 +30,7 @@ def test_the_demo_is_built_and_says_how_to_get_in(folder: Path, client):
     password = (folder / "password").read_text().strip()
 
     assert f"password {password}" in printed
-    assert password.startswith("demo-")
+    assert password.isalnum()
     for name in ("organizer", "assessor", "visitor", "mira"):
         assert client.login(username=name, password=password)
         assert name in printed
