@@ -134,7 +134,13 @@ class Topic(models.Model):
     tags = models.JSONField(default=list, blank=True)
     formula_id = models.CharField(max_length=100, blank=True)
     latex = models.TextField(blank=True)
+    thread_id = models.CharField(
+        max_length=40, blank=True, help_text="The question post that the topic was made of, where it is known."
+    )
     info = models.JSONField(default=dict, blank=True, help_text="Category, difficulty, dependency and the like.")
+    info_edits = models.JSONField(
+        default=dict, blank=True, help_text="What organizers changed of it on the pages; it goes before the folder's."
+    )
     title_html = models.TextField(blank=True)
     body_html = models.TextField(blank=True)
     formula_html = models.TextField(blank=True)
@@ -145,6 +151,19 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return self.query_id
+
+
+class TypesetFormula(models.Model):
+    """A formula as the typesetter set it, kept so that it is set once. Blank MathML: it could not be set."""
+
+    digest = models.CharField(max_length=64, primary_key=True, help_text="Of display or inline, and the LaTeX.")
+    latex = models.TextField()
+    is_display = models.BooleanField()
+    mathml = models.TextField(blank=True)
+    engine = models.CharField(max_length=40, help_text="The typesetter and its rules; others set it again.")
+
+    def __str__(self) -> str:
+        return self.latex
 
 
 class Team(models.Model):

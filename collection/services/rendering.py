@@ -1,18 +1,29 @@
-"""Rendering posts: sanitized and typeset when they are first looked at, then kept."""
+"""Rendering posts: sanitized and typeset when they are looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
 
 from arqlab.core.posthtml import render_post, render_title
 from collection.models import Post
 
 
-def render_posts(posts: Iterable[Post]) -> list[Post]:
-    """Give the posts with their pages' HTML, rendered and kept where they were not yet."""
-    rendered = list(posts)
-    fresh = [post for post in rendered if not post.body_html and not post.title_html]
-    for post in fresh:
-        post.title_html, post.body_html = render_title(post.title), render_post(post.body)
-    Post.objects.bulk_update(fresh, ["title_html", "body_html"])
-    return rendered
+class RenderedPost(NamedTuple):
+    """A post with its HTML for a page."""
+
+    post_id: str
+    kind: str
+    tags: list[str]
+    title_html: SafeString
+    body_html: SafeString
+
+
+def render_posts(posts: Iterable[Post]) -> list[RenderedPost]:
+    """Give the posts with their pages' HTML."""
+    return [
+        RenderedPost(post.post_id, post.kind, post.tags, render_title(post.title), render_post(post.body))
+        for post in posts
+    ]

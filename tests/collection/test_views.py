@@ -38,16 +38,6 @@ def test_hostile_html_of_a_post_is_gone(lab: Lab, tmp_path: Path, client: Client
     assert "x()" not in html
 
 
-def test_a_post_is_rendered_once_and_kept(
-    lab: Lab, tmp_path: Path, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    load_small(lab, tmp_path)
-    client.get(page(lab))
-    assert Post.objects.exclude(body_html="").count() == 3
-    with django_assert_max_num_queries(3):
-        client.get(page(lab))
-
-
 def test_an_unknown_post_is_not_found(lab: Lab, tmp_path: Path, client: Client) -> None:
     load_small(lab, tmp_path)
     assert client.get(page(lab, "99")).status_code == 404

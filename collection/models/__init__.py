@@ -1,0 +1,19 @@
+"""What is searched: collections, their posts and formulas, and how they came in."""
+
+from collection.models.collections import Collection, LabCollection
+from collection.models.formulas import VisualMap
+from collection.models.imports import Import, ImportProblem
+from collection.models.posts import Author, Comment, Post, PostLink, Tag
+
+__all__ = [
+    "Author",
+    "Collection",
+    "Comment",
+    "Import",
+    "ImportProblem",
+    "LabCollection",
+    "Post",
+    "PostLink",
+    "Tag",
+    "VisualMap",
+]

@@ -1,0 +1,34 @@
+"""Which formula instances show the same formula, by version."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from collection.models.collections import Collection
+
+
+class VisualMap(models.Model):
+    """One version of a collection's visual ids. It never changes; the newest one is used.
+
+    `mapping` is Parquet with formula_id and visual_id of every instance. `forms` is Parquet with a row for each visual
+    id, and `changes` one for each merge and split since the version before (`arqlab.ir.identity` names their columns).
+    """
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="visual_maps")
+    version = models.PositiveSmallIntegerField()
+    mapping = models.FileField(upload_to="collections/")
+    forms = models.FileField(upload_to="collections/")
+    changes = models.FileField(upload_to="collections/", blank=True)
+    counts = models.JSONField(
+        default=dict, help_text="Instances, formulas, and how many ids were given, merged, split."
+    )
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["collection", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "version"], name="visual_map_version_once_per_collection")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.collection} visual ids {self.version}"

@@ -1,0 +1,73 @@
+"""How a file came into a collection: what was read, what was kept, and what could not be."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from collection.models.collections import Collection
+
+
+class Import(models.Model):
+    """One file's way into a collection. `rows` is how far it was read and stored, so that it can be taken up again."""
+
+    class Kind(models.TextChoices):
+        """The files of a dump, and the three representations of the formula index."""
+
+        POSTS = "posts", "Posts"
+        COMMENTS = "comments", "Comments"
+        POST_LINKS = "post_links", "Post links"
+        TAGS = "tags", "Tags"
+        USERS = "users", "Users"
+        VOTES = "votes", "Votes"
+        BADGES = "badges", "Badges"
+        LATEX = "latex", "Formulas in LaTeX"
+        SLT = "slt", "Formulas as symbol layout trees"
+        OPT = "opt", "Formulas as operator trees"
+
+    class State(models.TextChoices):
+        """An import that was stopped is taken up where it was."""
+
+        RUNNING = "running", "Running"
+        STOPPED = "stopped", "Stopped"
+        DONE = "done", "Done"
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="imports")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    source = models.CharField(max_length=300, help_text="The file's name, without its folder.")
+    sha256 = models.CharField(max_length=64, help_text="Of the source and of the options that it was read with.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
+    rows = models.PositiveBigIntegerField(default=0, help_text="Rows read and stored so far.")
+    kept = models.PositiveBigIntegerField(default=0)
+    problem_count = models.PositiveBigIntegerField(default=0, help_text="All of them; a part is kept by line.")
+    counts = models.JSONField(default=dict, help_text="What was kept or passed over, by kind of row.")
+    started_at = models.DateTimeField()
+    updated_at = models.DateTimeField(help_text="When the last batch was stored: the import's heartbeat.")
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["collection", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "kind", "sha256"], name="source_imported_once"),
+            models.CheckConstraint(condition=Q(state__in=["running", "stopped", "done"]), name="import_state_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} into {self.collection}"
+
+
+class ImportProblem(models.Model):
+    """A row that could not be read: where it stands, what was found, what was expected, what to do."""
+
+    record = models.ForeignKey(Import, models.CASCADE, related_name="problems")
+    source = models.CharField(max_length=300)
+    line = models.PositiveBigIntegerField(null=True)
+    found = models.TextField()
+    expected = models.TextField()
+    todo = models.TextField()
+
+    class Meta:
+        ordering = ["record", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}: {self.found}"

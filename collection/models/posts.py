@@ -1,0 +1,154 @@
+"""Posts as the dump has them, and what stands around them: comments, links, authors, tags.
+
+Ids are those of the dump, as strings. A text is kept as it came (`body`) and as the sanitizer left it (`clean_body`;
+null where the sanitizer had nothing to change). `rules` is the version of the sanitizer's rules that it went through.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from collection.models.collections import Collection
+
+
+class Post(models.Model):
+    """A question or an answer. Votes, owner and dates are those of the dump, where it has them."""
+
+    class Kind(models.TextChoices):
+        """Only questions have a title and tags, only answers are judged."""
+
+        QUESTION = "question", "Question"
+        ANSWER = "answer", "Answer"
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="posts", db_index=False)
+    post_id = models.CharField(max_length=40)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    thread_id = models.CharField(max_length=40)
+    is_searched = models.BooleanField(
+        default=True, help_text="Outside the date window a post is kept for topics and their threads, and not searched."
+    )
+    title = models.TextField(blank=True)
+    body = models.TextField()
+    clean_title = models.TextField(null=True)
+    clean_body = models.TextField(null=True)
+    rules = models.PositiveSmallIntegerField(default=0)
+    tags = models.JSONField(default=list, blank=True)
+    score = models.IntegerField(null=True)
+    up_votes = models.IntegerField(null=True)
+    down_votes = models.IntegerField(null=True)
+    views = models.IntegerField(null=True)
+    accepted_id = models.CharField(max_length=40, blank=True)
+    author_id = models.CharField(max_length=40, blank=True)
+    author_name = models.CharField(max_length=200, blank=True, help_text="Where the dump names an owner without an id.")
+    created_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["collection", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "post_id"], name="post_once_per_collection"),
+            models.CheckConstraint(condition=Q(kind__in=["question", "answer"]), name="post_kind_known"),
+        ]
+        indexes = [models.Index(fields=["collection", "thread_id"], name="post_by_thread")]
+
+    def __str__(self) -> str:
+        return self.post_id
+
+    @property
+    def safe_title(self) -> str:
+        """Give the title as the sanitizer left it, formulas as spans with their LaTeX."""
+        return self.title if self.clean_title is None else self.clean_title
+
+    @property
+    def safe_body(self) -> str:
+        """Give the body as the sanitizer left it, formulas as spans with their LaTeX."""
+        return self.body if self.clean_body is None else self.clean_body
+
+
+class Comment(models.Model):
+    """A comment on a post: one paragraph of inline HTML."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="comments", db_index=False)
+    comment_id = models.CharField(max_length=40)
+    post_id = models.CharField(max_length=40)
+    text = models.TextField()
+    clean_text = models.TextField(null=True)
+    rules = models.PositiveSmallIntegerField(default=0)
+    score = models.IntegerField(null=True)
+    author_id = models.CharField(max_length=40, blank=True)
+    author_name = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["collection", "pk"]
+        constraints = [models.UniqueConstraint(fields=["collection", "comment_id"], name="comment_once_per_collection")]
+        indexes = [models.Index(fields=["collection", "post_id"], name="comment_by_post")]
+
+    def __str__(self) -> str:
+        return self.comment_id
+
+    @property
+    def safe_text(self) -> str:
+        """Give the comment as the sanitizer left it."""
+        return self.text if self.clean_text is None else self.clean_text
+
+
+class PostLink(models.Model):
+    """A question that people of the site linked to another: related, or marked as its duplicate."""
+
+    class Kind(models.TextChoices):
+        """The post link types 1 and 3 of the dump."""
+
+        RELATED = "related", "Related"
+        DUPLICATE = "duplicate", "Duplicate"
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="post_links", db_index=False)
+    post_id = models.CharField(max_length=40)
+    related_id = models.CharField(max_length=40)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    created_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["collection", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "post_id", "related_id", "kind"], name="post_linked_once"),
+            models.CheckConstraint(condition=Q(kind__in=["related", "duplicate"]), name="post_link_kind_known"),
+        ]
+        indexes = [models.Index(fields=["collection", "related_id"], name="post_link_by_related")]
+
+    def __str__(self) -> str:
+        return f"{self.post_id} {self.kind} {self.related_id}"
+
+
+class Author(models.Model):
+    """A user of the site: the public name, reputation and badges; nothing else of the dump's Users.xml is kept."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="authors", db_index=False)
+    author_id = models.CharField(max_length=40)
+    name = models.CharField(max_length=200)
+    reputation = models.IntegerField(null=True)
+    gold = models.PositiveIntegerField(default=0)
+    silver = models.PositiveIntegerField(default=0)
+    bronze = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["collection", "pk"]
+        constraints = [models.UniqueConstraint(fields=["collection", "author_id"], name="author_once_per_collection")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tag(models.Model):
+    """A tag of the site and how many questions the dump says bear it."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="known_tags", db_index=False)
+    name = models.CharField(max_length=100)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["collection", "name"]
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="tag_once_per_collection")]
+
+    def __str__(self) -> str:
+        return self.name
