@@ -30,8 +30,8 @@ class Post(models.Model):
     )
     title = models.TextField(blank=True)
     body = models.TextField()
-    clean_title = models.TextField(null=True)
-    clean_body = models.TextField(null=True)
+    clean_title = models.TextField(null=True)  # noqa: DJ001  # null: as the source; empty: nothing was left
+    clean_body = models.TextField(null=True)  # noqa: DJ001  # null: as the source; empty: nothing was left
     rules = models.PositiveSmallIntegerField(default=0)
     tags = models.JSONField(default=list, blank=True)
     score = models.IntegerField(null=True)
@@ -72,7 +72,7 @@ class Comment(models.Model):
     comment_id = models.CharField(max_length=40)
     post_id = models.CharField(max_length=40)
     text = models.TextField()
-    clean_text = models.TextField(null=True)
+    clean_text = models.TextField(null=True)  # noqa: DJ001  # null: as the source; empty: nothing was left
     rules = models.PositiveSmallIntegerField(default=0)
     score = models.IntegerField(null=True)
     author_id = models.CharField(max_length=40, blank=True)

@@ -9,10 +9,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoAssertNumQueries
 
 from arqlab.core.models import Lab
-from collection.models import Post
 from tests.collection.factories import load_small
 from tests.factories import make_lab
 
