@@ -16,7 +16,7 @@ from arqlab.ir.labfile import LabFile, QrelsFile, TaskFile, read_lab
 from arqlab.ir.qrelfile import write_qrels
 from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import Qrel, QrelSet
-from assessment.selectors import formula_relevance, lab_fingerprint
+from assessment.selectors import judged_formulas, lab_fingerprint
 from collection.services import load_collection, require_loadable
 from collection.services.importing.records import Progress
 
@@ -40,8 +40,8 @@ def load_lab(*, folder: Path, at: datetime, by: User | None, progress: Progress 
     before = lab_fingerprint(known) if known else ""
     lab = _load_but_collection(file, by=by)
     if file.collection is not None:
-        relevance = formula_relevance(lab, file.collection.slug)
-        load_collection(lab=lab, file=file.collection, at=at, relevance=relevance, progress=progress)
+        judged = judged_formulas(file.collection.slug, lab)
+        load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
     return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
 
 

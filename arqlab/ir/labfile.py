@@ -30,6 +30,7 @@ from arqlab.ir.records import ItemKind, TaskKind, Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicinfo import TopicInfo, read_topic_info
 
+WHOLE = Window(None, None, False)
 _REPRESENTATIONS = ("latex", "slt", "opt")
 
 
@@ -69,7 +70,7 @@ class CollectionFile:
     complete: bool
     files: Mapping[str, Path]
     formulas: Mapping[str, Path]
-    window: Window = Window(None, None, False)
+    window: Window = WHOLE
 
     @property
     def posts(self) -> Path | None:

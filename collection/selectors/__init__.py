@@ -8,15 +8,32 @@ from collection.selectors.collections import (
     thread_of,
     visual_ids,
 )
-from collection.selectors.visualmaps import map_frame, newest_map
+from collection.selectors.visualmaps import (
+    Judged,
+    changed_formulas,
+    formula_latex,
+    map_before,
+    map_frame,
+    map_table,
+    newest_map,
+    opinion_rows,
+    with_formulas,
+)
 
 __all__ = [
+    "Judged",
+    "changed_formulas",
     "collection_of",
+    "formula_latex",
     "formulas_frame",
+    "map_before",
     "map_frame",
+    "map_table",
     "newest_map",
+    "opinion_rows",
     "posts_frame",
     "scan_columns",
     "thread_of",
     "visual_ids",
+    "with_formulas",
 ]

@@ -25,6 +25,7 @@ from collection.services.importing.records import Progress
 
 BATCH = 1000
 SCHEMA = {"latex": pl.String, "layout": pl.String, "error": pl.String, "engine": pl.String}
+_Row = tuple[str, str | None, str | None, str]
 NO_MATHML = "The engine gives no MathML for it."
 NO_LAYOUT = "The MathML that the engine gives cannot be read."
 
@@ -43,7 +44,7 @@ def convert_latex(*, collection: Collection, progress: Progress | None = None) -
     todo = waiting.filter(~waiting.is_in(settled["latex"].implode())).to_list()
     if not todo:
         return Conversions(0, 0)
-    made = []
+    made: list[_Row] = []
     for start in range(0, len(todo), BATCH):
         made += _converted(todo[start : start + BATCH])
         if progress:
@@ -73,11 +74,13 @@ def _waiting(collection: Collection) -> pl.Series:
     """Give each LaTeX once that some instance has without a layout."""
     if not collection.formulas_index:
         return pl.Series("latex", [], pl.String)
-    without = scan_columns(collection.formulas_index).filter(pl.col("layout").is_null() & (pl.col("latex").str.strip_chars() != ""))
+    without = scan_columns(collection.formulas_index).filter(
+        pl.col("layout").is_null() & (pl.col("latex").str.strip_chars() != "")
+    )
     return without.select(pl.col("latex").unique().sort()).collect().to_series()
 
 
-def _converted(batch: Sequence[str]) -> Iterator[tuple[str, str | None, str | None, str]]:
+def _converted(batch: Sequence[str]) -> Iterator[_Row]:
     try:
         yield from zip(batch, *_layouts(batch), [engine()] * len(batch), strict=True)
     except Exception as error:  # noqa: BLE001  # whatever one formula does to the engine, the others are converted
@@ -92,5 +95,7 @@ def _layouts(batch: Sequence[str]) -> tuple[list[str | None], list[str | None]]:
     """Give layouts and errors."""
     mathml = [presentation_mathml(latex) for latex in batch]
     layouts = layout_strings(mathml)
-    errors = [None if layout else NO_LAYOUT if text else NO_MATHML for text, layout in zip(mathml, layouts, strict=True)]
+    errors = [
+        None if layout else NO_LAYOUT if text else NO_MATHML for text, layout in zip(mathml, layouts, strict=True)
+    ]
     return layouts, errors

@@ -20,6 +20,7 @@ from arqlab.ir.formulaindex import read_index
 from arqlab.ir.labfile import CollectionFile
 from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import Author, Collection, Comment, Import, LabCollection, Post, PostLink, Tag
+from collection.selectors import Judged
 from collection.services.columns import name_columns, store_frame
 from collection.services.importing import forget_formulas, import_file, import_formulas
 from collection.services.importing.records import Progress
@@ -34,12 +35,12 @@ def load_collection(
     lab: Lab,
     file: CollectionFile,
     at: datetime,
-    relevance: pl.DataFrame | None = None,
+    judged: Judged | None = None,
     progress: Progress | None = None,
 ) -> Collection:
     """Load the collection that a lab's folder names, and have the lab search it.
 
-    The same files a second time change nothing, whichever lab names them. `relevance` is that of `make_visual_map`.
+    The same files a second time change nothing, whichever lab names them. `judged` is that of `make_visual_map`.
     Raises what `require_loadable` raises, before anything is changed.
     """
     require_loadable(lab_slug=lab.slug, file=file)
@@ -55,7 +56,7 @@ def load_collection(
     _index_posts(collection)
     if file.formulas:
         import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
-    make_visual_map(collection=collection, at=at, relevance=relevance, progress=progress)
+    make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
     collection.refresh_from_db()
     return collection
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from arqlab.ir import identity
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
-from collection.selectors.visualmaps import map_frame, newest_map
+from collection.selectors.visualmaps import Judged, map_frame, newest_map
 from collection.services.columns import store_frame
 from collection.services.converting import conversions_of, convert_latex
 from collection.services.importing.records import Progress
@@ -22,15 +22,14 @@ def make_visual_map(
     *,
     collection: Collection,
     at: datetime,
-    relevance: pl.DataFrame | None = None,
+    judged: Judged | None = None,
     again: bool = False,
     progress: Progress | None = None,
 ) -> VisualMap | None:
     """Give the visual ids of a collection's formulas as they are now: a new version only where an id differs.
 
     LaTeX without MathML is converted first. Ids that the index gives are used, others stay what they were in the
-    newest version; `relevance` (formula_id, label) decides between parts of a formula that are equally large.
-    Of the same formulas nothing is computed twice, unless `again`. None without formulas.
+    newest version. Of the same formulas nothing is computed twice, unless `again`. None without formulas.
     """
     if not collection.formulas_index:
         return None
@@ -39,7 +38,9 @@ def make_visual_map(
     if newest and newest.inputs == inputs and not again:
         return newest
     previous = map_frame(newest, "mapping") if newest else None
-    made = identity.visual_map(_instances(collection), previous=previous, relevance=relevance)
+    judged = judged or Judged()
+    above = max(judged.highest_id, newest.counts.get("highest id", 0) if newest else 0)
+    made = identity.visual_map(_instances(collection), previous=previous, relevance=judged.relevance, above=above)
     return _stored(collection, made, inputs=inputs, previous=previous, at=at)
 
 
@@ -72,7 +73,7 @@ def _stored(
         field: store_frame(slug=collection.slug, what=f"visual-{version}-{field}", frame=frame)
         for field, frame in columns.items()
     }
-    counts = _counts(made, previous)
+    counts = _counts(made, previous) | {"highest id": _highest(made, newest)}
     return VisualMap.objects.create(
         collection=collection, version=version, inputs=inputs, counts=counts, made_at=at, **names
     )
@@ -83,14 +84,19 @@ def _counts(made: identity.VisualMap, previous: pl.DataFrame | None) -> dict[str
     return {
         "instances": made.mapping.height,
         "formulas": made.forms.height,
-        "new instances": 0
-        if previous is None
-        else made.mapping.join(previous, on="formula_id", how="anti").height,
+        "new instances": 0 if previous is None else made.mapping.join(previous, on="formula_id", how="anti").height,
         "merges": _pairs(changes, "merge"),
         "splits": _pairs(changes, "split"),
         "would merge": opinion.filter(pl.col("kind") == "would merge").height,
         "would split": opinion.filter(pl.col("kind") == "would split").height,
     }
+
+
+def _highest(made: identity.VisualMap, newest: VisualMap | None) -> int:
+    """Give the highest number that any version used: an id that was given up must not be used for something else."""
+    numbers = made.forms["visual_id"].cast(pl.Int64, strict=False).max()
+    before = newest.counts.get("highest id", 0) if newest else 0
+    return max(before, numbers if isinstance(numbers, int) else 0)
 
 
 def _pairs(changes: pl.DataFrame, change: str) -> int:

@@ -38,8 +38,14 @@ def import_posts(
                 fresh.append(row)
             Post.objects.bulk_create(
                 Post(
-                    collection=collection, post_id=row.post_id, kind=row.kind, thread_id=row.thread_id,
-                    title=row.title, body=row.body, tags=list(row.tags), rules=0,
+                    collection=collection,
+                    post_id=row.post_id,
+                    kind=row.kind,
+                    thread_id=row.thread_id,
+                    title=row.title,
+                    body=row.body,
+                    tags=list(row.tags),
+                    rules=0,
                 )
                 for row in fresh
             )

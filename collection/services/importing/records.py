@@ -23,7 +23,9 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     found = list(problems)
     room = max(0, KEPT_PROBLEMS - record.problem_count)
     ImportProblem.objects.bulk_create(
-        ImportProblem(record=record, source=one.path, line=one.line, found=one.found, expected=one.expected, todo=one.todo)
+        ImportProblem(
+            record=record, source=one.path, line=one.line, found=one.found, expected=one.expected, todo=one.todo
+        )
         for one in found[:room]
     )
     record.problem_count += len(found)

@@ -10,7 +10,6 @@ from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.ir.scoring import NOT_JUDGMENTS
-from arqlab.ir.records import ItemKind
 from assessment.models import Qrel, QrelSet
 from collection.models import VisualMap
 
@@ -74,15 +73,6 @@ def lab_fingerprint(lab: Lab) -> str:
         for row in rows.values_list():
             digest.update(repr(row).encode())
     return digest.hexdigest()
-
-
-def formula_relevance(lab: Lab, collection: str) -> pl.DataFrame:
-    """Give formula_id and label, once for each judgment of a formula, of a lab and of all that search its collection."""
-    labs = Q(qrel_set__task__lab=lab) | Q(qrel_set__task__lab__collections__slug=collection)
-    judged = Qrel.objects.filter(labs, qrel_set__items=ItemKind.FORMULA_IDS).exclude(relevance__in=NOT_JUDGMENTS)
-    rows = list(judged.values_list("pk", "doc_id", "relevance").distinct())
-    frame = pl.DataFrame(rows, schema={"pk": pl.Int64, "formula_id": pl.String, "label": pl.Int64}, orient="row")
-    return frame.drop("pk")
 
 
 def lab_summary(lab: Lab) -> list[TaskSummary]:
