@@ -49,7 +49,7 @@ def touched_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:
         return pl.DataFrame(schema=SCHEMA)
     parts = [_touched_instances(_judged(lab, ItemKind.FORMULA_IDS), version, before, changes)]
     parts.append(_touched_formulas(_judged(lab, ItemKind.VISUAL_IDS), version, changes))
-    return pl.concat(parts).select(SCHEMA).sort("task", "qrels", "topic", maintain_order=True)
+    return pl.concat(parts).select(*SCHEMA).sort("task", "qrels", "topic", maintain_order=True)
 
 
 def _judged(lab: Lab, items: ItemKind) -> pl.DataFrame:
@@ -112,4 +112,4 @@ def _with_reasons(rows: pl.DataFrame, changes: pl.DataFrame, *, own: pl.Expr) ->
         .when(pl.col("went").is_not_null())
         .then(pl.format("Instances were split off from it to {}.", "went"))
     )
-    return rows.with_columns(why=why).drop_nulls("why").select(SCHEMA)
+    return rows.with_columns(why=why).drop_nulls("why").select(*SCHEMA)

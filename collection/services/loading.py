@@ -84,11 +84,9 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
         if not path.exists():
             yield Problem(str(path), None, "no such file", "a file of the collection", "Name a file that is there.")
     for path in file.formulas.values():
-        if path.exists():
-            try:
-                next(read_index(path), None)
-            except FileRefusedError as refused:
-                yield from refused.problems
+        first = next(read_index(path), None) if path.is_file() else None
+        if first and not first.frame.height and all(problem.line == 1 for problem in first.problems):
+            yield from (problem._replace(path=str(path)) for problem in first.problems)
 
 
 def _digest(file: CollectionFile) -> str:

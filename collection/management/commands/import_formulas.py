@@ -10,7 +10,6 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
-from arqlab.ir.records import FileRefusedError
 from collection.management.progress import ProgressLine
 from collection.management.reporttext import import_lines
 from collection.models import Collection
@@ -44,8 +43,6 @@ class Command(LabCommand):
         line = ProgressLine(self.stderr, "Formulas")
         try:
             records = import_formulas(collection=collection, files=files, at=now, progress=line)
-        except FileRefusedError as refused:
-            raise CommandError("\n".join(str(problem) for problem in refused.problems)) from refused
         finally:
             line.close()
         for text in import_lines(records):

@@ -36,7 +36,7 @@ def import_formulas(
     """Take the representations of a formula index in: `files` by kind (latex, slt, opt), each a TSV or a folder of them.
 
     What is not among them stays as it was taken in before. An import that was stopped starts again: nothing of it was
-    stored. Gives the record of each file. Raises `FileRefusedError` when a file's headings cannot be understood.
+    stored. Gives the record of each file.
     """
     records = {kind: _record(collection, kind, files[kind], at) for kind in KINDS if kind in files}
     if all(_stands(collection, record) for record in records.values()):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
 from lxml import etree
 
+from arqlab.ir.collectionfile import Post as FilePost
 from arqlab.ir.collectionfile import read_posts
 from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError, Problem
@@ -25,34 +27,38 @@ def import_posts(
     if record.state == Import.State.DONE:
         return record
     problems: list[Problem] = []
-    rows = read_posts(path)
+    rows = _whole(path, problems)
     seen: set[str] = set()
-    try:
-        while batch := list(islice(rows, 500)):
-            fresh = []
-            for row in batch:
-                if not row.post_id or row.post_id in seen:
-                    problems.append(Problem(path.name, 1, f"the post {row.post_id} again", "each once", "Keep one."))
-                    continue
-                seen.add(row.post_id)
-                fresh.append(row)
-            Post.objects.bulk_create(
-                Post(
-                    collection=collection,
-                    post_id=row.post_id,
-                    kind=row.kind,
-                    thread_id=row.thread_id,
-                    title=row.title,
-                    body=row.body,
-                    tags=list(row.tags),
-                    rules=0,
-                )
-                for row in fresh
+    while batch := list(islice(rows, 500)):
+        fresh = []
+        for row in batch:
+            if not row.post_id or row.post_id in seen:
+                problems.append(Problem(path.name, 1, f"the post {row.post_id} again", "each once", "Keep one."))
+                continue
+            seen.add(row.post_id)
+            fresh.append(row)
+        Post.objects.bulk_create(
+            Post(
+                collection=collection,
+                post_id=row.post_id,
+                kind=row.kind,
+                thread_id=row.thread_id,
+                title=row.title,
+                body=row.body,
+                tags=list(row.tags),
+                rules=0,
             )
-            record.rows += len(batch)
-            record.kept += len(fresh)
-    except (FileRefusedError, etree.XMLSyntaxError, EOFError, OSError) as error:
-        problems.append(Problem(path.name, None, str(error), "well-formed XML", "Give the whole file."))
+            for row in fresh
+        )
+        record.rows += len(batch)
+        record.kept += len(fresh)
     save_progress(record=record, problems=problems, at=at)
     finish_import(record=record, at=at)
     return record
+
+
+def _whole(path: Path, problems: list[Problem]) -> Iterator[FilePost]:
+    try:
+        yield from read_posts(path)
+    except (FileRefusedError, etree.XMLSyntaxError, EOFError, OSError) as error:
+        problems.append(Problem(path.name, None, str(error), "well-formed XML", "Give the whole file."))
