@@ -102,23 +102,20 @@ def _walk(tokens: Iterable[str]) -> list[str]:
     for token in tokens:
         meaning = _meanings[token]
         if isinstance(meaning, str):
-            if meaning:
-                write(meaning)
+            write(meaning)
         elif isinstance(meaning, _Opening):
-            if meaning.text:
-                write(meaning.text)
+            write(meaning.text)
             stack.append(frame)
             frame = meaning.frame
             continue
-        else:
-            if frame.closes != meaning.name:
-                raise OddMathMLError
+        elif frame.closes == meaning.name:
             write(frame.closing)
             frame = stack.pop()
+        else:
+            raise OddMathMLError
         if frame.beside is not None and _takes_limits(out):
             frame = frame.beside
-        if frame.separator:
-            write(frame.separator)
+        write(frame.separator)
         frame = frame.next
     if frame is not done:
         raise OddMathMLError
@@ -127,9 +124,10 @@ def _walk(tokens: Iterable[str]) -> list[str]:
 
 def _takes_limits(out: list[str]) -> bool:
     """Say whether the base just written takes limits beside it; if so, it is no longer opened as an accent."""
-    if len(out) < 2 or out[-2] != _ACCENT or not limits_beside(out[-1]):
+    written = [place for place in range(max(0, len(out) - 12), len(out)) if out[place]]
+    if len(written) < 2 or out[written[-2]] != _ACCENT or not limits_beside(out[written[-1]]):
         return False
-    out[-2] = ""
+    out[written[-2]] = ""
     return True
 
 

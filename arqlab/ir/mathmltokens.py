@@ -44,7 +44,7 @@ def _of_children(element: etree._Element) -> Iterator[str]:
 def _tokens(element: etree._Element) -> Iterator[str]:
     name = _name(element)
     if name in _LEAVES:
-        yield f"<{name}>{escape(''.join(element.itertext()), quote=False)}</{name}>"
+        yield f"<{name}>{escape(''.join(map(str, element.itertext())), quote=False)}</{name}>"
     elif name in _UNSEEN:
         yield _NOTHING
     elif name == "mmultiscripts":
@@ -52,16 +52,18 @@ def _tokens(element: etree._Element) -> Iterator[str]:
     elif name == "mfenced":
         yield from _fenced(element)
     elif name == "mlabeledtr":
-        yield from ["<mtr>", *(token for cell in element[1:] for token in _tokens(cell)), "</mtr>"]
+        yield from ["<mtr>", *(token for cell in list(element)[1:] for token in _tokens(cell)), "</mtr>"]
     elif name == "maction":
-        yield from ["<mrow>", *(token for child in element[:1] for token in _tokens(child)), "</mrow>"]
+        yield from ["<mrow>", *(token for child in list(element)[:1] for token in _tokens(child)), "</mrow>"]
     else:
         yield from _plain(element, name)
 
 
 def _plain(element: etree._Element, name: str) -> Iterator[str]:
     """Give an element as it stands; the children that it has too many are one base (Temml writes names so)."""
-    kept = [f' {key}="{escape(element.attrib[key])}"' for key in ("linethickness", "notation") if key in element.attrib]
+    kept = [
+        f' {key}="{escape(str(element.attrib[key]))}"' for key in ("linethickness", "notation") if key in element.attrib
+    ]
     children = _enough_children(element, _CHILDREN.get(name, 0))
     surplus = len(children) - _CHILDREN.get(name, len(children))
     yield f"<{name}{''.join(kept)}>"
