@@ -42,12 +42,17 @@ def layout_strings(mathml: Iterable[str | None]) -> list[str | None]:
     return [_layout(formula) if formula else None for formula in mathml]
 
 
+def forget() -> None:
+    """Forget what tokens mean; it is worked out again when they are next met."""
+    _meanings.clear()
+
+
 def _layout(formula: str) -> str | None:
     start = _MATH.match(formula)
     if start is None or len(formula) > LONGEST:
         return None
     if len(_meanings) > REMEMBERED:
-        _meanings.clear()
+        forget()
     try:
         return _finished(_walk(_TOKEN.findall(formula, start.end())))
     except OddMathMLError:
