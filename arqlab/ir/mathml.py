@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable
 from html import unescape
 from typing import NamedTuple
+from unicodedata import normalize
 
 from arqlab.ir.mathmltokens import OddMathMLError, careful_tokens
 from arqlab.ir.mathsymbols import leaf_item, limits_beside
@@ -41,12 +42,17 @@ def layout_strings(mathml: Iterable[str | None]) -> list[str | None]:
     return [_layout(formula) if formula else None for formula in mathml]
 
 
+def forget() -> None:
+    """Forget what tokens mean; it is worked out again when they are next met."""
+    _meanings.clear()
+
+
 def _layout(formula: str) -> str | None:
     start = _MATH.match(formula)
     if start is None or len(formula) > LONGEST:
         return None
     if len(_meanings) > REMEMBERED:
-        _meanings.clear()
+        forget()
     try:
         return _finished(_walk(_TOKEN.findall(formula, start.end())))
     except OddMathMLError:
@@ -176,7 +182,7 @@ _OPENINGS = {
     "mtd": _Opening("e[ ", _Frame("", None, "mtd", "] ")),
 }
 _BINOMIAL = _Opening("n B o[ ", _OPENINGS["mfrac"].frame)
-_LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!_ ] "}
+_LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!¯ ] "}
 
 
 class _Meanings(dict[str, "str | _Opening | _Closing"]):
@@ -225,7 +231,10 @@ def _opening(name: str, attributes: str) -> _Opening:
 
 _EMPTY = re.compile(r"[abuoir]\[ \] |(?:e\[ \] )+(?=\])")
 _DOTS = "O!. n O!. n O!. "
-_DIGITS = re.compile(r"(?<=N!)(\S+) n N!(?=\S)")
+_BARE = re.compile(r"A w\[ ([^\[\]]*)\] (?![ou]\[)")  # an accent that shows nothing, as Temml's arrows have
+_NUMBERS = re.compile(r"N!\S+(?: n N!\S+)+")
+_NEGATED = re.compile(r"(\S) n O!\u0338 ")
+_AMPERSAND = re.compile(r"(?<=e\[ )V!a n V!m n V!p n O!; (?:n )?")
 _ESCAPED = re.compile(r"O!& n (?:V!l n V!t|(V!g n V!t)|(V!a n V!m n V!p)) n O!; ")
 
 
@@ -234,7 +243,15 @@ def _finished(out: list[str]) -> str | None:
     if "[ ] " in text:
         before = ""
         while before != text:
-            before, text = text, _EMPTY.sub("", text)
-    if "O!& " in text:  # LaTeXML read an HTML escape letter by letter
+            before, text = text, _BARE.sub(r"\1", _EMPTY.sub("", text))
+    if " n N!" in text:
+        text = _NUMBERS.sub(lambda found: "N!" + found[0][2:].replace(" n N!", ""), text)
+    if "O!. n O!. " in text:
+        text = text.replace(_DOTS, "O!… ")
+    if "\u0338" in text:
+        text = normalize("NFC", _NEGATED.sub("\\1\u0338 ", text))
+    if "V!p n O!; " in text:  # LaTeXML read the HTML escape of an alignment's ampersand letter by letter
+        text = _AMPERSAND.sub("", text)
+    if "O!& " in text:  # or that of a relation
         text = _ESCAPED.sub(lambda found: f"O!{'>' if found[1] else '&' if found[2] else '<'} ", text)
     return text.removeprefix("n ").rstrip() or None
