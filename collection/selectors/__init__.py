@@ -8,6 +8,16 @@ from collection.selectors.collections import (
     thread_of,
     visual_ids,
 )
+from collection.selectors.imports import (
+    Holdings,
+    ImportRow,
+    Lack,
+    holdings_of,
+    import_row,
+    import_rows,
+    lacks_of,
+    problems_of,
+)
 from collection.selectors.visualmaps import (
     Judged,
     changed_formulas,
@@ -21,17 +31,25 @@ from collection.selectors.visualmaps import (
 )
 
 __all__ = [
+    "Holdings",
+    "ImportRow",
     "Judged",
+    "Lack",
     "changed_formulas",
     "collection_of",
     "formula_latex",
     "formulas_frame",
+    "holdings_of",
+    "import_row",
+    "import_rows",
+    "lacks_of",
     "map_before",
     "map_frame",
     "map_table",
     "newest_map",
     "opinion_rows",
     "posts_frame",
+    "problems_of",
     "scan_columns",
     "thread_of",
     "visual_ids",
