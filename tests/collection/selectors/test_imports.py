@@ -49,6 +49,7 @@ def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> N
 
 def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
+    small.visual_maps.all().delete()
     make_import(small, kind="votes")
     lacks = selectors.lacks_of(small, selectors.holdings_of(small), selectors.import_rows(small, at=NOW))
 
