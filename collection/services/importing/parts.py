@@ -10,6 +10,8 @@ import polars as pl
 
 ROWS = 250_000
 """Rows of a part: with their layouts about 100 MB."""
+GROUP = 25_000
+"""Rows that are written together: with their MathML about 15 MB, of which several are under way at a time."""
 INDEX_COLUMNS = (
     "formula_id",
     "post_id",
@@ -43,7 +45,7 @@ class Parts:
     def write(self, path: Path) -> None:
         """Write all frames as one file."""
         parts = pl.scan_parquet([self.path(number) for number in range(self.count)])
-        parts.sink_parquet(path, compression="zstd", row_group_size=ROWS)
+        parts.sink_parquet(path, compression="zstd", row_group_size=GROUP)
 
 
 class IndexRows(Parts):
