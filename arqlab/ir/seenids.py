@@ -26,6 +26,13 @@ class SeenIds:
         self._bits[place] |= bit
         return is_new
 
+    def __contains__(self, number: int) -> bool:
+        """Say whether a number was added."""
+        if not 0 <= number < LARGEST:
+            return number in self._huge
+        place = number // WORD
+        return place < len(self._bits) and bool(self._bits[place] & 1 << (number % WORD))
+
     def add_all(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Add many numbers, and say of each whether it is new; of one that stands there twice, the first is."""
         if not len(numbers):

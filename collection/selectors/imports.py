@@ -16,6 +16,8 @@ from collection.selectors.collections import scan_columns
 
 DUMP = "manage.py import_posts {slug} FOLDER"
 INDEX = "manage.py import_formulas --collection {slug} --latex FILE --slt FILE"
+NUMBER = "manage.py make_visual_ids {slug}"
+UNNUMBERED = "The formulas have no visual ids of ours yet, so equal ones without a given id count as different."
 # What a reader of the collection misses where a kind of file did not come in, and what brings it in.
 MISSED = {
     Import.Kind.POSTS: (
@@ -30,9 +32,9 @@ MISSED = {
         DUMP,
     ),
     Import.Kind.USERS: ("No users were imported, so posts and comments bear no names.", DUMP),
-    Import.Kind.BADGES: ("No badges were imported.", DUMP),
+    Import.Kind.BADGES: ("No badges were imported, so authors have none.", DUMP),
     Import.Kind.VOTES: ("No votes were imported, so posts show the score of the dump alone, where it has one.", DUMP),
-    Import.Kind.TAGS: ("No tags were imported; posts have theirs.", DUMP),
+    Import.Kind.TAGS: ("No list of tags was imported; posts have their tags without it.", DUMP),
 }
 
 
@@ -74,9 +76,9 @@ class ImportRow:
 
 @dataclass(frozen=True)
 class Lack:
-    """What is not there yet, and the command that brings it in."""
+    """What is not there yet, and the command that brings all of it in."""
 
-    text: str
+    texts: tuple[str, ...]
     command: str
 
 
@@ -136,11 +138,12 @@ def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRo
         Import.Kind.TAGS: holdings.tags,
     }
     missed = [words for kind, words in MISSED.items() if kind not in here and not held.get(kind)]
-    lacks = [Lack(text, command.format(slug=collection.slug)) for text, command in missed]
     if holdings.formulas and holdings.visual_map is None:
-        text = "The formulas have no visual ids of ours yet, so equal formulas without a given id count as different."
-        lacks.append(Lack(text, f"manage.py make_visual_ids {collection.slug}"))
-    return lacks
+        missed.append((UNNUMBERED, NUMBER))
+    by_command: dict[str, list[str]] = {}
+    for text, command in missed:
+        by_command.setdefault(command, []).append(text)
+    return [Lack(tuple(texts), command.format(slug=collection.slug)) for command, texts in by_command.items()]
 
 
 def _row(record: Import, at: datetime) -> ImportRow:

@@ -6,7 +6,6 @@ is taken up where it was, and no vote counts twice. A file takes the place of an
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,14 @@ from arqlab.ir.seenids import SeenIds
 from collection.models import Collection, Import
 from collection.services.importing import aroundrows, tallies
 from collection.services.importing.posts import import_posts
-from collection.services.importing.records import Progress, finish_import, save_progress, start_import
+from collection.services.importing.records import (
+    Progress,
+    file_digest,
+    finish_import,
+    save_progress,
+    start_import,
+    stopped_on_error,
+)
 
 Kind = Import.Kind
 
@@ -113,30 +119,23 @@ def import_file(
     if kind == Kind.POSTS:
         return import_posts(collection=collection, path=path, window=window, at=at, progress=progress)
     way = _WAYS[kind]
-    digest = _digest(path, window)
+    digest = file_digest(path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
     if _is_overtaken(record, way):
         _begin_anew(record, at)
     elif record.state == Import.State.DONE:
         return record
-    for batch in _batches(way, kind, path, window, already=record.rows):
+    with stopped_on_error(record):
+        for batch in _batches(way, kind, path, window, already=record.rows):
+            with transaction.atomic():
+                _store(record, way, batch)
+                save_progress(record=record, problems=batch.problems, at=at)
+            if progress is not None:
+                progress(record.rows, None)
         with transaction.atomic():
-            _store(record, way, batch)
-            save_progress(record=record, problems=batch.problems, at=at)
-        if progress is not None:
-            progress(record.rows, None)
-    with transaction.atomic():
-        _count(record, way.finish(collection))
-        finish_import(record=record, at=at)
+            _count(record, way.finish(collection))
+            finish_import(record=record, at=at)
     return record
-
-
-def _digest(path: Path, window: Window) -> str:
-    """Give the sha256 over a file and the window that it is read with."""
-    with path.open("rb") as file:
-        whole = hashlib.file_digest(file, "sha256")
-    whole.update(repr(window).encode())
-    return whole.hexdigest()
 
 
 def _is_overtaken(record: Import, way: _Way) -> bool:
@@ -148,7 +147,9 @@ def _is_overtaken(record: Import, way: _Way) -> bool:
 def _begin_anew(record: Import, at: datetime) -> None:
     record.problems.all().delete()
     record.rows = record.kept = record.problem_count = 0
-    record.counts, record.state, record.started_at, record.finished_at = {}, Import.State.RUNNING, at, None
+    record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
+    # The counts of last time stay until the first batch is stored: they tell which scores came from votes.
+    record.save(update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"])
 
 
 def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:
@@ -196,6 +197,8 @@ def _again(kind: str, key: str, row: DumpRow, source: str) -> Problem:
 
 
 def _store(record: Import, way: _Way, batch: _Batch) -> None:
+    if record.rows == 0:
+        record.counts = {}
     # Until something is kept, nothing of this file is in: to clear twice takes nothing away.
     if record.kept == 0 and batch.records:
         _take_the_place_of_others(record, way)

@@ -42,9 +42,12 @@ def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> N
     small = load_small(lab, tmp_path, posts=None, formulas=None)
     lacks = selectors.lacks_of(small, selectors.holdings_of(small), [])
 
-    assert lacks[0].text.startswith("No posts were imported")
-    assert lacks[0].command == "manage.py import_posts small FOLDER"
-    assert len(lacks) == 9
+    assert [lack.command for lack in lacks] == [
+        "manage.py import_posts small FOLDER",
+        "manage.py import_formulas small --latex FILE --slt FILE",
+    ]
+    assert [len(lack.texts) for lack in lacks] == [7, 2]
+    assert lacks[0].texts[0].startswith("No posts were imported")
 
 
 def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
@@ -53,7 +56,7 @@ def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
     make_import(small, kind="votes")
     lacks = selectors.lacks_of(small, selectors.holdings_of(small), selectors.import_rows(small, at=NOW))
 
-    said = " ".join(lack.text for lack in lacks)
+    said = " ".join(text for lack in lacks for text in lack.texts)
     assert not [word for word in ("No posts", "No votes", "No formula index") if word in said]
     assert "No comments" in said
     assert lacks[-1].command == "manage.py make_visual_ids small"

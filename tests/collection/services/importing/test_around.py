@@ -76,6 +76,13 @@ def test_comments_are_sanitized_and_kept_with_their_source(small: Collection, tm
     assert record.counts["on_posts_that_are_not_here"] == 1
 
 
+def test_the_formulas_of_a_comment_are_numbered_by_its_id(small: Collection, tmp_path: Path) -> None:
+    record = take(small, "comments", dump(tmp_path, "Comments.xml", COMMENTS))
+
+    assert '<span class="math-container" id="c1.1">$a$</span>' in Comment.objects.get(comment_id="1").safe_text
+    assert record.counts["formulas"] == 1
+
+
 def test_what_cannot_be_read_is_told_by_line_and_the_rest_is_in(small: Collection, tmp_path: Path) -> None:
     bad = (COMMENTS[0], 'PostId="1" Text="no id"', 'Id="x" PostId="1" Text="letters"', COMMENTS[0], COMMENTS[1])
     record = take(small, "comments", dump(tmp_path, "Comments.xml", bad))
