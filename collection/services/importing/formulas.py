@@ -8,7 +8,9 @@ order the files are. No more than a part of any file is in memory at a time.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +24,13 @@ from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.columns import name_columns, store_file
 from collection.services.importing.parts import INDEX_COLUMNS, IndexRows, Layouts, Parts
-from collection.services.importing.records import Progress, finish_import, save_progress, start_import
+from collection.services.importing.records import (
+    Progress,
+    finish_import,
+    save_progress,
+    start_import,
+    stopped_on_error,
+)
 
 KINDS = ("latex", "slt", "opt")
 FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}
@@ -38,19 +46,17 @@ def import_formulas(
     What is not among them stays as it was taken in before. An import that was stopped starts again: nothing of it was
     stored. Gives the record of each file.
     """
-    records = {kind: _record(collection, kind, files[kind], at) for kind in KINDS if kind in files}
-    if all(_stands(collection, record) for record in records.values()):
-        return list(records.values())
-    with TemporaryDirectory(prefix="arqlab-formulas-") as folder:
-        names = _Reading(collection, files, records, Path(folder), at, progress).store()
-    with transaction.atomic():
-        name_columns(collection, **names)
-        for record in records.values():
-            finish_import(record=record, at=at)
+    with ExitStack() as stack:
+        records: dict[str, Import] = {}
+        for kind in (kind for kind in KINDS if kind in files):
+            records[kind] = _record(collection, kind, files[kind], at)
+            stack.enter_context(stopped_on_error(records[kind]))
+        if not all(_stands(collection, record) for record in records.values()):
+            _take_in(_Sources(collection, files, records), at, progress)
     return list(records.values())
 
 
-def forget_formulas(collection: Collection, kinds: Iterator[str] | tuple[str, ...] = KINDS) -> None:
+def forget_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> None:
     """Forget representations: their columns, and that their files were taken in."""
     kinds = tuple(kinds)
     name_columns(collection, **{FIELDS[kind]: "" for kind in kinds})
@@ -77,23 +83,35 @@ def _digest(path: Path) -> str:
     return whole.hexdigest()
 
 
+@dataclass(frozen=True)
+class _Sources:
+    """Which files are taken into which collection, with their records."""
+
+    collection: Collection
+    files: Mapping[str, Path]
+    records: Mapping[str, Import]
+
+
+def _take_in(sources: _Sources, at: datetime, progress: Progress | None) -> None:
+    for record in sources.records.values():
+        record.problems.all().delete()
+        record.rows = record.kept = record.problem_count = 0
+        record.counts, record.state, record.finished_at = {}, Import.State.RUNNING, None
+        save_progress(record=record, at=at)
+    with TemporaryDirectory(prefix="arqlab-formulas-") as folder:
+        names = _Reading(sources, Path(folder), at, progress).store()
+    with transaction.atomic():
+        name_columns(sources.collection, **names)
+        for record in sources.records.values():
+            finish_import(record=record, at=at)
+
+
 class _Reading:
     """One reading of an index, with its parts in a folder."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        files: Mapping[str, Path],
-        records: Mapping[str, Import],
-        folder: Path,
-        at: datetime,
-        progress: Progress | None,
-    ) -> None:
-        self.collection, self.files, self.records = collection, files, records
+    def __init__(self, sources: _Sources, folder: Path, at: datetime, progress: Progress | None) -> None:
+        self.collection, self.files, self.records = sources.collection, sources.files, sources.records
         self.folder, self.at, self.progress = folder, at, progress
-        for record in records.values():
-            record.rows = record.kept = record.problem_count = 0
-            record.problems.all().delete()
 
     def store(self) -> dict[str, str]:
         """Read all, store the columns, and give their names by field."""
