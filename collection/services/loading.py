@@ -105,14 +105,18 @@ def _contents(path: Path) -> list[Path]:
 
 
 def _replace_other_files(collection: Collection, *, digest: str, at: datetime) -> None:
-    """Take out what other files brought in; the versions of the visual ids stay, the next one follows them."""
+    """Take out what the files of an earlier load brought in; the versions of the visual ids stay, the next follows them.
+
+    What came into a collection by the commands alone, before any folder named it, stays: it may be these very files.
+    """
     if collection.source_sha256 == digest:
         return
-    for model in (Post, Comment, PostLink, Tag, Author):
-        model._default_manager.filter(collection=collection).delete()
-    forget_formulas(collection)
-    Import.objects.filter(collection=collection).delete()
-    name_columns(collection, posts_index="")
+    if collection.source_sha256:
+        for model in (Post, Comment, PostLink, Tag, Author):
+            model._default_manager.filter(collection=collection).delete()
+        forget_formulas(collection)
+        Import.objects.filter(collection=collection).delete()
+        name_columns(collection, posts_index="")
     collection.source_sha256, collection.loaded_at = digest, at
     collection.save(update_fields=["source_sha256", "loaded_at"])
 

@@ -16,6 +16,7 @@ from arqlab.ir.records import FileRefusedError
 from collection.models import Collection, Post, VisualMap
 from collection.selectors import collection_of, formulas_frame, posts_frame
 from collection.services import load_collection, loading
+from collection.services.importing import import_file
 from tests.collection.factories import FORMULAS, NOW, POSTS, collection_file, load_small
 from tests.factories import LabFactory
 
@@ -144,6 +145,16 @@ def test_what_was_stopped_is_taken_up(lab: Lab, tmp_path: Path, monkeypatch: pyt
 
     assert list(Post.objects.values_list("pk", flat=True)) == kept
     assert formulas_frame(lab).height == 3
+
+
+def test_what_the_commands_brought_in_is_not_read_again(lab: Lab, tmp_path: Path) -> None:
+    file = collection_file(tmp_path)
+    collection = Collection.objects.create(slug="small", loaded_at=NOW)
+    import_file(collection=collection, kind="posts", path=file.posts, window=file.window, at=NOW)
+    kept = list(Post.objects.values_list("pk", flat=True))
+    load_collection(lab=lab, file=file, at=NOW)
+
+    assert list(Post.objects.values_list("pk", flat=True)) == kept
 
 
 def test_a_file_that_is_no_longer_named_is_forgotten(lab: Lab, tmp_path: Path) -> None:
