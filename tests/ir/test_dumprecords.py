@@ -72,6 +72,12 @@ def test_tags_users_votes_and_badges_are_read():
     assert read_badge(row(**BADGE), "") == BadgeRecord("1", "3", "bronze", WHEN)
 
 
+def test_links_of_old_dumps_have_no_id():
+    fields = {key: text for key, text in LINK.items() if key != "Id"}
+
+    assert read_post_link(row(**fields), "PostLinks.xml").link_id == ""
+
+
 def test_other_kinds_of_votes_are_no_mistake():
     assert read_vote(row(**VOTE | {"VoteTypeId": "5"}), "").kind == ""
 

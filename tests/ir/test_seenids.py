@@ -32,3 +32,13 @@ def test_a_huge_number_among_many_takes_no_memory():
 
     assert seen.add_all(np.array([5, 10**17, 5, 10**17], np.int64)).tolist() == [True, True, False, False]
     assert len(seen._bits) < 100
+
+
+@given(numbers, st.integers(0, 50))
+def test_what_was_added_is_in(given_numbers, number):
+    seen = SeenIds()
+    for each in given_numbers:
+        seen.add(each)
+
+    assert (number in seen) == (number in given_numbers)
+    assert (10**18 in seen) == (10**18 in given_numbers)
