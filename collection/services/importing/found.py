@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
 import polars as pl
+from django.db.models.functions import Coalesce
 
 from arqlab.core.cleanhtml import FORMULA
 from arqlab.core.formulatext import without_marks
@@ -33,8 +35,6 @@ SCHEMA = dict.fromkeys(
 TEXTS = 500
 """Texts that are in memory at once."""
 
-_Row = tuple[str | None, ...]
-
 
 def index_found_formulas(collection: Collection) -> bool:
     """Give a collection of a raw dump the formulas found in its texts as its formula index; says whether it did.
@@ -55,26 +55,73 @@ def found_formulas(collection: Collection) -> Iterator[pl.DataFrame]:
 
     The LaTeX is without dollars; layout and given visual id are null. Memory is the same for every collection.
     """
-    rows = _rows(collection)
-    while some := list(islice(rows, PART)):
-        yield pl.DataFrame(some, schema=SCHEMA, orient="row")
+    columns = _Columns()
+    for text in chain(_texts_of_posts(collection), _texts_of_comments(collection)):
+        columns.add(text)
+        if len(columns.latex) >= PART:
+            yield columns.frame()
+            columns = _Columns()
+    if columns.latex:
+        yield columns.frame()
 
 
-def _rows(collection: Collection) -> Iterator[_Row]:
+class _Text(NamedTuple):
+    """A clean text, and what of its formulas is the same for all."""
+
+    html: str
+    post_id: str
+    thread_id: str
+    kind: str
+    comment_id: str | None = None
+
+
+class _Columns:
+    """Formulas on their way into a frame."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.latex: list[str] = []
+        self.texts: list[_Text] = []
+
+    def add(self, text: _Text) -> None:
+        """Take the formulas of a text."""
+        for formula_id, written in FORMULA.findall(text.html):
+            self.ids.append(formula_id)
+            self.latex.append(without_marks(unescape(written) if "&" in written else written)[0])
+            self.texts.append(text)
+
+    def frame(self) -> pl.DataFrame:
+        """Give them as the columns of a formula index."""
+        found = {
+            "formula_id": self.ids,
+            "post_id": [text.post_id for text in self.texts],
+            "thread_id": [text.thread_id for text in self.texts],
+            "type": [text.kind for text in self.texts],
+            "comment_id": [text.comment_id for text in self.texts],
+            "latex": self.latex,
+        }
+        lacking = [pl.lit(None, pl.String).alias(name) for name in SCHEMA if name not in found]
+        frame = pl.DataFrame(found, schema=dict.fromkeys(found, pl.String))
+        return frame.with_columns(lacking).select(*SCHEMA)
+
+
+def _texts_of_posts(collection: Collection) -> Iterator[_Text]:
     posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
-    for post in posts.iterator(TEXTS):
-        yield from _formulas(post.safe_title, post.post_id, post.thread_id, "title")
-        yield from _formulas(post.safe_body, post.post_id, post.thread_id, post.kind)
-    comments = Comment.objects.filter(collection=collection).order_by("pk").iterator(TEXTS)
-    while some := list(islice(comments, TEXTS)):
-        names = {comment.post_id for comment in some}
-        threads = dict(posts.filter(post_id__in=names).order_by().values_list("post_id", "thread_id"))
-        for comment in some:
-            if thread := threads.get(comment.post_id):
-                yield from _formulas(comment.safe_text, comment.post_id, thread, "comment", comment.comment_id)
+    fields = ("post_id", "thread_id", "kind", Coalesce("clean_title", "title"), Coalesce("clean_body", "body"))
+    for post_id, thread_id, kind, title, body in posts.values_list(*fields).iterator(TEXTS):
+        if title:
+            yield _Text(title, post_id, thread_id, "title")
+        yield _Text(body, post_id, thread_id, kind)
 
 
-def _formulas(html: str, post_id: str, thread_id: str, kind: str, comment_id: str | None = None) -> Iterator[_Row]:
-    for formula_id, text in FORMULA.findall(html):
-        latex, _ = without_marks(unescape(text))
-        yield formula_id, post_id, thread_id, kind, comment_id, None, None, None, latex, None
+def _texts_of_comments(collection: Collection) -> Iterator[_Text]:
+    posts = Post.objects.filter(collection=collection, is_searched=True)
+    comments = Comment.objects.filter(collection=collection).order_by("pk")
+    fields = ("comment_id", "post_id", Coalesce("clean_text", "text"))
+    rows = comments.values_list(*fields).iterator(TEXTS)
+    while some := list(islice(rows, TEXTS)):
+        named = posts.filter(post_id__in={post_id for _, post_id, _ in some})
+        threads = dict(named.values_list("post_id", "thread_id"))
+        for comment_id, post_id, text in some:
+            if thread_id := threads.get(post_id):
+                yield _Text(text, post_id, thread_id, "comment", comment_id)
