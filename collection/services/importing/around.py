@@ -34,7 +34,7 @@ from collection.services.importing.records import (
 
 Kind = Import.Kind
 # Rows that are only counted: the more at once, the fewer posts are written twice; a batch must give a sign within a minute.
-TALLIED = 250_000
+TALLIED = 100_000
 
 
 def _nothing(_: Collection) -> Counter[str]:
