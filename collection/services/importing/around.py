@@ -7,11 +7,11 @@ is taken up where it was, and no vote counts twice. A file takes the place of an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import transaction
 
@@ -33,10 +33,19 @@ from collection.services.importing.records import (
 )
 
 Kind = Import.Kind
+# Rows that are only counted: the more at once, the fewer posts are written twice; a batch must give a sign within a minute.
+TALLIED = 100_000
 
 
 def _nothing(_: Collection) -> Counter[str]:
     return Counter()
+
+
+class _Gathered(Protocol):
+    """What rows are put into until they are stored: a list, or a tally of them."""
+
+    def append(self, row: Any, /) -> None: ...
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -45,8 +54,9 @@ class _Way:
 
     read: Callable[[DumpRow, str], Any]
     key: Callable[[Any], str]
-    store: Callable[[Collection, Sequence[Any]], Counter[str]]
+    store: Callable[[Collection, Any], Counter[str]]
     clear: Callable[[Collection], object]
+    gather: Callable[[], _Gathered] = list
     finish: Callable[[Collection], Counter[str]] = _nothing
     batch: int = 2_000
     needs: tuple[str, ...] = (Kind.POSTS,)
@@ -84,15 +94,17 @@ _WAYS: dict[str, _Way] = {
         key=lambda vote: str(vote.vote_id),
         store=tallies.store_votes,
         clear=tallies.clear_votes,
+        gather=tallies.gather_votes,
         finish=tallies.finish_votes,
-        batch=50_000,
+        batch=TALLIED,
     ),
     Kind.BADGES: _Way(
         read=dumprecords.read_badge,
         key=lambda badge: str(badge.badge_id),
         store=tallies.store_badges,
         clear=tallies.clear_badges,
-        batch=50_000,
+        gather=tallies.gather_badges,
+        batch=TALLIED,
         needs=(Kind.USERS,),
     ),
 }
@@ -102,8 +114,8 @@ _WAYS: dict[str, _Way] = {
 class _Batch:
     """Rows that are stored together, and how many rows of the file are read with them."""
 
-    rows: int = 0
-    records: list[Any] = field(default_factory=list)
+    rows: int
+    records: _Gathered
     problems: list[Problem] = field(default_factory=list)
     outside: int = 0
 
@@ -154,7 +166,7 @@ def _begin_anew(record: Import, at: datetime) -> None:
 
 def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:
     """Give the rows in batches, but for those that are stored already: of these, only the ids are noted."""
-    seen, names, batch = SeenIds(), set[str](), _Batch(rows=already)
+    seen, names, batch = SeenIds(), set[str](), _Batch(already, way.gather())
     for row in rows(path, kind):
         if isinstance(row, Problem):
             batch.problems.append(row)
@@ -168,7 +180,7 @@ def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) 
         _put(batch, found, window)
         if len(batch.records) + len(batch.problems) + batch.outside >= way.batch:
             yield batch
-            batch = _Batch(rows=row.number)
+            batch = _Batch(row.number, way.gather())
     yield batch
 
 
