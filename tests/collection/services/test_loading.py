@@ -159,10 +159,20 @@ def test_what_the_commands_brought_in_is_not_read_again(lab: Lab, tmp_path: Path
 
 def test_a_file_that_is_no_longer_named_is_forgotten(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
-    loaded = load_small(lab, tmp_path, formulas=None)
+    loaded = load_small(lab, tmp_path, posts=None)
 
-    assert formulas_frame(lab) is None
-    assert [record.kind for record in loaded.imports.all()] == ["posts"]
+    assert posts_frame(lab) is None
+    assert [record.kind for record in loaded.imports.all()] == ["latex"]
+
+
+def test_without_an_index_the_formulas_of_the_posts_are_taken(lab: Lab, tmp_path: Path) -> None:
+    load_small(lab, tmp_path, formulas=None)
+
+    assert formulas_frame(lab).select("formula_id", "post_id", "type").rows() == [
+        ("7", "1", "title"),
+        ("8", "10", "answer"),
+    ]
+    assert formulas_frame(lab)["visual_id"].null_count() == 0
 
 
 def test_loading_within_a_transaction_that_is_rolled_back_leaves_nothing(lab: Lab, tmp_path: Path) -> None:
