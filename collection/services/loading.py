@@ -63,6 +63,18 @@ def load_collection(
     return collection
 
 
+@transaction.atomic
+def search_collection(*, lab: Lab, collection: Collection) -> None:
+    """Have a lab search a collection. Raises `UserError` where it searches another: its runs were checked against that."""
+    found, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
+    if found.collection_id != collection.pk:
+        raise UserError(
+            f"{lab.slug} searches the collection {found.collection.slug}. Import into that one, or load the lab's folder "
+            "with another slug for its collection.",
+            code="other-collection",
+        )
+
+
 def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
     """Raise what would keep a collection from being loaded for a lab; nothing is changed.
 
