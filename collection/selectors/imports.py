@@ -15,7 +15,7 @@ from collection.models import Author, Collection, Comment, Import, ImportProblem
 from collection.selectors.collections import scan_columns
 
 DUMP = "manage.py import_posts {slug} FOLDER"
-INDEX = "manage.py import_formulas {slug} --latex FILE --slt FILE"
+INDEX = "manage.py import_formulas --collection {slug} --latex FILE --slt FILE"
 NUMBER = "manage.py make_visual_ids {slug}"
 UNNUMBERED = "The formulas have no visual ids of ours yet, so equal ones without a given id count as different."
 # What a reader of the collection misses where a kind of file did not come in, and what brings it in.

@@ -44,7 +44,7 @@ def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> N
 
     assert [lack.command for lack in lacks] == [
         "manage.py import_posts small FOLDER",
-        "manage.py import_formulas small --latex FILE --slt FILE",
+        "manage.py import_formulas --collection small --latex FILE --slt FILE",
     ]
     assert [len(lack.texts) for lack in lacks] == [7, 2]
     assert lacks[0].texts[0].startswith("No posts were imported")
@@ -52,6 +52,7 @@ def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> N
 
 def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
+    small.visual_maps.all().delete()
     make_import(small, kind="votes")
     lacks = selectors.lacks_of(small, selectors.holdings_of(small), selectors.import_rows(small, at=NOW))
 
