@@ -14,7 +14,7 @@ from collection.models import Author, Collection, Comment, Import, ImportProblem
 from collection.models.imports import SILENCE
 from collection.selectors.collections import scan_columns
 
-DUMP = "manage.py import_posts {slug} FOLDER"
+DUMP = "manage.py import_posts FOLDER --collection {slug}"
 INDEX = "manage.py import_formulas --collection {slug} --latex FILE --slt FILE"
 NUMBER = "manage.py make_visual_ids {slug}"
 UNNUMBERED = "The formulas have no visual ids of ours yet, so equal ones without a given id count as different."

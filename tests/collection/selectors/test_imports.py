@@ -43,7 +43,7 @@ def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> N
     lacks = selectors.lacks_of(small, selectors.holdings_of(small), [])
 
     assert [lack.command for lack in lacks] == [
-        "manage.py import_posts small FOLDER",
+        "manage.py import_posts FOLDER --collection small",
         "manage.py import_formulas --collection small --latex FILE --slt FILE",
     ]
     assert [len(lack.texts) for lack in lacks] == [7, 2]
