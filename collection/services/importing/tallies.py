@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from django.db import connection
 from django.db.models import F
 
@@ -13,9 +16,49 @@ from arqlab.ir.dumprecords import BadgeRecord, VoteRecord
 from collection.models import Author, Collection, Import, Post
 from collection.services.importing.held import in_slices, known_authors, known_posts
 
-VOTES = ("up_votes", "down_votes")
+VOTES = ("up", "down")
 BADGES = ("gold", "silver", "bronze")
-Sums = dict[str, list[int]]
+
+
+class Tally:
+    """Rows that are counted by an id and a kind, in eight bytes each."""
+
+    def __init__(self, kinds: Sequence[str], id_of: Callable[[Any], str]) -> None:
+        self.kinds = kinds
+        self.others = 0
+        self._places = {kind: place for place, kind in enumerate(kinds)}
+        self._id_of = id_of
+        self._keys = array("q")
+
+    def append(self, row: VoteRecord | BadgeRecord) -> None:
+        """Count one row; one of another kind is only numbered."""
+        place = self._places.get(row.kind)
+        if place is None:
+            self.others += 1
+        else:
+            self._keys.append((int(self._id_of(row)) << 2) + place)
+
+    def __len__(self) -> int:
+        """Give how many rows were counted or numbered."""
+        return len(self._keys) + self.others
+
+    def sums(self) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """Give the ids in order, and for each how many rows of each kind."""
+        keys, counts = np.unique(np.array(self._keys, np.int64), return_counts=True)
+        ids, rows = np.unique(keys >> 2, return_inverse=True)
+        sums = np.zeros((len(ids), len(self.kinds)), np.int64)
+        sums[rows, keys & 3] = counts
+        return [str(number) for number in ids.tolist()], sums
+
+
+def gather_votes() -> Tally:
+    """Begin to count votes by post."""
+    return Tally(VOTES, lambda vote: str(vote.post_id))
+
+
+def gather_badges() -> Tally:
+    """Begin to count badges by author."""
+    return Tally(BADGES, lambda badge: str(badge.author_id))
 
 
 def clear_votes(collection: Collection) -> None:
@@ -27,21 +70,12 @@ def clear_votes(collection: Collection) -> None:
     posts.update(up_votes=0, down_votes=0)
 
 
-def store_votes(collection: Collection, votes: Sequence[VoteRecord]) -> Counter[str]:
-    """Add a batch of votes to their posts, and say what became of them."""
-    sums: Sums = {}
-    for vote in votes:
-        if vote.kind:
-            sums.setdefault(vote.post_id, [0, 0])[vote.kind == "down"] += 1
-    known = known_posts(collection, sums)
-    counted = {post_id: counts for post_id, counts in sums.items() if post_id in known}
-    _add(Post._meta.db_table, "post_id", VOTES, collection, counted)
-    up, down = (sum(counts[place] for counts in counted.values()) for place in (0, 1))
-    others = sum(not vote.kind for vote in votes)
-    passed = len(votes) - others - up - down
-    return Counter(
-        kept=up + down, up_votes=up, down_votes=down, other_kinds_of_votes=others, on_posts_that_are_not_here=passed
-    )
+def store_votes(collection: Collection, votes: Tally) -> Counter[str]:
+    """Add the votes to their posts, and say what became of them."""
+    up, down = _add(Post, ("up_votes", "down_votes"), known_posts, collection, votes)
+    passed = len(votes) - votes.others - up - down
+    told = {"other_kinds_of_votes": votes.others, "on_posts_that_are_not_here": passed}
+    return Counter(kept=up + down, up_votes=up, down_votes=down, **told)
 
 
 def finish_votes(collection: Collection) -> Counter[str]:
@@ -55,30 +89,39 @@ def clear_badges(collection: Collection) -> None:
     Author.objects.filter(collection=collection).update(gold=0, silver=0, bronze=0)
 
 
-def store_badges(collection: Collection, badges: Sequence[BadgeRecord]) -> Counter[str]:
-    """Add a batch of badges to their authors, and say what became of them."""
-    sums: Sums = {}
-    for badge in badges:
-        sums.setdefault(badge.author_id, [0, 0, 0])[BADGES.index(badge.kind)] += 1
-    known = known_authors(collection, sums)
-    counted = {author_id: counts for author_id, counts in sums.items() if author_id in known}
-    _add(Author._meta.db_table, "author_id", BADGES, collection, counted)
-    kinds = {kind: sum(counts[place] for counts in counted.values()) for place, kind in enumerate(BADGES)}
-    kept = sum(kinds.values())
-    return Counter({"kept": kept, **kinds, "of_authors_who_are_not_here": len(badges) - kept})
+def store_badges(collection: Collection, badges: Tally) -> Counter[str]:
+    """Add the badges to their authors, and say what became of them."""
+    kinds = _add(Author, BADGES, known_authors, collection, badges)
+    passed = len(badges) - sum(kinds)
+    return Counter(kept=sum(kinds), of_authors_who_are_not_here=passed, **dict(zip(BADGES, kinds, strict=True)))
 
 
-def _add(table: str, key: str, columns: Sequence[str], collection: Collection, sums: Mapping[str, list[int]]) -> None:
-    """Add numbers to columns of many rows, in one statement for each slice: the ORM has no such thing."""
+def _add(
+    model: type[Post | Author],
+    columns: Sequence[str],
+    known: Callable[[Collection, Sequence[str]], set[str]],
+    collection: Collection,
+    tally: Tally,
+) -> list[int]:
+    """Add sums to columns of the rows that are known; give what was added to each column."""
+    table, key = model._meta.db_table, "post_id" if model is Post else "author_id"
+    ids, sums = tally.sums()
+    here = known(collection, ids)
+    is_here = np.array([row_id in here for row_id in ids], np.bool_)
+    rows = zip((row_id for row_id in ids if row_id in here), sums[is_here].tolist(), strict=True)
+    for part in in_slices(rows):
+        values = [value for row_id, counts in part for value in (row_id, *counts)]
+        with connection.cursor() as cursor:
+            cursor.execute(_statement(table, key, columns, len(part)), [*values, collection.pk])
+    return [int(total) for total in sums[is_here].sum(axis=0)]
+
+
+def _statement(table: str, key: str, columns: Sequence[str], rows: int) -> str:
+    """Give one statement that adds to many rows: the ORM has none. Only names of our own models stand in its text."""
     # `column1`, `column2` are what both databases call the columns of VALUES.
     added = ", ".join(f"{name} = {name} + more.column{place}" for place, name in enumerate(columns, 2))
-    row = f"({', '.join(['%s'] * (len(columns) + 1))})"
-    for part in in_slices(sums.items()):
-        # Only names of our own models are put into the text; what comes from the file is a parameter.
-        statement = (
-            f"UPDATE {table} SET {added} FROM (VALUES {', '.join([row] * len(part))}) AS more "  # noqa: S608
-            f"WHERE {table}.collection_id = %s AND {table}.{key} = more.column1"
-        )
-        values: list[Any] = [value for row_id, counts in part for value in (row_id, *counts)]
-        with connection.cursor() as cursor:
-            cursor.execute(statement, [*values, collection.pk])
+    values = ", ".join([f"({', '.join(['%s'] * (len(columns) + 1))})"] * rows)
+    return (
+        f"UPDATE {table} SET {added} FROM (VALUES {values}) AS more "  # noqa: S608  # see above
+        f"WHERE {table}.collection_id = %s AND {table}.{key} = more.column1"
+    )
