@@ -9,10 +9,10 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.sourcetext import source_text
+from arqlab.ir.topicfacts import InfoRow, fact_value
 
 TopicInfo = dict[str, dict[str, str]]
 
@@ -26,19 +26,9 @@ _KEYS = {
     "complexity": "complexity",
     "elements": "elements",
 }
-_VALUES = {
-    "category": {"calculation": "computation"},
-    "difficulty": {"low": "easy", "high": "hard"},
-}
+_KNOWN = frozenset(_KEYS.values())
 _NUMBER = re.compile("[0-9]")
 _TOPIC_COLUMNS = ("topic", "topicid", "queryid", "number")
-
-
-class InfoRow(NamedTuple):
-    """What a file says of one topic, and the line that says it (JSON has none)."""
-
-    line: int | None
-    values: dict[str, str]
 
 
 def read_topic_info(data: bytes, *, path: str) -> TopicInfo:
@@ -68,10 +58,7 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
 
 def _normalised(row: Mapping[str, str]) -> dict[str, str]:
     named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
-    for key in set(named) & set(_KEYS.values()):
-        value = named[key].lower()
-        named[key] = _VALUES.get(key, {}).get(value, value)
-    return named
+    return {key: fact_value(key, value) if key in _KNOWN else value for key, value in named.items()}
 
 
 def _plain(name: str) -> str:
