@@ -13,16 +13,23 @@ from arqlab.ir.topicfacts import fact_value, info_fields
 _POST = ("postid", "id", "question", "questionid")
 _NUMBER = ("topic", "number", "topicnumber")
 _FORMULA = ("formulaid", "queryformula")
+_TOPIC = re.compile(r"(?:[AB]\.)?[0-9]{1,6}")
+_FIELDS = (*info_fields(TaskKind.ANSWERS), *info_fields(TaskKind.FORMULAS))
 
 
 class ChosenQuestion(NamedTuple):
-    """A question that is to be a topic. Number and query formula are None where the list leaves them open."""
+    """A question that is to be a topic. Topic number and query formula are empty where the list leaves them open."""
 
     line: int
     post_id: str
-    number: int | None
-    formula_id: str | None
+    topic: str
+    formula_id: str
     facts: Mapping[str, str]
+
+    @property
+    def number(self) -> int | None:
+        """Give the number that the topic is to have, without the letter of its task."""
+        return int(self.topic.rpartition(".")[2]) if _TOPIC.fullmatch(self.topic) else None
 
 
 def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
@@ -33,30 +40,12 @@ def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
     """
     rows = csv.reader(io.StringIO(source_text(data, path=path), newline=""))
     header = [re.sub("[^a-z0-9]", "", name.lower()) for name in next(rows, [])]
-    at = {name: _place(header, names) for name, names in (("post", _POST), ("number", _NUMBER), ("formula", _FORMULA))}
-    if at["post"] is None:
+    if _place(header, _POST) is None:
         found, todo = f"the columns {', '.join(header)[:80]}", "Name the column of the questions post_id."
         raise FileRefusedError([Problem(path, 1, found, "a column post_id", todo)])
-    fields = [*info_fields(TaskKind.ANSWERS), *info_fields(TaskKind.FORMULAS)]
-    facts_at = {name: _place(header, (name.replace("_", ""),)) for name in fields}
-    chosen: list[ChosenQuestion] = []
     problems: list[Problem] = []
-    for line, cells in _lines(rows, path, problems):
-        number = _cell(cells, at["number"])
-        facts = {name: fact_value(name, _cell(cells, place)) for name, place in facts_at.items()}
-        if number and not re.fullmatch(r"(?:[AB]\.)?[0-9]{1,6}", number):
-            expected, todo = "a number like 401 or A.401", "Correct the number, or leave it empty."
-            problems.append(Problem(path, line, f"the topic number {number[:80]!r}", expected, todo))
-            number = ""
-        chosen.append(
-            ChosenQuestion(
-                line,
-                _cell(cells, at["post"]),
-                int(number.rpartition(".")[2]) if number else None,
-                _cell(cells, at["formula"]) or None,
-                {name: value for name, value in facts.items() if value},
-            )
-        )
+    chosen = [_question(line, cells, header) for line, cells in _lines(rows, path, problems)]
+    problems += _bad_numbers(chosen, path)
     problems += _repeated(chosen, path)
     if not chosen and not problems:
         problems.append(Problem(path, None, "no question", "one question at least", "List the questions, one a line."))
@@ -65,12 +54,25 @@ def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
     return chosen
 
 
+def _question(line: int, cells: list[str], header: list[str]) -> ChosenQuestion:
+    def cell(names: tuple[str, ...]) -> str:
+        at = _place(header, names)
+        return cells[at].strip() if at is not None and at < len(cells) else ""
+
+    facts = {name: fact_value(name, cell((name.replace("_", ""),))) for name in _FIELDS}
+    known = {name: value for name, value in facts.items() if value}
+    return ChosenQuestion(line, cell(_POST), cell(_NUMBER), cell(_FORMULA), known)
+
+
+def _bad_numbers(chosen: list[ChosenQuestion], path: str) -> Iterator[Problem]:
+    for one in chosen:
+        if one.topic and not _TOPIC.fullmatch(one.topic):
+            expected, todo = "a number like 401 or A.401", "Correct the number, or leave it empty."
+            yield Problem(path, one.line, f"the topic number {one.topic[:80]!r}", expected, todo)
+
+
 def _place(header: list[str], names: tuple[str, ...]) -> int | None:
     return next((header.index(name) for name in names if name in header), None)
-
-
-def _cell(cells: list[str], at: int | None) -> str:
-    return cells[at].strip() if at is not None and at < len(cells) else ""
 
 
 def _lines(rows: "Iterator[list[str]]", path: str, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:

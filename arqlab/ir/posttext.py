@@ -63,7 +63,7 @@ def _one_line(text: str, unless: str = "") -> str:
 
 def _formula(span: re.Match[str]) -> TextFormula:
     known = _ID.search(span["marks"])
-    latex = unescape(_TAG.sub("", span["inside"])).strip()
+    latex = unescape(span["inside"]).strip()
     for opening, closing in _DOLLARS:
         if latex.startswith(opening) and latex.endswith(closing) and len(latex) >= len(opening + closing):
             latex = latex[len(opening) : -len(closing)]

@@ -74,8 +74,8 @@ def _numbers(chosen: Sequence[ChosenQuestion], first: int) -> dict[str, int]:
     return numbers
 
 
-def _question(post: Post, number: int, formula_id: str | None) -> Question:
-    return Question(number, post.post_id, post.safe_title, post.safe_body, tuple(post.tags), formula_id or "")
+def _question(post: Post, number: int, formula_id: str) -> Question:
+    return Question(number, post.post_id, post.safe_title, post.safe_body, tuple(post.tags), formula_id)
 
 
 def _problems(
