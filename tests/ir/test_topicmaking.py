@@ -71,8 +71,9 @@ def test_the_questions_of_arqmath_3_make_topics_that_are_read_again_without_loss
     again = read_topics(write_topics(made.formulas), path="again", formulas=True)
 
     assert again == made.formulas
-    # The official Latex has line ends in some places where the post has blanks.
-    assert [topic.latex.split() for topic in again] == [topic.latex.split() for topic in official]
+    # Line ends stand for blanks in some official Latex, and in the post of B.394 the formula is cut at "<".
+    pairs = zip(official, again, strict=True)
+    assert [one.query_id for one, other in pairs if one.latex.split() != other.latex.split()] == ["B.394"]
     ids = [int(formula.formula_id[2:]) for topic in again for formula in text_formulas(topic.title + topic.body)]
     assert all(later == former + 1 for former, later in pairwise(ids))
     index = list(csv.reader(io.StringIO(write_topic_formulas(made.index).decode(), newline=""), delimiter="\t"))
