@@ -77,4 +77,4 @@ def test_the_questions_of_arqmath_3_make_topics_that_are_read_again_without_loss
     ids = [int(formula.formula_id[2:]) for topic in again for formula in text_formulas(topic.title + topic.body)]
     assert all(later == former + 1 for former, later in pairwise(ids))
     index = list(csv.reader(io.StringIO(write_topic_formulas(made.index).decode(), newline=""), delimiter="\t"))
-    assert len(index) == len(ids) + 1 == 1051
+    assert len(index) == len(ids) + 1
