@@ -22,6 +22,7 @@ class FactCell:
     """One value of a topic's information in the table: what is chosen, what may be, and what else somebody must know."""
 
     field: str
+    heading: str
     name: str
     label: str
     is_free: bool
@@ -89,6 +90,7 @@ class InformationForm:
         options = self.values[name] if value in ("", *self.values[name]) else (*self.values[name], value)
         return FactCell(
             field=name,
+            heading=heading(name),
             name=key,
             label=f"{heading(name)} of {topic.query_id}",
             is_free=not self.fields[name],
