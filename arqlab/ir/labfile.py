@@ -25,7 +25,7 @@ from arqlab.ir.overrides import (
 )
 from arqlab.ir.protocols import PROTOCOLS, Protocol, TaskProtocol
 from arqlab.ir.qrelfile import read_qrels
-from arqlab.ir.records import ItemKind, TaskKind, Topic
+from arqlab.ir.records import FileRefusedError, ItemKind, TaskKind, Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicinfo import TopicInfo, read_topic_info
 from arqlab.ir.topicthreads import read_topic_threads, threads_of
@@ -153,8 +153,13 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
 
 def _threads(table: LabTable, topics: list[Topic]) -> dict[str, str]:
     file = table.file("topic_formulas", required=False)
-    found = None if file is None else table.content(file, read_topic_threads)
-    return {} if found is None else threads_of([topic.query_id for topic in topics], found)
+    if file is None:
+        return {}
+    try:
+        return threads_of([topic.query_id for topic in topics], read_topic_threads(file))
+    except FileRefusedError as error:
+        table.add_those_of(error.problems)
+        return {}
 
 
 def _topics(table: LabTable, kind: TaskKind | None) -> list[Topic] | None:

@@ -1,43 +1,29 @@
 """Which question post a topic was made of, as the index of the topics' formulas tells (column thread_id).
 
-The column topic_id names the topics of Task 1; a topic of Task 2 with the same number shares the post (protocol §3).
+The index names the topics of Task 1; a topic of Task 2 with the same number shares the post (protocol §3).
 """
 
-import csv
-import gzip
-import io
 import re
-import zlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
+from arqlab.ir.formulaindex import read_index
 from arqlab.ir.records import FileRefusedError, Problem
-from arqlab.ir.sourcetext import source_text
-
-LONGEST_THREAD_ID = 40
-_COLUMNS = ("topic_id", "thread_id")
 
 
-def read_topic_threads(data: bytes, *, path: str) -> dict[str, str]:
-    """Read an index of topic formulas (TSV, plain or gzipped) into {topic: thread}.
+def read_topic_threads(path: Path) -> dict[str, str]:
+    """Read an index of topic formulas (TSV, plain or packed) into {topic: thread}.
 
-    Raises FileRefusedError with every problem: no such columns, a topic with two threads, a file that cannot be read.
+    Raises FileRefusedError with every problem: what `read_index` cannot read, and a topic with two threads.
     """
-    rows = _rows(data, path)
-    header = [name.strip().lower() for name in rows[0][1]]
-    if lacking := [name for name in _COLUMNS if name not in header]:
-        found, expected = f"the columns {', '.join(header)[:80]}", f"also {', '.join(lacking)}"
-        raise FileRefusedError([Problem(path, 1, found, expected, "Name the columns in the first line.")])
-    topic_at, thread_at = (header.index(name) for name in _COLUMNS)
     threads: dict[str, str] = {}
     problems: list[Problem] = []
-    for line, cells in rows[1:]:
-        topic, thread = _cell(cells, topic_at), _cell(cells, thread_at)
-        if len(thread) > LONGEST_THREAD_ID:
-            found, expected = f"the thread {thread[:80]!r}", f"at most {LONGEST_THREAD_ID} characters"
-            problems.append(Problem(path, line, found, expected, "Give the id of the question post."))
-        elif topic and thread and threads.setdefault(topic, thread) != thread:
-            found = f"the thread {thread} of the topic {topic}, which had {threads[topic]}"
-            problems.append(Problem(path, line, found, "one thread a topic", "Correct one of the two."))
+    for part in read_index(path):
+        problems += part.problems
+        for topic, thread in part.frame.select("post_id", "thread_id").drop_nulls().unique(maintain_order=True).rows():
+            if threads.setdefault(topic, thread) != thread:
+                found = f"the thread {thread} of the topic {topic}, which had {threads[topic]}"
+                problems.append(Problem(path.name, None, found, "one thread a topic", "Correct one of the two."))
     if problems:
         raise FileRefusedError(problems)
     return threads
@@ -52,22 +38,3 @@ def threads_of(query_ids: Iterable[str], threads: Mapping[str, str]) -> dict[str
 
 def _number(query_id: str) -> str:
     return re.sub(r"^[A-Za-z]+\.(?=[0-9])", "", query_id)
-
-
-def _cell(cells: list[str], at: int) -> str:
-    return cells[at].strip() if at < len(cells) else ""
-
-
-def _rows(data: bytes, path: str) -> list[tuple[int, list[str]]]:
-    """Give the rows with the lines that they end in."""
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
-            raise FileRefusedError([Problem(path, None, str(error), "a whole gzip file", "Pack it anew.")]) from error
-    reader = csv.reader(io.StringIO(source_text(data, path=path), newline=""), delimiter="\t")
-    try:
-        return [(reader.line_num, cells) for cells in reader if cells]
-    except csv.Error as error:
-        found, todo = f"a broken TSV ({error})", "Correct the line."
-        raise FileRefusedError([Problem(path, reader.line_num, found, "cells between tabs", todo)]) from error

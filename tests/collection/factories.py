@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arqlab.core.models import Lab
 from arqlab.ir.labfile import CollectionFile
-from collection.models import Collection, Comment, Post, PostLink
+from collection.models import Collection, Comment, Import, ImportProblem, Post, PostLink
 from collection.services import load_collection
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -82,3 +82,23 @@ def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
     PostLink.objects.create(collection=collection, post_id="1", related_id="102", kind="duplicate")
     PostLink.objects.create(collection=collection, post_id="2", related_id="101", kind="related")
     return collection
+
+
+def make_import(collection: Collection, *, problems: int = 2, **changes: object) -> Import:
+    """Make the record of an import of comments that is done, with some problems by line."""
+    known = {"kind": "comments", "source": "Comments.xml", "sha256": "c" * 64, "state": "done"}
+    numbers = {"rows": 5, "kept": 3, "problem_count": problems, "counts": {"outside_the_window": 1}}
+    times = {"started_at": NOW, "updated_at": NOW, "finished_at": NOW}
+    record = Import.objects.create(collection=collection, **known | numbers | times | changes)
+    ImportProblem.objects.bulk_create(
+        ImportProblem(
+            record=record,
+            source="Comments.xml",
+            line=line,
+            found=f"the Id 'c{line}'",
+            expected="Id, a number of at most 18 digits",
+            todo="Correct the row and import the file again.",
+        )
+        for line in range(2, 2 + problems)
+    )
+    return record

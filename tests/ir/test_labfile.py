@@ -280,5 +280,5 @@ def test_an_index_of_topic_formulas_without_threads_is_told(folder):
     (folder / "formulas.tsv").write_text("id\ttopic_id\nq_1\tA.1\n")
 
     assert mistakes(folder, HEAD + TASK + 'topic_formulas = "formulas.tsv"\n') == [
-        ("formulas.tsv", 1, "the columns id, topic_id")
+        ("formulas.tsv", 1, "the headings 'id\\ttopic_id'")
     ]

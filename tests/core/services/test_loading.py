@@ -82,7 +82,7 @@ class TestLoading:
         assert topic.facts == {"category": "concept", "difficulty": "easy"}
 
     def test_a_topic_has_the_thread_that_the_folder_tells(self, tmp_path):
-        (tmp_path / "formulas.tsv").write_text("topic_id\tthread_id\nA.1\t4235721\n")
+        (tmp_path / "formulas.tsv").write_text("id\ttopic_id\tthread_id\ttype\tformula\nq_1\tA.1\t4235721\ttitle\tx\n")
         load(write(tmp_path, lab=LAB + 'topic_formulas = "formulas.tsv"\n'))
 
         assert list(Topic.objects.values_list("query_id", "thread_id")) == [("A.1", "4235721"), ("A.2", "")]
