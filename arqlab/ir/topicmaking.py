@@ -1,5 +1,6 @@
 """Topics made of questions: numbered, their formulas renumbered over the whole file, one of them the query formula."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -7,6 +8,9 @@ from typing import NamedTuple
 from arqlab.ir.posttext import TextFormula, renumbered, text_formulas
 from arqlab.ir.records import Topic
 from arqlab.ir.topicwriter import TopicFormula
+
+Size = tuple[int, ...]
+"""How large a formula is: sizes are compared number by number."""
 
 
 class Question(NamedTuple):
@@ -29,7 +33,7 @@ class MadeTopics:
     index: list[TopicFormula] = field(default_factory=list)
 
 
-def make_topics(questions: Iterable[Question], *, size: Callable[[str], int]) -> MadeTopics:
+def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -> MadeTopics:
     """Make the topics A.n and B.n of questions, in the order of their numbers.
 
     `size` gives how large a formula is; where no query formula is named, the largest is taken (`query_formula`).
@@ -48,20 +52,29 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], int]) ->
     return made
 
 
-def query_formula(title: str, body: str, *, size: Callable[[str], int]) -> TextFormula | None:
+def query_formula(title: str, body: str, *, size: Callable[[str], Size]) -> TextFormula | None:
     """Give the formula that stands for a question: of the title if it has one, else of the body; the largest of them.
 
-    Of two as large it is the first (protocol §10).
+    Of two as large it is the first.
     """
     formulas = text_formulas(title) or text_formulas(body)
     return max(formulas, key=lambda formula: size(formula.latex), default=None)
+
+
+def layout_size(layout: str | None, latex: str) -> Size:
+    """Give how large a formula is: the nodes of its symbol layout tree (protocol §10), then the length of its LaTeX.
+
+    One whose layout is not known has no nodes, and is only taken where no formula has any.
+    """
+    nodes = sum(item[0].isupper() for item in (layout or "").split(" ") if item)
+    return nodes, len(re.sub(r"\s", "", latex))
 
 
 def _texts(question: Question) -> tuple[tuple[str, str], tuple[str, str]]:
     return ("title", question.title), ("body", question.body)
 
 
-def _chosen(question: Question, size: Callable[[str], int]) -> tuple[int, TextFormula] | None:
+def _chosen(question: Question, size: Callable[[str], Size]) -> tuple[int, TextFormula] | None:
     """Give the query formula and its place among all formulas of the question."""
     formulas: Sequence[TextFormula] = text_formulas(question.title) + text_formulas(question.body)
     wanted = question.query_formula

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from arqlab.core.typesetting import presentation_mathml
 from arqlab.ir.chosenfile import ChosenQuestion
+from arqlab.ir.mathml import layout_string
 from arqlab.ir.posttext import text_formulas
 from arqlab.ir.records import FileRefusedError, Problem, TaskKind
 from arqlab.ir.topicfacts import info_fields, write_topic_info
-from arqlab.ir.topicmaking import Question, make_topics
+from arqlab.ir.topicmaking import Question, Size, layout_size, make_topics
 from arqlab.ir.topicwriter import write_topic_formulas, write_topics
 from collection.models import Collection, Post
 from collection.selectors.candidates import questions_named
@@ -57,9 +58,10 @@ def make_topic_files(
     return TopicFiles(files, len(made.questions), len(made.formulas), bare)
 
 
-def formula_size(latex: str) -> int:
-    """Give how large a formula is. To be replaced by the nodes of its symbol layout tree (protocol §10)."""
-    return len(re.sub(r"\s", "", latex))
+def formula_size(latex: str) -> Size:
+    """Give how large a formula is, by the layout that the typesetter gives it."""
+    mathml = presentation_mathml(latex)
+    return layout_size(None if mathml is None else layout_string(mathml), latex)
 
 
 def _numbers(chosen: Sequence[ChosenQuestion], first: int) -> dict[str, int]:

@@ -8,6 +8,7 @@ from arqlab.ir.records import FileRefusedError
 from arqlab.ir.topicinfo import read_topic_info
 from collection.models import Post
 from collection.services import make_topic_files
+from collection.services.topicmaking import formula_size
 from tests.collection.factories import make_dump
 
 pytestmark = pytest.mark.django_db
@@ -91,3 +92,8 @@ def test_every_line_that_names_no_question_or_formula_is_told():
         (5, "the query formula 7"),
     ]
     assert refused.value.problems[0].todo == "Its formulas are 101.1, 101.2."
+
+
+def test_a_long_name_is_no_large_formula():
+    assert formula_size(r"\operatorname{averyverylongname}") < formula_size("a+b")
+    assert formula_size(r"\bad{")[0] == 0
