@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from arqlab.core.models import Membership, Task
 from arqlab.core.services import load_lab_file
 from arqlab.ir.labfile import read_lab
-from tests.browser.test_every_page import enter
+from tests.browser.test_every_page import AXE, JUDGE, enter
 from tests.browser.test_keyboard import open_by_keys, tab_to
 from tests.factories import make_lab
 from tests.ir.real_data import DATA, needs_data
@@ -25,6 +25,13 @@ def organizing(page: Page) -> Task:
     page.goto("/healthz/")
     enter(page, scene.organizer)
     return scene.task
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong with the page in a narrow window."""
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.evaluate(AXE)
+    return page.evaluate(JUDGE, None)
 
 
 def test_information_is_chosen_and_saved_with_the_keyboard(organizing, page):
@@ -48,6 +55,7 @@ def test_a_file_is_looked_at_and_applied(organizing, page, look):
     page.get_by_role("button", name="See what would change").click()
     expect(page.get_by_role("heading", name="2 problems")).to_be_visible()
     look("topic-information-upload")
+    assert violations(page) == []
     open_by_keys(page, "Apply 2 changes")
 
     expect(page.get_by_text("The information of 1 topic was saved.")).to_be_visible()
@@ -63,6 +71,7 @@ def test_who_saves_over_somebody_elses_change_is_told_and_loses_nothing(organizi
 
     expect(page.get_by_role("alert")).to_contain_text("A.2 was changed by somebody else")
     look("topic-information-meanwhile")
+    assert violations(page) == []
     page.get_by_role("button", name="Save the information").click()
     expect(page.get_by_text("The information of 2 topics was saved.")).to_be_visible()
     assert organizing.topics.get(query_id="A.2").facts == {"category": "concept"}

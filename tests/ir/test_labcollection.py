@@ -7,7 +7,7 @@ import pytest
 
 from arqlab.ir.labcollection import CollectionFile
 from arqlab.ir.labfile import read_lab
-from arqlab.ir.records import FileRefusedError
+from arqlab.ir.records import FileRefusedError, Problem
 from tests.ir.real_data import DATA, needs_data
 
 HEAD = '[lab]\nslug = "lab"\nname = "A lab"\nprotocol = "arqmath-3"\n[collection]\nslug = "mse"\n'
@@ -111,6 +111,15 @@ def test_a_folder_without_any_file_of_a_dump_is_told(folder):
     (folder / "empty").mkdir()
 
     assert mistakes(folder, 'dump = "empty"\n') == [(7, "dump = 'empty', which holds no file of a dump")]
+
+
+def test_an_archive_that_cannot_be_read_is_told(folder, monkeypatch):
+    def damaged(path: Path) -> dict[str, Path]:
+        raise FileRefusedError([Problem(str(path), None, "a damaged archive", "a 7z archive", "Fetch it again.")])
+
+    monkeypatch.setattr("arqlab.ir.labcollection.dump_files", damaged)
+
+    assert mistakes(folder, 'dump = "own.xml"\n') == [(None, "a damaged archive")]
 
 
 def test_all_mistakes_are_told_at_once(folder):

@@ -86,6 +86,14 @@ def test_two_topics_that_were_changed_are_named_together(task):
         change(task, ("A.1", "difficulty", "easy", ""), ("A.2", "difficulty", "easy", ""))
 
 
+def test_of_many_topics_that_were_changed_ten_are_named(task):
+    Topic.objects.bulk_create(Topic(task=task, query_id=f"A.{n}", position=n) for n in range(3, 15))
+    task.topics.update(info_edits={"difficulty": "hard"})
+
+    with pytest.raises(UserError, match=r"^A\.3, .*A\.12 and 2 more topics were changed"):
+        change(task, *((f"A.{n}", "difficulty", "", "easy") for n in range(3, 15)))
+
+
 def test_a_topic_that_is_gone_and_an_endless_value_are_refused(task):
     with pytest.raises(UserError, match="A\\.9 was not in this task"):
         change(task, ("A.9", "difficulty", "", "hard"))

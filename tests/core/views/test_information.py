@@ -68,6 +68,12 @@ def test_only_what_was_changed_is_written(organizing, task):
     assert list(task.topics.values_list("info_edits", flat=True)) == [{"difficulty": "hard"}, {}]
 
 
+def test_saving_what_is_there_says_that_nothing_changed(organizing, task):
+    answer = organizing.post(path(), seen(organizing), follow=True)
+
+    assert "Nothing was changed: the topics say that already." in answer.content.decode()
+
+
 def test_an_edit_is_marked_with_the_folders_value(organizing, task):
     task.topics.filter(query_id="A.1").update(info={"difficulty": "easy"}, info_edits={"difficulty": "hard"})
     page = organizing.get(path()).content.decode()

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arqlab.core.models import Topic
+from collection.models import Post
 from tests.collection.factories import make_dump
 
 pytestmark = pytest.mark.django_db
@@ -56,6 +57,14 @@ def test_a_list_that_was_cut_down_becomes_topics(tmp_path, task):
         "topics.task1.xml",
         "topics.task2.xml",
     ]
+
+
+def test_a_question_without_a_formula_is_told(tmp_path):
+    Post.objects.filter(collection=make_dump(), post_id="101").update(body="<p>Words</p>")
+    (tmp_path / "chosen.csv").write_text("post_id\n101\n")
+    _, told = run("--chosen", str(tmp_path / "chosen.csv"), "--out", str(tmp_path / "topics"))
+
+    assert "A.1 has no formula, and therefore no topic in task 2." in told
 
 
 def test_files_that_are_there_are_not_replaced(tmp_path):
