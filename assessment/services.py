@@ -12,7 +12,6 @@ from django.db.models import Max
 
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services import load_lab_file, record_event
-from arqlab.ir.collectionfile import collection_problems
 from arqlab.ir.labfile import LabFile, QrelsFile, TaskFile, read_lab
 from arqlab.ir.qrelfile import write_qrels
 from arqlab.ir.records import FileRefusedError, Problem
@@ -41,9 +40,7 @@ def load_lab(*, folder: Path, at: datetime, by: User | None) -> LoadedLab:
     lab = load_lab_file(file, by=by)
     problems = _load_all_qrels(lab, file, by=by)
     if problems:
-        collection = file.collection
-        unread = collection_problems(collection.posts, collection.index) if collection else ()
-        raise FileRefusedError([*problems, *unread])
+        raise FileRefusedError(problems)
     if file.collection is not None:
         # Last of all, for it writes files: whatever is wrong elsewhere is known by now.
         load_collection(lab=lab, file=file.collection, at=at)

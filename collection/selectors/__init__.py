@@ -1,5 +1,6 @@
 """What is read of collections, their posts and formulas."""
 
+from collection.selectors.candidates import candidates_of, questions_named
 from collection.selectors.collections import collection_of, formulas_frame, posts_frame, thread_of, visual_ids
 from collection.selectors.imports import (
     Holdings,
@@ -16,6 +17,7 @@ __all__ = [
     "Holdings",
     "ImportRow",
     "Lack",
+    "candidates_of",
     "collection_of",
     "formulas_frame",
     "holdings_of",
@@ -24,6 +26,7 @@ __all__ = [
     "lacks_of",
     "posts_frame",
     "problems_of",
+    "questions_named",
     "thread_of",
     "visual_ids",
 ]

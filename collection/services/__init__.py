@@ -2,5 +2,6 @@
 
 from collection.services.loading import load_collection
 from collection.services.rendering import render_posts
+from collection.services.topicmaking import make_topic_files
 
-__all__ = ["load_collection", "render_posts"]
+__all__ = ["load_collection", "make_topic_files", "render_posts"]

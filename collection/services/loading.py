@@ -30,12 +30,13 @@ def load_collection(*, lab: Lab, file: CollectionFile, at: datetime) -> Collecti
     Raises `arqlab.ir.records.FileRefusedError` with every problem of the files, and `UserError` when other labs search
     a collection of this slug with other files; nothing is loaded then.
     """
-    digest = _sha256([path for path in (file.posts, file.index) if path])
+    index = next(iter(file.formulas.values()), None)
+    digest = _sha256([path for path in (file.posts, index) if path])
     collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
     if collection.source_sha256 != digest:
         _require_own(collection, lab)
         # Both are read before anything is written, so that a refused file leaves no columns behind.
-        posts, ids = read_collection(file.posts, file.index)
+        posts, ids = read_collection(file.posts, index)
         collection.posts_index = _store(file.slug, "posts", digest, posts)
         collection.formulas_index = _store(file.slug, "formulas", digest, ids)
         collection.source_sha256, collection.loaded_at = digest, at

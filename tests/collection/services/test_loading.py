@@ -49,7 +49,7 @@ def test_the_ids_stand_in_columns(lab: Lab, tmp_path: Path) -> None:
 def test_a_gzipped_file_is_read(lab: Lab, tmp_path: Path) -> None:
     path = tmp_path / "Posts.xml.gz"
     path.write_bytes(gzip.compress(POSTS.encode()))
-    file = replace(collection_file(tmp_path, formulas=None), posts=path)
+    file = replace(collection_file(tmp_path, formulas=None), files={"posts": path})
     assert load_collection(lab=lab, file=file, at=NOW).posts.count() == 5
 
 
