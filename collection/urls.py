@@ -6,6 +6,11 @@ from collection import views
 
 app_name = "collection"
 urlpatterns = [
+    path(
+        "labs/<slug:lab>/collection/visual-ids/<int:version>/",
+        views.visual_map_detail,
+        name="visual-map-detail",
+    ),
     path("labs/<slug:lab>/collection/", views.collection_detail, name="collection-detail"),
     path("labs/<slug:lab>/collection/imports/<int:record>/", views.import_detail, name="import-detail"),
     path("labs/<slug:lab>/collection/imports/<int:record>/status/", views.import_status, name="import-status"),

@@ -53,11 +53,13 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
 GET  collection:import-problems           404 404 404 404 404 200 200
 GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
+GET  collection:visual-map-detail         404 404 404 404 404 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
 GET  core:api-docs                        200 200 200 200 200 200 200
@@ -158,6 +160,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "token": scene.team.invitation_token,
         "query_id": "A.1",
         "post_id": "1",
+        "version": 1,
         "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
         "key": "no-such-key",
         "uidb36": "1",

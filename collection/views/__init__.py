@@ -1,6 +1,14 @@
 """The pages of a collection."""
 
 from collection.views.imports import collection_detail, import_detail, import_problems, import_status
+from collection.views.maps import visual_map_detail
 from collection.views.threads import post_detail
 
-__all__ = ["collection_detail", "import_detail", "import_problems", "import_status", "post_detail"]
+__all__ = [
+    "collection_detail",
+    "import_detail",
+    "import_problems",
+    "import_status",
+    "post_detail",
+    "visual_map_detail",
+]
