@@ -101,9 +101,10 @@ class _Scan:
             yield self._block(0, 0, (self._doctype(),))
             return
         problems = self._problems_of(prolog)
-        while self._read():
-            cut = self._last_row()
-            if cut:
+        is_more = True
+        while is_more:
+            is_more = self._read()
+            if cut := self._last_row():
                 yield self._block(cut, len(ROW.findall(self.buffer, 0, cut)), problems)
                 problems = ()
             elif len(self.buffer) > MAX_ROW:

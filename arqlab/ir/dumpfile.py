@@ -6,6 +6,7 @@ many there are, and blocks can be parsed in several processes. No DOCTYPE is acc
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ def read_block(block: Block, *, skip: int = 0) -> Iterator[DumpRow | Problem]:
     whole = _parsed(data, parser) if len(data) <= MAX_ROW else "too long for one"
     elements = None if isinstance(whole, str) or len(whole) != len(starts) else list(whole)
     line = block.line
-    for place, (start, end) in enumerate(zip(starts, [*starts[1:], len(data)], strict=True)):
+    for place, (start, end) in enumerate(pairwise([*starts, len(data)])):
         number = block.first + place
         if number <= skip:
             pass

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-import polars as pl
 from django.db import transaction
 
 from arqlab.core.errors import UserError
@@ -21,8 +20,9 @@ from arqlab.ir.labfile import CollectionFile
 from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import Author, Collection, Comment, Import, LabCollection, Post, PostLink, Tag
 from collection.selectors import Judged
-from collection.services.columns import name_columns, store_frame
+from collection.services.columns import name_columns
 from collection.services.importing import forget_formulas, import_file, import_formulas
+from collection.services.importing.found import index_found_formulas
 from collection.services.importing.records import Progress
 from collection.services.visualmaps import make_visual_map
 
@@ -53,12 +53,25 @@ def load_collection(
         if kind in file.files:
             path = file.files[kind]
             import_file(collection=collection, kind=kind, path=path, window=file.window, at=at, progress=progress)
-    _index_posts(collection)
     if file.formulas:
         import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
+    elif not collection.formulas_index:
+        index_found_formulas(collection)
     make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
     collection.refresh_from_db()
     return collection
+
+
+@transaction.atomic
+def search_collection(*, lab: Lab, collection: Collection) -> None:
+    """Have a lab search a collection. Raises `UserError` where it searches another: its runs were checked against that."""
+    found, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
+    if found.collection_id != collection.pk:
+        raise UserError(
+            f"{lab.slug} searches the collection {found.collection.slug}. Import into that one, or load the lab's folder "
+            "with another slug for its collection.",
+            code="other-collection",
+        )
 
 
 def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
@@ -119,15 +132,3 @@ def _replace_other_files(collection: Collection, *, digest: str, at: datetime) -
         name_columns(collection, posts_index="")
     collection.source_sha256, collection.loaded_at = digest, at
     collection.save(update_fields=["source_sha256", "loaded_at"])
-
-
-def _index_posts(collection: Collection) -> None:
-    """Store which posts are searched, as columns, once they are all there."""
-    posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
-    if collection.posts_index or not Import.objects.filter(collection=collection, kind=Import.Kind.POSTS).exists():
-        return
-    rows = list(posts.values_list("post_id", "kind", "thread_id").iterator(50_000))
-    schema = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    with transaction.atomic():
-        name_columns(collection, posts_index=store_frame(slug=collection.slug, what="posts", frame=frame))

@@ -10,8 +10,9 @@ import polars as pl
 
 from arqlab.core.cleanhtml import FORMULA
 from arqlab.core.formulatext import without_marks
-from collection.models import Collection, Comment, Post
-from collection.services.importing.postsindex import PART, name_parquet
+from collection.models import Collection, Comment, Import, Post
+from collection.services.columns import name_columns
+from collection.services.importing.postsindex import PART, store_frames
 
 SCHEMA = dict.fromkeys(
     (
@@ -35,9 +36,18 @@ TEXTS = 500
 _Row = tuple[str | None, ...]
 
 
-def index_found_formulas(collection: Collection) -> None:
-    """Store the formulas found in a collection's texts as its formula index; without any the index stays as it is."""
-    name_parquet(collection, "formulas_index", "found-formulas", found_formulas(collection))
+def index_found_formulas(collection: Collection) -> bool:
+    """Give a collection of a raw dump the formulas found in its texts as its formula index; says whether it did.
+
+    It is none when most of its formulas came with their ids: then there is an index somewhere, and only that has all.
+    """
+    counts = [one.counts for one in collection.imports.filter(kind=Import.Kind.POSTS)]
+    formulas, ours = (sum(one.get(name, 0) for one in counts) for name in ("formulas", "formulas_numbered"))
+    if collection.slt_index or 2 * ours <= formulas:
+        return False
+    name = store_frames(slug=collection.slug, what="formulas", frames=found_formulas(collection))
+    name_columns(collection, formulas_index=name)
+    return True
 
 
 def found_formulas(collection: Collection) -> Iterator[pl.DataFrame]:
