@@ -36,7 +36,31 @@ _BRACES = {
 }
 # Environments of LaTeX documents; none is maths, and formulas stand in them.
 _OF_DOCUMENTS = frozenset(
-    ["document", "itemize", "enumerate", "description", "theorem", "lemma", "proof", "corollary", "definition", "proposition", "remark", "example", "center", "figure", "table", "tabular", "verbatim", "lstlisting", "tikzpicture", "quote", "quotation", "abstract", "minipage"]
+    [
+        "document",
+        "itemize",
+        "enumerate",
+        "description",
+        "theorem",
+        "lemma",
+        "proof",
+        "corollary",
+        "definition",
+        "proposition",
+        "remark",
+        "example",
+        "center",
+        "figure",
+        "table",
+        "tabular",
+        "verbatim",
+        "lstlisting",
+        "tikzpicture",
+        "quote",
+        "quotation",
+        "abstract",
+        "minipage",
+    ]
 )
 _CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
 _AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")

@@ -1,0 +1,6 @@
+"""The pages of a collection."""
+
+from collection.views.imports import collection_detail, import_detail, import_problems, import_status
+from collection.views.threads import post_detail
+
+__all__ = ["collection_detail", "import_detail", "import_problems", "import_status", "post_detail"]
