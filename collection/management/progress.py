@@ -1,0 +1,57 @@
+"""How far a long command is: a bar on one line of the terminal, and now and then a plain line where there is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+from django.core.management.base import OutputWrapper
+
+SECONDS = 0.2
+"""Between two looks of the bar."""
+PLAIN_SECONDS = 10
+"""Between two plain lines."""
+WIDTH = 20
+
+
+class ProgressLine:
+    """What an import tells on its way. `path` is the file that is read: rows done of all is its share that was read."""
+
+    def __init__(self, out: OutputWrapper, what: str, *, is_quiet: bool = False, path: Path | None = None) -> None:
+        self._out, self._what, self._is_quiet = out, what, is_quiet
+        self._size = path.stat().st_size if path else 0
+        self._is_terminal = bool(out.isatty())
+        self._started = self._shown = time.monotonic()
+        self._first: tuple[int, float] | None = None
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Show that `done` rows are done, of `total` where that is known or can be told."""
+        now = time.monotonic()
+        # The rate is that since the first news: what an earlier run did counts for none of it.
+        self._first = self._first or (done, now)
+        if self._is_quiet or now - self._shown < (SECONDS if self._is_terminal else PLAIN_SECONDS):
+            return
+        self._shown = now
+        text = f"{self._what}: {', '.join(self._parts(done, total, now))}"
+        self._out.write(f"\r{text}\x1b[K" if self._is_terminal else f"{text}\n", ending="")
+
+    def _parts(self, done: int, total: int | None, now: float) -> Iterator[str]:
+        first, began = self._first or (0, self._started)
+        rate = (done - first) / max(now - began, 0.001)
+        if total:
+            share = min(1.0, done / total)
+            bar = f"[{'#' * round(WIDTH * share):.<{WIDTH}}] " if self._is_terminal else ""
+            yield f"{bar}{share:.0%}"
+            yield f"{share * self._size / 1e6:,.0f} of {self._size / 1e6:,.0f} MB" if self._size else f"of {total:,}"
+        yield f"{done:,} rows"
+        if rate:
+            yield f"{rate:,.0f} a second"
+        if rate and total:
+            yield f"{timedelta(seconds=round((total - done) / rate))} left"
+
+    def close(self) -> None:
+        """Leave an empty line behind."""
+        if self._is_terminal and not self._is_quiet:
+            self._out.write("\r\x1b[K", ending="")
