@@ -11,6 +11,7 @@ stands in `data-latex` of the span around the formula (`posthtml.render_formula`
 it on the clipboard when a selection is copied.
 """
 
+import hashlib
 import json
 import re
 import threading
@@ -27,6 +28,8 @@ SECONDS = 0.5
 MEMORY = 48 * 2**20
 LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
 REPAIRS = 12  # how often a formula that failed is mended and tried again
+# Any change of the engine or of this file is another version: what was kept is then set again, when it is next shown.
+ENGINE = f"temml {hashlib.sha256(TEMML.read_bytes() + Path(__file__).read_bytes()).hexdigest()[:16]}"
 
 # What MathJax on Math Stack Exchange knows and Temml does not; numbers and references of equations are left out.
 MACROS = {
