@@ -1,0 +1,130 @@
+"""Posts, titles and comments made safe to show, with every formula found, numbered and in an element of its own.
+
+What comes out holds no tag, attribute, class or id but those of `arqlab.core.cleanhtml`; a formula is
+`<span class="math-container" id="ID">$LaTeX$</span>`. Text that is so already is given back as it is.
+Needs no Django: worker processes use it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from html import unescape
+from typing import NamedTuple
+
+from arqlab.core.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
+from arqlab.core.formulatext import bare_formulas, has_marks, runs, with_dollars, without_marks
+from arqlab.core.tidying import Inside, tidy
+
+RULES = 1  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
+
+_TAG = re.compile(r"<[^>]*>")
+
+
+class FoundFormula(NamedTuple):
+    """A formula of a text: its id, its LaTeX without dollars, how it is set, and whether the id was given by us."""
+
+    formula_id: str
+    latex: str
+    is_display: bool
+    is_numbered: bool
+
+
+class CleanText(NamedTuple):
+    """A text made safe, and its formulas in their order; those inside an environment of the text come last."""
+
+    html: str
+    formulas: tuple[FoundFormula, ...]
+
+    @property
+    def numbered(self) -> int:
+        """Give how many formulas were given their ids by us."""
+        return sum(formula.is_numbered for formula in self.formulas)
+
+
+_found = partial(tuple.__new__, FoundFormula)  # as FoundFormula._make, at half its cost
+
+
+def clean_post(html: str, *, prefix: str, first: int = 1) -> CleanText:
+    """Make the body of a post safe, blocks and all. A formula without an id becomes `prefix.n`, n from `first` on."""
+    return _clean(html, IN_POSTS, prefix, first)
+
+
+def clean_line(html: str, *, prefix: str, first: int = 1) -> CleanText:
+    """Make a title or a comment safe: tags inside a line only. Ids as in `clean_post`."""
+    return _clean(html, IN_LINES, prefix, first)
+
+
+def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanText, CleanText]:
+    """Make both texts of a post safe; formulas are numbered through title and body."""
+    clean_title = clean_line(title, prefix=post_id)
+    return clean_title, clean_post(body, prefix=post_id, first=1 + clean_title.numbered)
+
+
+def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
+    parts = FORMULA.split(html)
+    text = "\0".join(parts[::3])
+    if not _is_text(html) or not is_clean(text, inside):
+        parts = FORMULA.split(tidy(html, inside))
+        text = "\0".join(parts[::3])
+    within: list[FoundFormula] = []
+    if has_marks(text):
+        parts = FORMULA.split("".join(_wrapped(_joined(parts), within)))
+    return _numbered(parts, within, prefix, first)
+
+
+def _is_text(html: str) -> bool:
+    """Say whether a text can be stored and sent: no NUL, no half of a character."""
+    if html.isascii():
+        return "\0" not in html
+    try:
+        return b"\0" not in html.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
+    """Give clean HTML with elements around the formulas that had none; those inside environments go to `within`."""
+    for run, has_formulas in runs(html):
+        place = 0
+        for found in bare_formulas(run) if has_formulas else ():
+            source = run[found.inner].replace("<br>", " ")
+            if "<" in source:
+                within += [_formula(known, text) for known, text in FORMULA.findall(source) if known]
+                source = _TAG.sub("", source)
+            dollars = "$$" if found.is_display else "$"
+            yield f'{run[place : found.start]}<span class="math-container">{dollars}{source}{dollars}</span>'
+            place = found.end
+        yield run[place:]
+
+
+def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, first: int) -> CleanText:
+    """Give the text with an id for every formula, and the formulas. An id that has a dot is one of ours, or a forgery."""
+    formulas = []
+    number = first
+    for place in range(1, len(parts), 3):
+        known, text = parts[place], parts[place + 1] or ""
+        if not text.startswith("$"):
+            parts[place + 1] = text = with_dollars(text)
+        is_numbered = known is None or "." in known
+        if is_numbered:
+            parts[place] = known = f"{prefix}.{number}"
+            number += 1
+        formulas.append(_formula(known or "", text, is_numbered=is_numbered))
+    return CleanText(_joined(parts), (*formulas, *within))
+
+
+def _formula(formula_id: str, text: str, *, is_numbered: bool = False) -> FoundFormula:
+    latex, is_display = without_marks(unescape(text) if "&" in text else text)
+    return _found((formula_id, latex, is_display, is_numbered))
+
+
+def _joined(parts: list[str | None]) -> str:
+    """Give the HTML of text, id and LaTeX by turns, as `FORMULA.split` gives them."""
+    written = [parts[0] or ""]
+    for place in range(1, len(parts), 3):
+        known, text, after = parts[place : place + 3]
+        opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")
+        written.append(f"{opening}{text}</span>{after}")
+    return "".join(written)

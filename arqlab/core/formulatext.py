@@ -1,0 +1,192 @@
+"""Formulas in the text of posts: how their marks are read, and where they stand when no element marks them.
+
+Math Stack Exchange typesets what stands between dollars, double dollars, backslashed brackets, and environments. A
+mark is no mark after a backslash, in code, or where the dollars are money. A formula crosses no tag but a line break;
+an environment may hold formulas of its own, which `\\text` lets stand in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+LONGEST = 10_000  # characters; the longest formula of the collection has fewer than 3,000
+_PATIENCE = 20  # scans that found no end, in one run of text; so hostile text takes linear time
+
+_MARKS = (("$$", "$$", True), (r"\[", r"\]", True), ("$", "$", False), (r"\(", r"\)", False))
+_BOUNDARY = re.compile(r"(<(?!span |/span>|br>)[^>]*>)")
+_VERBATIM = ("code", "pre", "kbd")
+_START = re.compile(
+    r"\\[\\$]|<(?:span [^>]*>[^<]*+</span|br)>"
+    r"|(?P<mark>\$\$?|\\[(\[])"
+    r"|\\begin\{(?P<kind>[A-Za-z]{3,16}\*?)\}"
+)
+_ENVIRONMENT = re.compile(r"\\(begin|end)\{([A-Za-z]{3,16}\*?)\}")
+_CONTENT = {  # from an opening mark to where its closing mark must stand
+    "$": re.compile(r"[^$<\\]*+(?:\\.[^$<\\]*+)*+", re.DOTALL),
+    "$$": re.compile(r"(?:[^$<\\]++|\\.|\$(?!\$)|<br>)*+", re.DOTALL),
+    r"\(": re.compile(r"(?:[^<\\]++|\\[^)])*+", re.DOTALL),
+    r"\[": re.compile(r"(?:[^<\\]++|\\[^\]]|<br>)*+", re.DOTALL),
+}
+_CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
+_BRACES = {
+    mark: re.compile(rf"(?P<end>{re.escape(closing)})|\\.|[{{}}]|(?P<tag><(?!br>))", re.DOTALL)
+    for mark, closing in _CLOSING.items()
+}
+# Environments of LaTeX documents; none is maths, and formulas stand in them.
+_OF_DOCUMENTS = frozenset(
+    ["document", "itemize", "enumerate", "description", "theorem", "lemma", "proof", "corollary", "definition", "proposition", "remark", "example", "center", "figure", "table", "tabular", "verbatim", "lstlisting", "tikzpicture", "quote", "quotation", "abstract", "minipage"]
+)
+_CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
+_AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
+_PROSE = re.compile(
+    r"(?<![\\\w])(?:and|or|then|the|to|for|per|of|is|are|was|in|with|than|you|at|each|from|but|that|costs?|dollars?|sign)"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
+_GROUP = re.compile(r"\{[^{}]*\}")
+
+
+class Bare(NamedTuple):
+    """A formula that no element marks: where it stands, where its LaTeX stands in it, and whether it is a display."""
+
+    start: int
+    end: int
+    inner: slice
+    is_display: bool
+
+
+def without_marks(text: str) -> tuple[str, bool]:
+    """Give the LaTeX of a formula without its dollars or brackets, and whether it is set as a display.
+
+    `text` is what stands in its element, with HTML's escapes undone. A bare environment is a display.
+    """
+    latex = text.strip()
+    if latex[:1] == "$" == latex[-1:] and len(latex) > 1:
+        is_display = latex[:2] == "$$" == latex[-2:] and len(latex) > 3
+        return (latex[2:-2] if is_display else latex[1:-1]).strip(), is_display
+    for opening, closing, is_display in _MARKS:
+        if latex.startswith(opening) and latex.endswith(closing) and len(latex) >= 2 * len(opening):
+            return latex[len(opening) : -len(closing)].strip(), is_display
+    return latex, latex.startswith(r"\begin{") and latex.endswith("}")
+
+
+def with_dollars(text: str) -> str:
+    """Give the text of a formula's element with dollars for backslashed brackets and around an environment."""
+    kept = text.strip()
+    if kept[:2] == r"\(" and kept[-2:] == r"\)":
+        return f"${kept[2:-2]}$"
+    if kept[:2] == r"\[" and kept[-2:] == r"\]":
+        return f"$${kept[2:-2]}$$"
+    if kept.startswith(r"\begin{") and kept.endswith("}"):
+        return f"$${kept}$$"
+    return text
+
+
+def has_marks(text: str) -> bool:
+    """Say whether text may hold a formula that no element marks."""
+    return "$" in text or "\\(" in text or "\\[" in text or "\\begin{" in text
+
+
+def runs(html: str) -> Iterator[tuple[str, bool]]:
+    """Give clean HTML in parts, each with whether it is text in which formulas are looked for; a line break is text."""
+    depth = 0
+    for number, part in enumerate(_BOUNDARY.split(html)):
+        if number % 2:
+            name = part.strip("</>")
+            if name in _VERBATIM:
+                depth += -1 if part[1] == "/" else 1
+            yield part, False
+        elif part:
+            yield part, not depth and has_marks(part)
+
+
+def bare_formulas(run: str) -> Iterator[Bare]:
+    """Find the formulas in a run of text that no element marks, from left to right."""
+    place, scans = 0, _Scans(run)
+    while start := _START.search(run, place):
+        place = start.end()
+        found = None
+        if start["mark"]:
+            found = scans.marked(start)
+        elif start["kind"] and start["kind"].rstrip("*") not in _OF_DOCUMENTS:
+            found = scans.environment(start)
+        if found:
+            yield found
+            place = found.end
+
+
+class _Scans:
+    """The search for the ends of formulas in one run of text, and what it has learnt of where there is none."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self.none_before: dict[str, int] = {}
+        self.patience = _PATIENCE
+
+    def marked(self, start: re.Match[str]) -> Bare | None:
+        """Find the formula that a mark opens."""
+        mark, begin = start["mark"], start.end()
+        if begin <= self.none_before.get(mark, -1) or self.patience < 0:
+            return None
+        closing = _CLOSING[mark]
+        end = content.end() if (content := _CONTENT[mark].match(self.run, begin)) else begin
+        if not self.run.startswith(closing, end):
+            self.none_before[mark] = end
+            return None
+        if self.run.count("{", begin, end) != self.run.count("}", begin, end):
+            end = self._balanced(mark, begin)
+        if end - begin > LONGEST:
+            self.patience -= 1
+            return None
+        if end < 0 or not self.run[begin:end].strip() or (mark == "$" and is_money(self.run, begin, end)):
+            return None
+        return Bare(start.start(), end + len(closing), slice(begin, end), mark in ("$$", r"\["))
+
+    def environment(self, start: re.Match[str]) -> Bare | None:
+        """Find the end of an environment, past others of its kind inside it."""
+        if self.patience < 0:
+            return None
+        depth = 0
+        for mark in _ENVIRONMENT.finditer(self.run, start.start()):
+            if mark[2] != start["kind"]:
+                continue
+            depth += 1 if mark[1] == "begin" else -1
+            if depth == 0 and mark.end() - start.start() <= LONGEST:
+                return Bare(start.start(), mark.end(), slice(start.start(), mark.end()), True)
+            if depth == 0:
+                break
+        self.patience -= 1
+        return None
+
+    def _balanced(self, mark: str, begin: int) -> int:
+        """Give the place of the closing mark that stands in no brace, or -1."""
+        depth = 0
+        for token in _BRACES[mark].finditer(self.run, begin):
+            if token["tag"]:
+                break
+            if token["end"]:
+                if depth == 0:
+                    return token.start()
+            elif token[0] == "{":
+                depth += 1
+            elif token[0] == "}":
+                depth = max(0, depth - 1)
+        self.patience -= 1
+        return -1
+
+
+def is_money(run: str, begin: int, end: int) -> bool:
+    """Say whether the dollars around a part of a text are money, or stray, and not the marks of a formula.
+
+    A formula that begins like an amount, or with a space, holds no word of prose outside of braces; any other, one.
+    """
+    content = run[begin:end]
+    is_amount = bool(_AMOUNT.match(content))
+    if is_amount and (content[-1].isspace() or run[end + 1 : end + 2].isdigit()):
+        return True
+    if is_amount and _CURRENCY.search(run, max(0, begin - 4), begin - 1):
+        return True
+    words = _PROSE.findall(_GROUP.sub("", content))
+    return len(words) > (0 if is_amount or content[0].isspace() or content[-1].isspace() else 1)
