@@ -53,6 +53,7 @@ GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
 GET  collection:post-detail               200 200 200 200 200 200 200
+GET  collection:topic-thread              200 200 200 200 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
 GET  core:api-docs                        200 200 200 200 200 200 200

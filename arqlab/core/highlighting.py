@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from arqlab.core.cleaning import FoundFormula
-from arqlab.core.typesetting import typeset
+from arqlab.core.typesetting import presentation_mathml
+from arqlab.ir.mathml import layout_string
 
 
 def places_of(formulas: Iterable[FoundFormula], *, formula_id: str, latex: str) -> frozenset[str]:
@@ -29,5 +30,6 @@ def _bare(latex: str) -> str:
 
 
 def _layout(latex: str) -> str | None:
-    """What the formula looks like. Inline formulas are cut where a line may break, so all are set as blocks."""
-    return typeset(latex, display=True).mathml
+    """What the formula looks like, as visual ids have it."""
+    mathml = presentation_mathml(latex)
+    return layout_string(mathml) if mathml else None

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from arqlab.core.cleaning import clean_line, clean_post
 from arqlab.core.definitions import Definitions
+from arqlab.core.formulatext import without_marks
 from arqlab.core.typesetting import Typeset, typeset
 
 # A formula's LaTeX without dollars, and whether it is a block.
@@ -56,9 +57,14 @@ def read_text(clean_html: str, definitions: Definitions | None = None) -> PostTe
     known = definitions or Definitions()
     formulas = []
     for match in _FORMULA.finditer(clean_html):
-        latex, display = _without_dollars(match[2])
+        latex, display = without_marks(unescape(unescape(match[2])))  # some topic files escape twice
         formulas.append(Formula(unescape(match[1]), latex, (known.before(latex), display)))
     return PostText(clean_html, tuple(formulas))
+
+
+def one_formula(latex: str, definitions: Definitions) -> PostText:
+    """Give a text that is one inline formula, such as a topic's query formula; nothing for empty LaTeX."""
+    return read_text(f'<span class="math-container" id="">${escape(latex)}$</span>' if latex else "", definitions)
 
 
 def keys_of(texts: Iterable[PostText]) -> list[Key]:
@@ -122,7 +128,7 @@ def plain_title(html: str) -> str:
 
 def plain_text(clean_html: str) -> str:
     """A clean text without its markup, formulas as LaTeX between dollars. Not escaped."""
-    text = _FORMULA.sub(lambda match: f"${escape(_without_dollars(match[2])[0].strip())}$", clean_html)
+    text = _FORMULA.sub(lambda match: f"${escape(without_marks(unescape(unescape(match[2])))[0])}$", clean_html)
     return " ".join(unescape(nh3.clean(text, tags=set(), attributes={})).split())
 
 
@@ -181,12 +187,3 @@ def _host(address: str) -> str:
     except ValueError:
         host = None
     return (host or "an unknown host").removeprefix("www.")
-
-
-def _without_dollars(inner: str) -> tuple[str, bool]:
-    """The LaTeX inside a formula span, and whether its dollars say that it is a block."""
-    latex = unescape(inner).strip()
-    for dollars in ("$$", "$"):
-        if latex.startswith(dollars) and latex.endswith(dollars) and len(latex) >= 2 * len(dollars):
-            return latex[len(dollars) : -len(dollars)], dollars == "$$"
-    return latex, False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from arqlab.core.cleaning import CleanText, clean_line, clean_post
+from arqlab.core.cleaning import clean_title_and_body
 from arqlab.core.definitions import Definitions
 from arqlab.core.highlighting import places_of
-from arqlab.core.posthtml import Key, PostText, compose, keys_of, read_text
+from arqlab.core.posthtml import Key, PostText, compose, keys_of, one_formula, read_text
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.core.typesetting import Typeset
 from arqlab.ir import records
@@ -37,22 +37,15 @@ def topic_pages(topics: Iterable[records.Topic]) -> list[TopicPage]:
 
 
 def _read(topic: records.Topic) -> _Read:
-    title, body = clean_topic(topic.query_id, topic.title, topic.body)
+    title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
     latex = topic.latex or ""
     definitions = Definitions()
     return _Read(
         title=read_text(title.html, definitions),
         body=read_text(body.html, definitions),
-        formula=read_text(clean_line(f"${latex}$", prefix="query").html, definitions) if latex else read_text(""),
+        formula=one_formula(latex, definitions),
         highlight=places_of([*title.formulas, *body.formulas], formula_id=topic.formula_id or "", latex=latex),
     )
-
-
-def clean_topic(query_id: str, title: str, body: str) -> tuple[CleanText, CleanText]:
-    """Clean a topic's title and question; formulas without an id are numbered through both."""
-    line = clean_line(title, prefix=query_id)
-    numbered = sum(formula.is_numbered for formula in line.formulas)
-    return line, clean_post(body, prefix=query_id, first=numbered + 1)
 
 
 def _page(read: _Read, formulas: Mapping[Key, Typeset]) -> TopicPage:
