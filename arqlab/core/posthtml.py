@@ -19,6 +19,7 @@ from arqlab.core.definitions import Definitions
 from arqlab.core.formulatext import without_marks
 from arqlab.core.typesetting import Typeset, typeset
 
+LONG = 40  # characters of LaTeX; an inline formula that is longer may be wider than a telephone
 # A formula's LaTeX without dollars, and whether it is a block.
 Key = tuple[str, bool]
 
@@ -146,6 +147,8 @@ def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -
     classes = "math-container"
     if formula.key[1] or inside.startswith('<math display="block"'):
         classes += " is-display"
+    elif len(formula.latex) > LONG or "<mtable" in inside:
+        classes += " is-long"
     known = f' data-formula-id="{escape(formula.formula_id)}"' if formula.formula_id else ""
     known += f' data-latex="{escape(formula.latex)}"'
     if is_highlighted:

@@ -100,9 +100,7 @@ def render_posts(posts: Iterable[Post]) -> list[RenderedPost]:
     read = [_read(post, ()) for post in posts]
     formulas = typeset_formulas(keys_of(_texts(read)))
     return [
-        RenderedPost(
-            each.post, compose(each.title, formulas=formulas), compose(each.body, formulas=formulas)
-        )
+        RenderedPost(each.post, compose(each.title, formulas=formulas), compose(each.body, formulas=formulas))
         for each in read
     ]
 

@@ -50,6 +50,7 @@ def _read(topic: records.Topic) -> _Read:
 
 def _page(read: _Read, formulas: Mapping[Key, Typeset]) -> TopicPage:
     title, body, formula = (
-        str(compose(text, formulas=formulas, highlight=read.highlight)) for text in (read.title, read.body, read.formula)
+        str(compose(text, formulas=formulas, highlight=read.highlight))
+        for text in (read.title, read.body, read.formula)
     )
     return TopicPage(title, body, formula)
