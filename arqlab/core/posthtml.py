@@ -28,6 +28,8 @@ _REST = r'(?:[^">]|"[^"]*")*'
 _PIECES = re.compile(
     rf"{_FORMULA.pattern}|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
 )
+# What LaTeXML made of blocks, between single dollars.
+_ALIGNED = (r"\begin{aligned}", r"\@@eqnarray")
 _HREF = re.compile(rf'<a\s(?:{_REST}\s)?href="([^"]*)"')
 _ATTRIBUTES = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])\b")
@@ -145,7 +147,7 @@ def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -
     if inside is None:
         inside = _UNSET.format(escape(formula.latex)) if formula.latex.strip() else ""
     classes = "math-container"
-    if formula.key[1] or inside.startswith('<math display="block"'):
+    if formula.key[1] or inside.startswith('<math display="block"') or formula.latex.startswith(_ALIGNED):
         classes += " is-display"
     elif len(formula.latex) > LONG or "<mtable" in inside:
         classes += " is-long"

@@ -12,10 +12,10 @@ _PATH = re.compile(
     r"/(?:questions/(?P<question>\d{1,18})(?:/[^/]*)??(?:/(?P<answer>\d{1,18}))?(?:/[^/]*)?"
     r"|q/(?P<q>\d{1,18})(?:/[^/]*)?|a/(?P<a>\d{1,18})(?:/[^/]*)?"
     r"|posts/(?P<post>\d{1,18})(?:/[a-z-]*)?|posts/comments/(?P<comment>\d{1,18}))/?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_COMMENT = re.compile(r"comment(\d{1,18})(?:_(\d{1,18}))?")
-_POST = re.compile(r"(?:answer-|post-)?(\d{1,18})")
+_COMMENT = re.compile(r"comment(\d{1,18})(?:_(\d{1,18}))?", re.ASCII)
+_POST = re.compile(r"(?:answer-|post-)?(\d{1,18})", re.ASCII)
 
 
 class PostAddress(NamedTuple):
