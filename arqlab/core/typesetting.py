@@ -31,7 +31,7 @@ SECONDS = 0.5
 MEMORY = 48 * 2**20
 LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
 REPAIRS = 12  # how often a formula that failed is mended and tried again
-_HALF = re.compile("[\ud800-\udfff]")
+_UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
 # Any change of the engine or of these rules is another version: what was kept is set again, when it is next shown.
 _RULES = b"".join(Path(file).read_bytes() for file in (TEMML, __file__, latexrepair.__file__))
 ENGINE = f"temml {hashlib.sha256(_RULES).hexdigest()[:16]}"
@@ -66,14 +66,14 @@ def typeset(latex: str, *, display: bool) -> Typeset:
     made the page shows the LaTeX.
     """
     source = unescape(latex).strip()
-    if not _can_be_set(source):
+    if not can_be_set(source):
         return Typeset(None, source)
     return _typeset(source, display)
 
 
-def _can_be_set(source: str) -> bool:
-    """Say whether the engine should see a formula: QuickJS crashes over half of a character."""
-    return 0 < len(source) <= LONGEST and (source.isascii() or not _HALF.search(source))
+def can_be_set(source: str) -> bool:
+    """Say whether the engine should see a formula, and a database hold it: QuickJS crashes over half of a character."""
+    return 0 < len(source) <= LONGEST and not _UNSETTABLE.search(source)
 
 
 @lru_cache(maxsize=8192)
@@ -91,7 +91,7 @@ def presentation_mathml(latex: str) -> str | None:
     It is Temml's own, without the breaks in lines and the allow-list of `typeset`. Nothing is raised.
     """
     source = unescape(latex).strip()
-    if not _can_be_set(source):
+    if not can_be_set(source):
         return None
     return _converted(_on_one_line(_LOOSE.sub(" ", source)), False, "convert")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from django.db import OperationalError, transaction
 
 from arqlab.core.models import TypesetFormula
-from arqlab.core.typesetting import ENGINE, Typeset, typeset
+from arqlab.core.typesetting import ENGINE, Typeset, can_be_set, typeset
 
 BATCH = 5_000  # parameters of one query
 
@@ -45,7 +45,7 @@ def _keep(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Ty
             engine=ENGINE,
         )
         for digest, key in sorted(missing.items())
-        if "\x00" not in key[0]  # PostgreSQL holds no text with it
+        if can_be_set(key[0])
     ]
     # A page does not fail because an import holds SQLite's lock: the formulas are set again by the next one who asks.
     with contextlib.suppress(OperationalError), transaction.atomic():
