@@ -16,10 +16,11 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from collection.models import Import
 from evaluation.services import score_waiting
 from submissions.models import Run
 from submissions.services import submit_upload, validate_run
-from tests.collection.factories import load_small
+from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
 
@@ -52,6 +53,10 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+GET  collection:collection-detail         404 404 404 404 404 200 200
+GET  collection:import-detail             404 404 404 404 404 200 200
+GET  collection:import-problems           404 404 404 404 404 200 200
+GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:topic-thread              200 200 200 200 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
@@ -148,6 +153,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "token": scene.team.invitation_token,
         "query_id": "A.1",
         "post_id": "1",
+        "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
         "key": "no-such-key",
         "uidb36": "1",
     }
@@ -165,9 +171,9 @@ def parameters_of(name: str) -> list[str]:
 
 
 def fill(scene: Scene, folder) -> Run:
-    """Give the lab posts and qrels, and team Alpha a valid run with a problem, scored, on an unreleased board."""
+    """Give the lab posts, an import and qrels, and team Alpha a valid run with a problem, scored, on an unreleased board."""
     at = datetime(2026, 11, 21, tzinfo=UTC)
-    load_small(scene.lab, folder)
+    make_import(load_small(scene.lab, folder))
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)

@@ -42,12 +42,17 @@ def layout_strings(mathml: Iterable[str | None]) -> list[str | None]:
     return [_layout(formula) if formula else None for formula in mathml]
 
 
+def forget() -> None:
+    """Forget what tokens mean; it is worked out again when they are next met."""
+    _meanings.clear()
+
+
 def _layout(formula: str) -> str | None:
     start = _MATH.match(formula)
     if start is None or len(formula) > LONGEST:
         return None
     if len(_meanings) > REMEMBERED:
-        _meanings.clear()
+        forget()
     try:
         return _finished(_walk(_TOKEN.findall(formula, start.end())))
     except OddMathMLError:
@@ -98,8 +103,7 @@ def _walk(tokens: Iterable[str]) -> list[str]:
     """Write what the tokens after the start tag of `math` show, in order."""
     out: list[str] = []
     write = out.append
-    done = _Frame("", None, "nothing")
-    stack, frame = [done], _CONTENT
+    stack, frame = [_OUTSIDE], _CONTENT
     for token in tokens:
         meaning = _meanings[token]
         if isinstance(meaning, str):
@@ -118,18 +122,22 @@ def _walk(tokens: Iterable[str]) -> list[str]:
             frame = frame.beside
         write(frame.separator)
         frame = frame.next
-    if frame is not done:
+    if frame is not _OUTSIDE.next:
         raise OddMathMLError
     return out
 
 
 def _takes_limits(out: list[str]) -> bool:
     """Say whether the base just written takes limits beside it; if so, it is no longer opened as an accent."""
-    written = [place for place in range(max(0, len(out) - 12), len(out)) if out[place]]
-    if len(written) < 2 or out[written[-2]] != _ACCENT or not limits_beside(out[written[-1]]):
-        return False
-    out[written[-2]] = ""
-    return True
+    names = 0
+    for place in range(len(out) - 1, -1, -1):
+        if out[place] == _ACCENT and names:
+            out[place] = ""
+            return True
+        if out[place] and not limits_beside(out[place]):
+            return False
+        names += bool(out[place])
+    return False
 
 
 # --- what tags mean --------------------------------------------------------------------------------------------------
@@ -159,6 +167,7 @@ def _limits(name: str, over: tuple[str, ...], beside: tuple[str, ...]) -> _Openi
 
 
 _CONTENT = _Frame("", None, "math")
+_OUTSIDE = _chain("", "")
 _NOTHING = frozenset(["mspace", "none", "mrow", "mtext", "mi", "mo", "mn", "mpadded", "mprescripts", "malignmark"])
 _OPENINGS = {
     **{name: _Opening("", _Frame("", None, name)) for name in ("mrow", "mstyle", "mpadded", "merror")},

@@ -1,6 +1,16 @@
 """What is read of collections, their posts and formulas."""
 
 from collection.selectors.collections import collection_of, formulas_frame, posts_frame, thread_of, visual_ids
+from collection.selectors.imports import (
+    Holdings,
+    ImportRow,
+    Lack,
+    holdings_of,
+    import_row,
+    import_rows,
+    lacks_of,
+    problems_of,
+)
 from collection.selectors.threads import (
     LinkedQuestion,
     Links,
@@ -11,6 +21,9 @@ from collection.selectors.threads import (
 )
 
 __all__ = [
+    "Holdings",
+    "ImportRow",
+    "Lack",
     "LinkedQuestion",
     "Links",
     "Thread",
@@ -19,7 +32,12 @@ __all__ = [
     "find_posts",
     "find_thread",
     "formulas_frame",
+    "holdings_of",
+    "import_row",
+    "import_rows",
+    "lacks_of",
     "posts_frame",
+    "problems_of",
     "thread_of",
     "visual_ids",
 ]

@@ -6,8 +6,9 @@ from functools import lru_cache
 from io import BytesIO
 
 import polars as pl
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage, storages
 from django.db.models import QuerySet
+from django.db.models.fields.files import FieldFile
 
 from arqlab.core.models import Lab
 from collection.models import Collection, Post
@@ -44,6 +45,15 @@ def thread_of(collection: Collection, post_id: str) -> QuerySet[Post]:
     """Give the posts of a post's thread, the question first; none when the collection does not hold the post."""
     thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
     return Post.objects.filter(collection=collection, thread_id__in=thread).order_by("-kind", "pk")
+
+
+def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
+    """Open columns in the storage without reading more of them than is asked for, where its files are local."""
+    storage = storages["default"]
+    if isinstance(storage, FileSystemStorage):
+        return pl.scan_parquet(storage.path(str(file)))
+    with storage.open(str(file), "rb") as opened:
+        return pl.scan_parquet(BytesIO(opened.read()))
 
 
 @lru_cache(maxsize=KEPT_FRAMES)

@@ -1,5 +1,13 @@
 """The pages of a collection."""
 
+from collection.views.imports import collection_detail, import_detail, import_problems, import_status
 from collection.views.threads import post_detail, topic_thread
 
-__all__ = ["post_detail", "topic_thread"]
+__all__ = [
+    "collection_detail",
+    "import_detail",
+    "import_problems",
+    "import_status",
+    "post_detail",
+    "topic_thread",
+]

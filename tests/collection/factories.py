@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arqlab.core.models import Lab
 from arqlab.ir.labfile import CollectionFile
-from collection.models import Collection
+from collection.models import Collection, Import, ImportProblem
 from collection.services import load_collection
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -46,3 +46,23 @@ def collection_file(
 def load_small(lab: Lab, folder: Path, **changes: object) -> Collection:
     """Load the small collection for a lab."""
     return load_collection(lab=lab, file=collection_file(folder, **changes), at=NOW)
+
+
+def make_import(collection: Collection, *, problems: int = 2, **changes: object) -> Import:
+    """Make the record of an import of comments that is done, with some problems by line."""
+    known = {"kind": "comments", "source": "Comments.xml", "sha256": "c" * 64, "state": "done"}
+    numbers = {"rows": 5, "kept": 3, "problem_count": problems, "counts": {"outside_the_window": 1}}
+    times = {"started_at": NOW, "updated_at": NOW, "finished_at": NOW}
+    record = Import.objects.create(collection=collection, **known | numbers | times | changes)
+    ImportProblem.objects.bulk_create(
+        ImportProblem(
+            record=record,
+            source="Comments.xml",
+            line=line,
+            found=f"the Id 'c{line}'",
+            expected="Id, a number of at most 18 digits",
+            todo="Correct the row and import the file again.",
+        )
+        for line in range(2, 2 + problems)
+    )
+    return record

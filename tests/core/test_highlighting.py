@@ -62,4 +62,6 @@ def test_the_real_query_formulas_would_be_found_without_their_ids(shared_data: P
 
 
 def test_a_mark_is_no_part_of_a_text_that_does_not_hold_the_formula() -> None:
-    assert "<mark" not in compose('<span class="math-container" id="a">$x$</span>', formulas={}, highlight=frozenset("b"))
+    assert "<mark" not in compose(
+        '<span class="math-container" id="a">$x$</span>', formulas={}, highlight=frozenset("b")
+    )

@@ -138,7 +138,10 @@ def test_a_link_is_dead_and_says_so() -> None:
 
     assert "<a" not in rendered
     assert 'role="link" aria-disabled="true" data-host="example.org"' in rendered
-    assert 'title="Leads to https://example.org/x. Links out of the collection are not followed here.">there</span>' in rendered
+    assert (
+        'title="Leads to https://example.org/x. Links out of the collection are not followed here.">there</span>'
+        in rendered
+    )
 
 
 def test_a_link_that_opens_a_page_of_ours_is_alive() -> None:

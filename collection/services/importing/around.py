@@ -1,0 +1,229 @@
+"""What stands around the posts of a dump: comments, links, tags, users, votes, badges.
+
+A file is read once, batch by batch; each batch is stored together with how far the import came, so one that was stopped
+is taken up where it was, and no vote counts twice. A file takes the place of an earlier one of its kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from django.db import transaction
+
+from arqlab.ir import dumprecords
+from arqlab.ir.dumpfile import DumpRow, rows
+from arqlab.ir.dumprecords import Window
+from arqlab.ir.records import Problem
+from arqlab.ir.seenids import SeenIds
+from collection.models import Collection, Import
+from collection.services.importing import aroundrows, tallies
+from collection.services.importing.posts import import_posts
+from collection.services.importing.records import (
+    Progress,
+    file_digest,
+    finish_import,
+    save_progress,
+    start_import,
+    stopped_on_error,
+)
+
+Kind = Import.Kind
+# Rows that are only counted: the more at once, the fewer posts are written twice; a batch must give a sign within a minute.
+TALLIED = 250_000
+
+
+def _nothing(_: Collection) -> Counter[str]:
+    return Counter()
+
+
+class _Gathered(Protocol):
+    """What rows are put into until they are stored: a list, or a tally of them."""
+
+    def append(self, row: Any, /) -> None: ...
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How rows of one kind get in: what reads one, what its key is, what stores a batch."""
+
+    read: Callable[[DumpRow, str], Any]
+    key: Callable[[Any], str]
+    store: Callable[[Collection, Any], Counter[str]]
+    clear: Callable[[Collection], object]
+    gather: Callable[[], _Gathered] = list
+    finish: Callable[[Collection], Counter[str]] = _nothing
+    batch: int = 2_000
+    needs: tuple[str, ...] = (Kind.POSTS,)
+
+
+_WAYS: dict[str, _Way] = {
+    Kind.COMMENTS: _Way(
+        read=dumprecords.read_comment,
+        key=lambda comment: str(comment.comment_id),
+        store=aroundrows.store_comments,
+        clear=aroundrows.clear_comments,
+    ),
+    Kind.POST_LINKS: _Way(
+        read=dumprecords.read_post_link,
+        key=lambda link: str(link.link_id),
+        store=aroundrows.store_post_links,
+        clear=aroundrows.clear_post_links,
+    ),
+    Kind.TAGS: _Way(
+        read=dumprecords.read_tag,
+        key=lambda tag: str(tag.name),
+        store=aroundrows.store_tags,
+        clear=aroundrows.clear_tags,
+        needs=(),
+    ),
+    Kind.USERS: _Way(
+        read=dumprecords.read_author,
+        key=lambda author: str(author.author_id),
+        store=aroundrows.store_authors,
+        clear=_nothing,
+        needs=(),
+    ),
+    Kind.VOTES: _Way(
+        read=dumprecords.read_vote,
+        key=lambda vote: str(vote.vote_id),
+        store=tallies.store_votes,
+        clear=tallies.clear_votes,
+        gather=tallies.gather_votes,
+        finish=tallies.finish_votes,
+        batch=TALLIED,
+    ),
+    Kind.BADGES: _Way(
+        read=dumprecords.read_badge,
+        key=lambda badge: str(badge.badge_id),
+        store=tallies.store_badges,
+        clear=tallies.clear_badges,
+        gather=tallies.gather_badges,
+        batch=TALLIED,
+        needs=(Kind.USERS,),
+    ),
+}
+
+
+@dataclass
+class _Batch:
+    """Rows that are stored together, and how many rows of the file are read with them."""
+
+    rows: int
+    records: _Gathered
+    problems: list[Problem] = field(default_factory=list)
+    outside: int = 0
+
+
+def import_file(
+    *, collection: Collection, kind: str, path: Path, window: Window, at: datetime, progress: Progress | None = None
+) -> Import:
+    """Take a file of the dump in, and give the record of how that went.
+
+    A file that is in already is not read again, unless what it hangs on (the posts, for badges the users) came in later.
+    Rows outside the window, and those on posts that the collection does not hold, are counted and passed over.
+    """
+    if kind == Kind.POSTS:
+        return import_posts(collection=collection, path=path, window=window, at=at, progress=progress)
+    way = _WAYS[kind]
+    digest = file_digest(path, window)
+    record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
+    if _is_overtaken(record, way):
+        _begin_anew(record, at)
+    elif record.state == Import.State.DONE:
+        return record
+    with stopped_on_error(record):
+        for batch in _batches(way, kind, path, window, already=record.rows):
+            with transaction.atomic():
+                _store(record, way, batch)
+                save_progress(record=record, problems=batch.problems, at=at)
+            if progress is not None:
+                progress(record.rows, None)
+        with transaction.atomic():
+            _count(record, way.finish(collection))
+            finish_import(record=record, at=at)
+    return record
+
+
+def _is_overtaken(record: Import, way: _Way) -> bool:
+    """Say whether what the file hangs on came in after it: then some of what was passed over belongs to it now."""
+    needed = Import.objects.filter(collection=record.collection, kind__in=way.needs)
+    return needed.filter(finished_at__gt=record.finished_at or record.updated_at).exists()
+
+
+def _begin_anew(record: Import, at: datetime) -> None:
+    record.problems.all().delete()
+    record.rows = record.kept = record.problem_count = 0
+    record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
+    # The counts of last time stay until the first batch is stored: they tell which scores came from votes.
+    record.save(update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"])
+
+
+def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:
+    """Give the rows in batches, but for those that are stored already: of these, only the ids are noted."""
+    seen, names, batch = SeenIds(), set[str](), _Batch(already, way.gather())
+    for row in rows(path, kind):
+        if isinstance(row, Problem):
+            batch.problems.append(row)
+            continue
+        found = way.read(row, path.name)
+        if not isinstance(found, Problem) and (key := way.key(found)) and not _is_new(key, seen, names):
+            found = _again(kind, key, row, path.name)
+        if row.number <= already:
+            continue
+        batch.rows = row.number
+        _put(batch, found, window)
+        if len(batch.records) + len(batch.problems) + batch.outside >= way.batch:
+            yield batch
+            batch = _Batch(row.number, way.gather())
+    yield batch
+
+
+def _put(batch: _Batch, found: Any, window: Window) -> None:
+    if isinstance(found, Problem):
+        batch.problems.append(found)
+    elif window.keeps(getattr(found, "created_at", None)):
+        batch.records.append(found)
+    else:
+        batch.outside += 1
+
+
+def _is_new(key: str, seen: SeenIds, names: set[str]) -> bool:
+    """Note a key and say whether it is new; ids are digits, only tags have names."""
+    if key.isdecimal():
+        return seen.add(int(key))
+    is_new = key not in names
+    names.add(key)
+    return is_new
+
+
+def _again(kind: str, key: str, row: DumpRow, source: str) -> Problem:
+    what = Import.Kind(kind).label.lower()
+    found, todo = f"{key} again among the {what}", "Take one of the two rows out; the first was taken."
+    return Problem(source, row.line, found, "each of them once", todo)
+
+
+def _store(record: Import, way: _Way, batch: _Batch) -> None:
+    if record.rows == 0:
+        record.counts = {}
+    # Until something is kept, nothing of this file is in: to clear twice takes nothing away.
+    if record.kept == 0 and batch.records:
+        _take_the_place_of_others(record, way)
+    _count(record, way.store(record.collection, batch.records) if batch.records else Counter())
+    _count(record, Counter(outside_the_window=batch.outside))
+    record.rows = batch.rows
+
+
+def _take_the_place_of_others(record: Import, way: _Way) -> None:
+    way.clear(record.collection)
+    Import.objects.filter(collection=record.collection, kind=record.kind).exclude(pk=record.pk).delete()
+
+
+def _count(record: Import, told: Counter[str]) -> None:
+    record.kept += told.pop("kept", 0)
+    record.counts = dict(Counter(record.counts) + told)

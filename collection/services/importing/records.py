@@ -1,0 +1,97 @@
+"""How an import goes: begun or taken up, its problems kept, its heartbeat, stopped or done.
+
+`Import.rows` is how far a file was read and stored. It is written in the transaction of each batch, together with the time:
+an import whose time is `SILENCE` ago has died, and whoever starts it again goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from arqlab.core.errors import UserError
+from arqlab.ir.records import Problem
+from collection.models import Collection, Import, ImportProblem
+
+Progress = Callable[[int, int | None], None]
+"""Is told after each batch how many rows are done, and how many there will be as far as the bytes read tell; None: unknown."""
+KEPT_PROBLEMS = 10_000
+"""Problems of an import that are kept with their lines; the others are counted."""
+SILENCE = timedelta(seconds=60)
+"""After this long without a sign an import counts as dead. A batch takes seconds."""
+
+
+def file_digest(path: Path, *options: object) -> str:
+    """Give the sha256 over a file and the options that it is read with."""
+    with path.open("rb") as file:
+        whole = hashlib.file_digest(file, "sha256")
+    whole.update(repr(options).encode())
+    return whole.hexdigest()
+
+
+def start_import(*, collection: Collection, kind: str, source: str, sha256: str, at: datetime) -> Import:
+    """Give the record of an import: new, taken up where it was stopped or died, or done.
+
+    Raises `UserError` when another process is at it.
+    """
+    fields = {"source": source[-300:], "started_at": at, "updated_at": timezone.now()}
+    record, is_new = Import.objects.get_or_create(collection=collection, kind=kind, sha256=sha256, defaults=fields)
+    if is_new or record.state == Import.State.DONE:
+        return record
+    resting = Q(state=Import.State.STOPPED) | Q(state=Import.State.RUNNING, updated_at__lt=timezone.now() - SILENCE)
+    claimed = Import.objects.filter(resting, pk=record.pk)
+    if not claimed.update(state=Import.State.RUNNING, updated_at=timezone.now()):
+        raise UserError(
+            f"{source} is being imported by another process. Wait until it is done; if that process died, "
+            f"start again {SILENCE.seconds} seconds after its last sign.",
+            code="import-running",
+        )
+    record.refresh_from_db()
+    return record
+
+
+@contextmanager
+def stopped_on_error(record: Import) -> Iterator[None]:
+    """Mark an import that is broken off (Ctrl-C, or a fault) as stopped, so that it can be taken up at once."""
+    try:
+        yield
+    except BaseException:
+        # In a transaction that is lost anyway nothing can be written; then the silence tells.
+        if not connection.needs_rollback:
+            Import.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(state=Import.State.STOPPED)
+        raise
+
+
+def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datetime) -> None:
+    """Store the record, the problems of a batch and a sign of life. Call it in the transaction that stores the batch."""
+    found = list(problems)
+    room = max(0, KEPT_PROBLEMS - record.problem_count)
+    ImportProblem.objects.bulk_create(
+        ImportProblem(
+            record=record,
+            source=problem.path[-300:],
+            line=problem.line,
+            found=problem.found,
+            expected=problem.expected,
+            todo=problem.todo,
+        )
+        for problem in found[:room]
+    )
+    record.problem_count += len(found)
+    # The sign of life is the clock's and not `at`: it tells other processes that this one lives.
+    record.updated_at = max(at, timezone.now())
+    record.save()
+
+
+def finish_import(*, record: Import, at: datetime) -> None:
+    """Mark an import as done."""
+    with transaction.atomic():
+        record.state, record.updated_at, record.finished_at = Import.State.DONE, at, at
+        record.save()
