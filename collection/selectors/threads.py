@@ -83,14 +83,15 @@ def _thread(collection: Collection, posts: list[Post]) -> Thread:
     answers = [post for post in posts if post.kind == Post.Kind.ANSWER]
     answers.sort(key=lambda post: (post.post_id != accepted, post.score is None, -(post.score or 0)))
     comments = _comments(collection, [post.post_id for post in posts])
-    written = [*posts, *(comment for group in comments.values() for comment in group)]
+    written = {post.author_id for post in posts}
+    written |= {comment.author_id for group in comments.values() for comment in group}
     return Thread(
         collection=collection,
         thread_id=posts[0].thread_id,
         question=question,
         answers=tuple(answers),
         comments=comments,
-        authors=_authors(collection, {text.author_id for text in written} - {""}),
+        authors=_authors(collection, written - {""}),
         links=_links(collection, [post.post_id for post in posts]),
     )
 

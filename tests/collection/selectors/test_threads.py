@@ -78,7 +78,7 @@ def test_a_question_is_named_once_as_what_says_most(collection):
 
     links = thread_of(collection).links
     assert [found.post_id for found in links.duplicate_of] == ["2"]
-    assert not (links.duplicates or links.linked or links.linked_from)
+    assert links.duplicates + links.linked + links.linked_from == ()
 
 
 def test_a_linked_post_that_was_not_loaded_has_only_its_id(collection):
