@@ -60,6 +60,7 @@ GET  collection:import-problems           404 404 404 404 404 200 200
 GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:visual-map-detail         404 404 404 404 404 200 200
+GET  collection:topic-thread              200 200 200 200 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
 GET  core:api-docs                        200 200 200 200 200 200 200

@@ -19,6 +19,7 @@ from collection.selectors.imports import (
     lacks_of,
     problems_of,
 )
+from collection.selectors.threads import LinkedQuestion, Links, Thread, find_commented, find_posts, find_thread
 from collection.selectors.visualmaps import (
     Judged,
     changed_formulas,
@@ -36,9 +37,15 @@ __all__ = [
     "ImportRow",
     "Judged",
     "Lack",
+    "LinkedQuestion",
+    "Links",
+    "Thread",
     "candidates_of",
     "changed_formulas",
     "collection_of",
+    "find_commented",
+    "find_posts",
+    "find_thread",
     "formula_latex",
     "formulas_frame",
     "holdings_of",

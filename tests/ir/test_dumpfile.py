@@ -126,7 +126,9 @@ def test_a_comment_longer_than_what_is_read_at_once_is_passed_over(tmp_path, mon
     ],
 )
 def test_a_doctype_is_refused_and_nothing_is_expanded(tmp_path, doctype):
-    found, problems = read(write(tmp_path, f'<?xml version="1.0"?>\n{doctype}\n<posts><row Id="1" Body="&x;" /></posts>'))
+    found, problems = read(
+        write(tmp_path, f'<?xml version="1.0"?>\n{doctype}\n<posts><row Id="1" Body="&x;" /></posts>')
+    )
 
     assert found == []
     assert [problem.found for problem in problems] == ["a DOCTYPE"]

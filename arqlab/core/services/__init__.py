@@ -1,6 +1,7 @@
 """What changes people, labs, tasks and topics."""
 
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.formulas import typeset_formulas
 from arqlab.core.services.labs import change_lab, change_task
 from arqlab.core.services.loading import load_lab_file
 from arqlab.core.services.people import change_name, grant_role, revoke_role
@@ -21,4 +22,5 @@ __all__ = [
     "remove_member",
     "renew_invitation",
     "revoke_role",
+    "typeset_formulas",
 ]

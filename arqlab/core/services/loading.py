@@ -7,9 +7,9 @@ from typing import Any
 from django.db import transaction
 
 from arqlab.core.models import Lab, Membership, Task, Topic, User
-from arqlab.core.posthtml import render_formula, render_post, render_title
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
+from arqlab.core.services.topicpages import TopicPage, topic_pages
 from arqlab.ir import records
 from arqlab.ir.labfile import LabFile, TaskFile
 
@@ -80,8 +80,8 @@ def _load_topics(task: Task, file: TaskFile) -> int:
     known = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
     changed: list[Topic] = []
-    for position, source in enumerate(file.topics, start=1):
-        fields = _topic_fields(source, file, position=position)
+    for position, (source, page) in enumerate(zip(file.topics, topic_pages(file.topics), strict=True), start=1):
+        fields = _topic_fields(source, file, page, position=position)
         topic = known.pop(source.query_id, None)
         if topic is None:
             new.append(Topic(task=task, query_id=source.query_id, **fields))
@@ -95,21 +95,20 @@ def _load_topics(task: Task, file: TaskFile) -> int:
     return len(new) + len(changed) + len(known)
 
 
-def _topic_fields(topic: records.Topic, file: TaskFile, *, position: int) -> dict[str, Any]:
-    """Give the fields of a topic's row, typeset."""
-    latex = topic.latex or ""
+def _topic_fields(topic: records.Topic, file: TaskFile, page: TopicPage, *, position: int) -> dict[str, Any]:
+    """Give the fields of a topic's row."""
     return {
         "position": position,
         "title": topic.title,
         "body": topic.body,
         "tags": list(topic.tags),
         "formula_id": topic.formula_id or "",
-        "latex": latex,
+        "latex": topic.latex or "",
         "thread_id": file.threads.get(topic.query_id, ""),
         "info": dict(file.topic_info.get(topic.query_id, {})),
-        "title_html": str(render_title(topic.title)),
-        "body_html": str(render_post(topic.body)),
-        "formula_html": str(render_formula(latex)) if latex else "",
+        "title_html": page.title,
+        "body_html": page.body,
+        "formula_html": page.formula,
     }
 
 

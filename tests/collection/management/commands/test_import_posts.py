@@ -19,9 +19,9 @@ from tests.collection.factories import POSTS
 
 ROOT = Path(__file__).resolve().parents[4]
 COMMENTS = '<comments>\n<row Id="7" PostId="1" Text="Is $c$ odd?" />\n</comments>\n'
-RAW = POSTS.replace("&lt;span class=&quot;math-container&quot; id=&quot;7&quot;&gt;$a^2$&lt;/span&gt;", "$a^2$").replace(
-    "&lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;", "$$a=2b$$"
-)
+RAW = POSTS.replace(
+    "&lt;span class=&quot;math-container&quot; id=&quot;7&quot;&gt;$a^2$&lt;/span&gt;", "$a^2$"
+).replace("&lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;", "$$a=2b$$")
 
 
 def run(*arguments: str | Path) -> str:
@@ -82,7 +82,11 @@ def test_a_file_of_another_name_needs_its_kind(folder):
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [(("none.xml",), "There is no none.xml"), ((".", "--kind", "votes"), "holds none"), ((".", "--lab", "x"), "no lab x")],
+    [
+        (("none.xml",), "There is no none.xml"),
+        ((".", "--kind", "votes"), "holds none"),
+        ((".", "--lab", "x"), "no lab x"),
+    ],
 )
 def test_what_is_not_there_is_named(folder, monkeypatch, arguments, says):
     monkeypatch.chdir(folder)
@@ -131,7 +135,9 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, settings, how):
     path = tmp_path / "Posts.xml"
-    rows = (f'<row Id="{n}" PostTypeId="1" Title="x" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001))
+    rows = (
+        f'<row Id="{n}" PostTypeId="1" Title="x" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001)
+    )
     path.write_text("<posts>\n" + "\n".join(rows) + "\n</posts>\n", encoding="utf-8")
     command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", "big"]
     database = settings.DATABASES["default"]
