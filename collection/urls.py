@@ -16,4 +16,9 @@ urlpatterns = [
     path("labs/<slug:lab>/collection/imports/<int:record>/status/", views.import_status, name="import-status"),
     path("labs/<slug:lab>/collection/imports/<int:record>/problems.tsv", views.import_problems, name="import-problems"),
     path("labs/<slug:lab>/posts/<str:post_id>/", views.post_detail, name="post-detail"),
+    path(
+        "labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/thread/",
+        views.topic_thread,
+        name="topic-thread",
+    ),
 ]

@@ -1,5 +1,6 @@
 """What is read of collections, their posts and formulas."""
 
+from collection.selectors.candidates import candidates_of, questions_named
 from collection.selectors.collections import (
     collection_of,
     formulas_frame,
@@ -18,6 +19,7 @@ from collection.selectors.imports import (
     lacks_of,
     problems_of,
 )
+from collection.selectors.threads import LinkedQuestion, Links, Thread, find_commented, find_posts, find_thread
 from collection.selectors.visualmaps import (
     Judged,
     changed_formulas,
@@ -35,8 +37,15 @@ __all__ = [
     "ImportRow",
     "Judged",
     "Lack",
+    "LinkedQuestion",
+    "Links",
+    "Thread",
+    "candidates_of",
     "changed_formulas",
     "collection_of",
+    "find_commented",
+    "find_posts",
+    "find_thread",
     "formula_latex",
     "formulas_frame",
     "holdings_of",
@@ -50,6 +59,7 @@ __all__ = [
     "opinion_rows",
     "posts_frame",
     "problems_of",
+    "questions_named",
     "scan_columns",
     "thread_of",
     "visual_ids",

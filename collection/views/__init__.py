@@ -2,7 +2,7 @@
 
 from collection.views.imports import collection_detail, import_detail, import_problems, import_status
 from collection.views.maps import visual_map_detail
-from collection.views.threads import post_detail
+from collection.views.threads import post_detail, topic_thread
 
 __all__ = [
     "collection_detail",
@@ -10,5 +10,6 @@ __all__ = [
     "import_problems",
     "import_status",
     "post_detail",
+    "topic_thread",
     "visual_map_detail",
 ]
