@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arqlab.demo import tokens
-from arqlab.ir.collectionfile import Post as Post
-from arqlab.ir.collectionfile import read_posts as read_file
+from arqlab.ir.postrecords import PostRecord
+from arqlab.ir.postrecords import read_posts as read_file
 from arqlab.ir.records import Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicwriter import TopicFormula, write_topic_formulas
 
+Post = PostRecord
 FOLDER = Path(__file__).parent
 INDEX_COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
 # Ids count up with time: from here on posts are later than the window of `lab.toml`, and no system may find them.

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from arqlab.ir.collectionfile import formulas_frame
+from arqlab.ir.formulaindex import read_index
 from arqlab.ir.qrelfile import read_qrels
 from arqlab.ir.visual import distinct_visual, distinct_visual_qrels
 from tests.ir.real_data import DATA, index_frame, needs_data
@@ -87,7 +87,8 @@ def test_a_failure_is_no_label_beside_a_judgment():
 
 @needs_data
 def test_in_arqmath_2_no_instance_is_above_its_formula():
-    known = formulas_frame(DATA / "collection/formulas.latex.tsv.gz").drop_nulls("visual_id")
+    parts = [part.frame for part in read_index(DATA / "collection/formulas.latex.tsv.gz")]
+    known = pl.concat(parts).drop_nulls("visual_id")
     instances = read_qrels((DATA / "arqmath-2/qrels.task2.instances.tsv").read_bytes(), path="instances")
     formulas = read_qrels((DATA / "arqmath-2/qrels.task2.visual-v2.tsv").read_bytes(), path="formulas")
 
