@@ -197,6 +197,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
+    "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }
 
 REST_FRAMEWORK = {

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from arqlab.ir.collectionfile import collection_problems
+from arqlab.ir.dumprecords import Window
 from arqlab.ir.labtable import LabTable, Mistakes, closing_time, opening_time, slug_text
 from arqlab.ir.overrides import (
     OVERRIDABLE,
@@ -30,6 +30,7 @@ from arqlab.ir.records import ItemKind, TaskKind, Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicinfo import TopicInfo, read_topic_info
 
+WHOLE = Window(None, None, False)
 _REPRESENTATIONS = ("latex", "slt", "opt")
 
 
@@ -67,13 +68,14 @@ class CollectionFile:
 
     slug: str
     complete: bool
-    posts: Path | None
+    files: Mapping[str, Path]
     formulas: Mapping[str, Path]
+    window: Window = WHOLE
 
     @property
-    def index(self) -> Path | None:
-        """Give the formula index to read ids from: all representations hold the same ones."""
-        return next(iter(self.formulas.values()), None)
+    def posts(self) -> Path | None:
+        """Give the file of the posts."""
+        return self.files.get("posts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +109,6 @@ def read_lab(folder: Path) -> LabFile:
     collection = _collection(root.table("collection", required=False))
     lab = _lab(root, collection)
     root.close()
-    if mistakes.problems and collection is not None:
-        # Else it is read when it is loaded; a folder that is refused is to be told all that is wrong with it.
-        mistakes.add_those_of(collection_problems(collection.posts, collection.index))
     mistakes.refuse_any()
     if lab is None:
         raise AssertionError("A lab without problems has all its parts.")
@@ -152,7 +151,8 @@ def _collection(table: LabTable | None) -> CollectionFile | None:
         indexes.close(*_REPRESENTATIONS)
     table.close()
     known = {name: path for name, path in formulas.items() if path is not None}
-    return None if slug is None else CollectionFile(slug, bool(complete), posts, known)
+    files = {} if posts is None else {"posts": posts}
+    return None if slug is None else CollectionFile(slug, bool(complete), files, known)
 
 
 def _task(table: LabTable, head: _Head) -> TaskFile | None:

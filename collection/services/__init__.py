@@ -1,6 +1,18 @@
-"""What loads a collection and renders its posts."""
+"""What loads a collection, makes its visual ids, and renders its posts."""
 
-from collection.services.loading import load_collection
+from collection.services.columns import sweep_columns
+from collection.services.converting import convert_latex
+from collection.services.importing import import_formulas
+from collection.services.loading import load_collection, require_loadable
 from collection.services.rendering import render_posts
+from collection.services.visualmaps import make_visual_map
 
-__all__ = ["load_collection", "render_posts"]
+__all__ = [
+    "convert_latex",
+    "import_formulas",
+    "load_collection",
+    "make_visual_map",
+    "render_posts",
+    "require_loadable",
+    "sweep_columns",
+]

@@ -40,7 +40,8 @@ def collection_file(
             paths[name] = folder / name
             paths[name].write_text(text, encoding="utf-8")
     index = {"latex": paths["formulas.tsv"]} if formulas is not None else {}
-    return CollectionFile(slug="small", complete=complete, posts=paths.get("Posts.xml"), formulas=index)
+    files = {"posts": paths["Posts.xml"]} if posts is not None else {}
+    return CollectionFile(slug="small", complete=complete, files=files, formulas=index)
 
 
 def load_small(lab: Lab, folder: Path, **changes: object) -> Collection:

@@ -1,0 +1,81 @@
+"""What is read of a collection: its columns of ids, kept in the process, and its posts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from io import BytesIO
+
+import polars as pl
+from django.core.files.storage import FileSystemStorage, storages
+from django.db.models import QuerySet
+from django.db.models.fields.files import FieldFile
+
+from arqlab.core.models import Lab
+from collection.models import Collection, Post, VisualMap
+
+# Columns are stored anew under a new name, so an entry never goes stale. Those of the whole Math Stack Exchange take
+# about a gigabyte, so few are kept.
+KEPT_FRAMES = 4
+
+
+def collection_of(lab: Lab) -> Collection | None:
+    """Give the collection that a lab searches, if it has one."""
+    return Collection.objects.filter(labs=lab).first()
+
+
+def posts_frame(lab: Lab) -> pl.DataFrame | None:
+    """Give post_id, type (question or answer) and thread_id of the lab's posts; None when they were not loaded."""
+    found = collection_of(lab)
+    return _posts(str(found.posts_index.name)) if found and found.posts_index else None
+
+
+def formulas_frame(lab: Lab) -> pl.DataFrame | None:
+    """Give formula_id, post_id, thread_id, type and visual_id of the lab's formulas; None without them.
+
+    The visual ids are those of the newest version. Before the first they are those that the index gives, else null.
+    """
+    found = collection_of(lab)
+    if found is None or not found.formulas_index:
+        return None
+    return _formulas(str(found.formulas_index.name), str(_newest_mapping(found) or ""))
+
+
+def visual_ids(lab: Lab) -> pl.DataFrame | None:
+    """Give formula_id and visual_id of the formulas whose visual id is known; None without formulas."""
+    formulas = formulas_frame(lab)
+    return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
+
+
+def thread_of(collection: Collection, post_id: str) -> QuerySet[Post]:
+    """Give the posts of a post's thread, the question first; none when the collection does not hold the post."""
+    thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
+    return Post.objects.filter(collection=collection, thread_id__in=thread).order_by("-kind", "pk")
+
+
+def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
+    """Open columns in the storage without reading more of them than is asked for, where its files are local."""
+    storage = storages["default"]
+    if isinstance(storage, FileSystemStorage):
+        return pl.scan_parquet(storage.path(str(file)))
+    with storage.open(str(file), "rb") as opened:
+        return pl.scan_parquet(BytesIO(opened.read()))
+
+
+def _newest_mapping(collection: Collection) -> str | None:
+    versions = VisualMap.objects.filter(collection=collection).order_by("-version")
+    return versions.values_list("mapping", flat=True).first()
+
+
+@lru_cache(maxsize=KEPT_FRAMES)
+def _posts(name: str) -> pl.DataFrame:
+    return scan_columns(name).collect()
+
+
+@lru_cache(maxsize=KEPT_FRAMES)
+def _formulas(name: str, mapping: str) -> pl.DataFrame:
+    index = scan_columns(name).select("formula_id", "post_id", "thread_id", "type", visual_id="given_visual_id")
+    if not mapping:
+        return index.collect()
+    ids = scan_columns(mapping).select("formula_id", newest="visual_id")
+    joined = index.join(ids, on="formula_id", how="left", maintain_order="left")
+    return joined.with_columns(visual_id=pl.coalesce("newest", "visual_id")).drop("newest").collect()
