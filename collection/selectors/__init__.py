@@ -8,6 +8,20 @@ from collection.selectors.collections import (
     thread_of,
     visual_ids,
 )
+from collection.selectors.formulas import (
+    Form,
+    Looks,
+    form_of,
+    formulas_like,
+    history_of,
+    instances_of,
+    latex_of,
+    newest_forms,
+    slt_of,
+    titles_of,
+    visual_id_of,
+)
+from collection.selectors.search import Match, search_posts
 from collection.selectors.visualmaps import (
     Judged,
     changed_formulas,
@@ -21,19 +35,32 @@ from collection.selectors.visualmaps import (
 )
 
 __all__ = [
+    "Form",
     "Judged",
+    "Looks",
+    "Match",
     "changed_formulas",
     "collection_of",
+    "form_of",
     "formula_latex",
     "formulas_frame",
+    "formulas_like",
+    "history_of",
+    "instances_of",
+    "latex_of",
     "map_before",
     "map_frame",
     "map_table",
+    "newest_forms",
     "newest_map",
     "opinion_rows",
     "posts_frame",
     "scan_columns",
+    "search_posts",
+    "slt_of",
     "thread_of",
+    "titles_of",
+    "visual_id_of",
     "visual_ids",
     "with_formulas",
 ]

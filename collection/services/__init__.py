@@ -1,18 +1,32 @@
-"""What loads a collection, makes its visual ids, and renders its posts."""
+"""What loads a collection, makes its visual ids and search indexes, and renders its posts."""
 
 from collection.services.columns import sweep_columns
 from collection.services.converting import convert_latex
 from collection.services.importing import import_formulas
+from collection.services.indexing import (
+    formula_index_is_small,
+    index_formulas,
+    index_posts,
+    index_small,
+    index_waiting,
+    waiting_collections,
+)
 from collection.services.loading import load_collection, require_loadable
 from collection.services.rendering import render_posts
 from collection.services.visualmaps import make_visual_map
 
 __all__ = [
     "convert_latex",
+    "formula_index_is_small",
     "import_formulas",
+    "index_formulas",
+    "index_posts",
+    "index_small",
+    "index_waiting",
     "load_collection",
     "make_visual_map",
     "render_posts",
     "require_loadable",
     "sweep_columns",
+    "waiting_collections",
 ]

@@ -24,6 +24,7 @@ from collection.selectors import Judged
 from collection.services.columns import name_columns, store_frame
 from collection.services.importing import forget_formulas, import_file, import_formulas
 from collection.services.importing.records import Progress
+from collection.services.indexing import index_small
 from collection.services.visualmaps import make_visual_map
 
 ORDER = ("posts", "comments", "post_links", "tags", "users", "votes", "badges")
@@ -54,6 +55,7 @@ def load_collection(
             path = file.files[kind]
             import_file(collection=collection, kind=kind, path=path, window=file.window, at=at, progress=progress)
     _index_posts(collection)
+    index_small(collection=collection)
     if file.formulas:
         import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
     make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
