@@ -52,7 +52,10 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+GET  collection:formula-by-id             404 404 404 404 302 302 302
+GET  collection:formula-detail            404 404 404 404 200 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
+GET  collection:post-list                 404 404 404 404 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
 GET  core:api-docs                        200 200 200 200 200 200 200
@@ -147,6 +150,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "token": scene.team.invitation_token,
         "query_id": "A.1",
         "post_id": "1",
+        "formula_id": "7",
+        "visual_id": "70",
         "key": "no-such-key",
         "uidb36": "1",
     }

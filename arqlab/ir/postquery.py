@@ -141,7 +141,9 @@ def _telling(phrases: list[Phrase]) -> list[Phrase]:
 
 # --- filters ---------------------------------------------------------------------------------------------------------
 
-_HELP = "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345, formula:678, visual:90."
+_HELP = (
+    "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345, formula:678, visual:90."
+)
 
 
 def _tag(draft: _Draft, value: str, negative: bool) -> bool:
@@ -191,3 +193,14 @@ _FIELDS: dict[str, Callable[[_Draft, str, bool], bool]] = {
     "formula": _id("formula"),
     "visual": _id("visual"),
 }
+
+
+def with_filters(query: PostQuery, *, kind: str = "", tags: str = "", least: int | None = None) -> PostQuery:
+    """Give the query with filters that were set beside it, in fields of their own; what the query says itself holds."""
+    more = [tag for tag in re.split(r"[\s,]+", tags.replace("\x00", " ").lower()) if tag and tag not in query.tags]
+    return replace(
+        query,
+        kind=query.kind or _KINDS.get(kind, ""),
+        tags=(*query.tags, *more)[:MOST_TERMS],
+        least=query.least if query.least is not None else least,
+    )

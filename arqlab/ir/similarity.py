@@ -97,9 +97,7 @@ def similar_forms(index: pl.LazyFrame, layout: str, *, limit: int) -> pl.DataFra
         {"pair": list(pairs), "wanted": list(pairs.values())}, schema={"pair": pl.UInt64, "wanted": pl.UInt32}
     )
     hits = index.filter(pl.col("pair").is_in(wanted["pair"].implode())).collect().join(wanted, on="pair")
-    shared = hits.group_by("form").agg(
-        shared=pl.min_horizontal("count", "wanted").sum(), size=pl.col("size").first()
-    )
+    shared = hits.group_by("form").agg(shared=pl.min_horizontal("count", "wanted").sum(), size=pl.col("size").first())
     both = pl.col("size") + pairs.total()
     ranked = shared.select("form", similarity=2.0 * pl.col("shared") / both)
     return ranked.sort("similarity", "form", descending=[True, False]).head(limit)

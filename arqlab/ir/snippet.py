@@ -30,7 +30,9 @@ def stem(word: str) -> str:
     return word
 
 
-def snippet(html: str, *, found: Collection[str] = (), formulas: Collection[str] = (), length: int = LENGTH) -> list[Part]:
+def snippet(
+    html: str, *, found: Collection[str] = (), formulas: Collection[str] = (), length: int = LENGTH
+) -> list[Part]:
     """Give the part of a post around what was found, or its beginning: words of `found` and formula ids marked.
 
     The window is that with most different words that were found. A formula is in whole or not at all.

@@ -87,7 +87,9 @@ def instances_of(collection: Collection, version: VisualMap, visual_ids: list[st
 
     They stand in the order of the visual ids, then in that of the index.
     """
-    order = pl.DataFrame({"visual_id": visual_ids, "place": range(len(visual_ids))}, schema_overrides={"visual_id": pl.String})
+    order = pl.DataFrame(
+        {"visual_id": visual_ids, "place": range(len(visual_ids))}, schema_overrides={"visual_id": pl.String}
+    )
     mapped = scan_columns(version.mapping).filter(pl.col("visual_id").is_in(visual_ids)).collect()
     columns = ("formula_id", "post_id", "thread_id", "type", "comment_id", "latex")
     index = scan_columns(collection.formulas_index).select(columns).with_row_index("row")

@@ -2,6 +2,7 @@
 
 from collection.services.columns import sweep_columns
 from collection.services.converting import convert_latex
+from collection.services.formulapage import show_formula, show_instances
 from collection.services.importing import import_formulas
 from collection.services.indexing import (
     formula_index_is_small,
@@ -12,10 +13,13 @@ from collection.services.indexing import (
     waiting_collections,
 )
 from collection.services.loading import load_collection, require_loadable
+from collection.services.lookup import Found, Known, look_up
 from collection.services.rendering import render_posts
 from collection.services.visualmaps import make_visual_map
 
 __all__ = [
+    "Found",
+    "Known",
     "convert_latex",
     "formula_index_is_small",
     "import_formulas",
@@ -24,9 +28,12 @@ __all__ = [
     "index_small",
     "index_waiting",
     "load_collection",
+    "look_up",
     "make_visual_map",
     "render_posts",
     "require_loadable",
+    "show_formula",
+    "show_instances",
     "sweep_columns",
     "waiting_collections",
 ]
