@@ -16,7 +16,9 @@ _PIECES = re.compile(rf"{_FORMULA}|{_HIDDEN}|</?(?P<tag>[a-zA-Z][a-zA-Z0-9]*)\b[
 _ID = re.compile(r"""\bid\s*=\s*["']?([\w.:-]{1,80})""")
 _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), ("$", "$", False), (r"\(", r"\)", False))
 # Tags inside a word or sentence; all others part words.
-_INLINE = frozenset("a em strong i b u s strike del ins code kbd sub sup span".split())
+_INLINE = frozenset(
+    ["a", "em", "strong", "i", "b", "u", "s", "strike", "del", "ins", "code", "kbd", "sub", "sup", "span"]
+)
 LONGEST_WORD = 64  # characters that are compared; databases refuse words of thousands
 _WORD = re.compile(r"[^\W_]+")
 

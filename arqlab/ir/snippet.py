@@ -53,7 +53,7 @@ def marked(html: str, *, found: Collection[str], formulas: Collection[str] = ())
         if isinstance(piece, TextFormula):
             parts.append(Part("formula", formula=piece, is_found=piece.formula_id in ids))
         else:
-            parts.extend(_words(piece, stems, bool(parts) and parts[-1].text.endswith(" ")))
+            parts.extend(_words(piece, stems, not parts or parts[-1].text.endswith(" ")))
     return parts
 
 
@@ -91,14 +91,14 @@ def _window(parts: list[Part], length: int) -> tuple[int, int]:
 
 
 def _worth(parts: list[Part], sizes: list[int], place: int, length: int) -> int:
-    size, seen, formulas = 0, set(), 0
+    size, seen = 0, set()
     for part, wide in zip(parts[place:], sizes[place:], strict=True):
         size += wide
         if size > length - BEFORE:
             break
         if part.is_found:
-            seen.add(stem(part.text.lower()))
-    return len(seen) + formulas
+            seen.add(part.formula.latex if part.formula else stem(part.text.lower()))
+    return len(seen)
 
 
 def _before(sizes: list[int], place: int) -> int:

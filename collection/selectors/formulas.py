@@ -63,7 +63,7 @@ def formulas_like(version: VisualMap, *, latex: str, layout: str | None, limit: 
     )
     known = {form.visual_id for form in same}
     similar = [
-        Form(*row[:-1], similarity=row[-1])
+        Form._make(row)
         for row in joined.with_columns(pl.col("latex", "layout").fill_null("")).select(*FORM, "similarity").rows()
         if row[0] not in known
     ]
@@ -115,8 +115,9 @@ def history_of(collection: Collection, visual_id: str) -> list[dict[str, Any]]:
         changes = scan_columns(version.changes).filter(concerned)
         counted = changes.group_by("change", "old_visual_id", "new_visual_id").agg(instances=pl.len())
         ordered = counted.sort("instances", "old_visual_id", "new_visual_id", descending=[True, False, False])
-        for row in ordered.collect().to_dicts():
-            rows.append(row | {"version": version.version, "made_at": version.made_at})
+        rows.extend(
+            row | {"version": version.version, "made_at": version.made_at} for row in ordered.collect().to_dicts()
+        )
     return rows[:HISTORY_SHOWN]
 
 

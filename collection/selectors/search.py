@@ -25,12 +25,15 @@ class Match(NamedTuple):
     keys: list[int]
 
 
+Parameter = str | int | float | list[str]
+
+
 class _Sql(NamedTuple):
     source: str
     where: list[str]
     order: str
-    parameters: list[object]
-    order_parameters: list[object]
+    parameters: list[Parameter]
+    order_parameters: list[Parameter]
 
 
 def search_posts(
@@ -54,14 +57,15 @@ def search_posts(
         condition, ids = _among(among)
         where.append(condition)
         parameters.append(ids)
+    # What was typed is in the parameters only.
     found = f"FROM {sql.source} {join} WHERE {' AND '.join(where)}"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) {found}", parameters)  # noqa: S608  # no part of it was typed
+        cursor.execute(f"SELECT count(*) {found}", parameters)
         total = int(cursor.fetchone()[0])
         if offset >= total:
             return Match(total, [])
         cursor.execute(
-            f"SELECT w.post_id {found} ORDER BY {sql.order}, w.post_id LIMIT %s OFFSET %s",  # noqa: S608  # as above
+            f"SELECT w.post_id {found} ORDER BY {sql.order}, w.post_id LIMIT %s OFFSET %s",
             [*parameters, *sql.order_parameters, limit, offset],
         )
         return Match(total, [int(key) for (key,) in cursor.fetchall()])
@@ -142,7 +146,7 @@ def _following(phrase: Phrase) -> str:
     return f"({' <-> '.join(phrase)})"
 
 
-def _among(post_ids: list[str]) -> tuple[str, object]:
+def _among(post_ids: list[str]) -> tuple[str, Parameter]:
     if connection.vendor == "postgresql":
         return "p.post_id = ANY(%s)", post_ids
     return "p.post_id IN (SELECT value FROM json_each(%s))", json.dumps(post_ids)

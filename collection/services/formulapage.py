@@ -80,7 +80,7 @@ def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[S
     shown = {thread: _title(post) for thread, post in titles.items()}
     columns = ("formula_id", "post_id", "comment_id", "type", "latex", "thread_id")
     rows = instances.with_columns(pl.col(pl.String).fill_null("")).select(columns).rows()
-    return [ShownInstance(*row, title=shown.get(row[-1], SafeString(""))) for row in rows]
+    return [ShownInstance._make((*row, shown.get(row[-1], SafeString("")))) for row in rows]
 
 
 def _title(post: Post) -> SafeString:
