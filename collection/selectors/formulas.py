@@ -12,6 +12,7 @@ from collection.selectors.collections import scan_columns
 from collection.selectors.visualmaps import newest_map
 
 FORM = ("visual_id", "latex", "layout", "instances", "first_formula_id")
+SAME_SHOWN = 50
 LATEX_SHOWN = 30
 HISTORY_SHOWN = 200
 
@@ -52,23 +53,26 @@ def formulas_like(version: VisualMap, *, latex: str, layout: str | None, limit: 
 
     Without an index of pairs only the same formula is found.
     """
-    forms = scan_columns(version.forms)
-    same = _forms(forms.filter(_is_same(latex, layout)))
     if not (layout and version.pairs):
-        return Looks(same, [])
-    found = similar_forms(scan_columns(version.pairs), layout, limit=limit + len(same) + 1)
-    rows = forms.with_row_index("form").filter(pl.col("form").is_in(found["form"].implode())).collect()
-    joined = found.join(rows, on="form", maintain_order="left").sort(
-        "similarity", "instances", "form", descending=[True, True, False]
-    )
-    known = {form.visual_id for form in same}
-    similar = [
-        Form._make(row)
-        for row in joined.with_columns(pl.col("latex", "layout").fill_null("")).select(*FORM, "similarity").rows()
-        if row[0] not in known
-    ]
-    # The same pairs in another order are not the same formula.
-    return Looks(same, [form._replace(similarity=min(form.similarity, 0.995)) for form in similar[:limit]])
+        return Looks(_forms(scan_columns(version.forms).filter(_is_same(latex, layout))), [])
+    found = similar_forms(scan_columns(version.pairs), layout, limit=limit + SAME_SHOWN)
+    # The same pairs in another order are not the same formula, so all with the same pairs are looked at.
+    found = found.filter((pl.col("similarity") == 1) | (pl.int_range(pl.len()) < limit + 1))
+    forms = _numbered(version, found)
+    forms.sort(key=lambda form: (-form.similarity, -form.instances))
+    same = [form for form in forms if form.layout == layout]
+    similar = [form._replace(similarity=min(form.similarity, 0.995)) for form in forms if form.layout != layout]
+    return Looks(same, similar[:limit])
+
+
+def _numbered(version: VisualMap, found: pl.DataFrame) -> list[Form]:
+    """Give the forms of some rows (form, similarity): only the parts of the file that hold them are read."""
+    if found.is_empty():
+        return []
+    forms = scan_columns(version.forms).select(*FORM)
+    rows = pl.concat([forms.slice(row, 1) for row in found["form"]]).collect()
+    rows = rows.with_columns(pl.col("latex", "layout").fill_null(""), found["similarity"])
+    return list(map(Form._make, rows.rows()))
 
 
 def form_of(version: VisualMap, visual_id: str) -> Form | None:
@@ -141,7 +145,7 @@ def newest_forms(collection: Collection) -> VisualMap | None:
 
 
 def _forms(rows: pl.LazyFrame) -> list[Form]:
-    found = rows.select(*FORM).sort("instances", "visual_id", descending=[True, False]).head(50).collect()
+    found = rows.select(*FORM).sort("instances", "visual_id", descending=[True, False]).head(SAME_SHOWN).collect()
     return [Form(*row) for row in found.with_columns(pl.col("latex", "layout").fill_null("")).rows()]
 
 

@@ -12,7 +12,7 @@ from arqlab.core.typesetting import presentation_mathml
 from arqlab.ir.identity import visual_map
 from arqlab.ir.mathml import layout_string
 from collection.models import Collection, LabCollection, Post, VisualMap
-from collection.services import index_posts
+from collection.services import index_formulas, index_posts
 from collection.services.columns import store_frame
 
 AT = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -83,6 +83,6 @@ def make_searched(lab: Lab) -> Collection:
     add_post(collection, "2", "<p>Spheres &amp; cones</p>", title="Another question", tags=["calculus"], score=None)
     body = f"<p>Cones: {formula('103', 'x^2+y^2=z^2')}, not {formula('104', '&#92;int_0^1 f')}.</p>"
     add_post(collection, "20", body, thread_id="2", score=1)
-    add_formulas(collection)
+    index_formulas(version=add_formulas(collection))
     index_posts(collection=collection)
     return collection

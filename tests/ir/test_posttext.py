@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,4 +64,4 @@ def test_the_spans_of_words_lie_one_after_the_other_in_the_text(text):
     spans = [(start, end) for start, end, _ in word_spans(text)]
 
     assert all(start < end <= len(text) for start, end in spans)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))

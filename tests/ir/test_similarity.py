@@ -19,7 +19,9 @@ def layouts(depth: int = 2) -> st.SearchStrategy[str]:
     if depth == 0:
         return symbols
     inner = layouts(depth - 1)
-    node = st.one_of(symbols, st.builds("{} a[ {} ]".format, symbols, inner), st.builds("{} b[ {} ]".format, symbols, inner))
+    node = st.one_of(
+        symbols, st.builds("{} a[ {} ]".format, symbols, inner), st.builds("{} b[ {} ]".format, symbols, inner)
+    )
     return st.lists(node, min_size=1, max_size=4).map(" n ".join)
 
 
@@ -54,7 +56,11 @@ def test_likeness_is_symmetric_and_between_0_and_1(one, other):
 
 
 def test_other_letters_are_less_alike_than_the_same_and_more_than_another_structure():
-    same_letters, other_letters, other_shape = "V!x a[ N!2 ] n O!- n N!1", "V!y a[ N!3 ] n O!+ n N!4", "F o[ V!y ] u[ N!3 ]"
+    same_letters, other_letters, other_shape = (
+        "V!x a[ N!2 ] n O!- n N!1",
+        "V!y a[ N!3 ] n O!+ n N!4",
+        "F o[ V!y ] u[ N!3 ]",
+    )
 
     assert dice(SQUARE, same_letters) > dice(SQUARE, other_letters) > dice(SQUARE, other_shape)
 

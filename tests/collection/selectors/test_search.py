@@ -91,7 +91,7 @@ def test_pages_do_not_overlap_and_ties_stand_in_the_order_of_the_dump(collection
 
     pages = [found(collection, "tied", offset=offset, limit=10) for offset in (0, 10, 20, 30)]
 
-    assert sum(pages, []) == [str(number) for number in range(100, 130)]
+    assert [post_id for page in pages for post_id in page] == [str(number) for number in range(100, 130)]
 
 
 def test_the_total_counts_all_pages(collection):
