@@ -33,11 +33,17 @@ def post_list(request: HttpRequest, lab: str) -> HttpResponse:
         context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - started)))
         if (only := _only_known(found, context["found"], is_named=len(query.ids) == 1)) and not context["in_pane"]:
             return redirect(only)
-    is_part = context["in_pane"] or request.headers.get("HX-Request") == "true"
+    is_part = context["in_pane"] or _wants_part(request)
     response = render(request, "collection/_lookup.html" if is_part else "collection/post_list.html", context)
     # The same address gives a page or a part of one; a browser must not show the one for the other.
-    patch_vary_headers(response, ["HX-Request"])
+    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
+
+
+def _wants_part(request: HttpRequest) -> bool:
+    """Say whether htmx asks for the part that it puts into the page; going back, it asks for the whole page."""
+    asks = request.headers.get("HX-Request") == "true"
+    return asks and request.headers.get("HX-History-Restore-Request") != "true"
 
 
 def _only_known(lab: Lab, found: Found, *, is_named: bool) -> str | None:

@@ -17,7 +17,8 @@ def collection(lab) -> Collection:
 
 @pytest.fixture
 def show(client_of, organizer):
-    return lambda visual_id, **options: client_of(organizer).get(f"/labs/arqmath-x/formulas/{visual_id}/", options)
+    client = client_of(organizer)
+    return lambda visual_id, **options: client.get(f"/labs/arqmath-x/formulas/{visual_id}/", options)
 
 
 def visual(collection: Collection, formula_id: str) -> str:
@@ -87,7 +88,7 @@ def test_many_instances_stand_on_several_pages(show, collection):
     assert show(page, page="2").content.decode().count('<th scope="row" class="id">') == 10
 
 
-def test_the_number_of_queries_is_small(show, collection, django_assert_max_num_queries):
+def test_the_number_of_queries_is_small(show, collection, django_assert_num_queries):
     page = visual(collection, "101")
-    with django_assert_max_num_queries(14):
+    with django_assert_num_queries(8):
         show(page)

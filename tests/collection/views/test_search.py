@@ -151,6 +151,12 @@ def test_the_pane_and_htmx_get_the_part_without_the_page(client_of, assessor, co
     assert "HX-Request" in response["Vary"]
 
 
+def test_going_back_htmx_gets_the_whole_page(client_of, assessor, collection):
+    headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+
+    assert "<!DOCTYPE html>" in client_of(assessor).get(PAGE, {"q": "triples"}, headers=headers).content.decode()
+
+
 def test_in_the_pane_threads_open_beside_it(ask):
     assert 'target="_blank"' in ask("triples", pane="1").content.decode()
 
