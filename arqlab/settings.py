@@ -201,6 +201,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # Messages are only wake-up calls: what is to do stands in the database, and these tasks find it.
 CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
+    "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }
