@@ -15,7 +15,7 @@ def import_lines(records: Iterable[Import]) -> Iterator[str]:
     for record in records:
         # The most first: a database may keep them in an order of its own.
         ordered = sorted(record.counts.items(), key=lambda count: (-count[1], count[0]))
-        counts = ", ".join(f"{count:,} {name}" for name, count in ordered)
+        counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in ordered)
         read = f"{record.get_kind_display()} ({record.source}): {record.kept:,} of {record.rows:,} rows kept"
         yield f"{read}; {counts}." if counts else f"{read}."
     yield from problem_lines(records)
