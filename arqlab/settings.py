@@ -180,10 +180,15 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 FILE_UPLOAD_PERMISSIONS = 0o640
+# The table of topic information has four choices a topic, and a lab some hundred topics.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
 RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 # A state that a worker claimed goes back for another after this many seconds without an end.
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
+
+# LaTeX without MathML is converted by LaTeXML, which must be installed, instead of by Temml.
+LATEXML = env_bool("ARQLAB_LATEXML", False)
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED

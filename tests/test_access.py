@@ -90,6 +90,12 @@ POST core:team-leave                      302 404 302 404 404 302 302
 POST core:team-remove                     302 404 404 404 404 302 302
 POST core:team-renew                      302 404 302 404 404 302 302
 GET  core:topic-detail                    200 200 200 200 200 200 200
+GET  core:topic-information               404 404 404 404 404 200 200
+POST core:topic-information               404 404 404 404 404 200 200
+POST core:topic-information-apply         404 404 404 404 404 302 302
+GET  core:topic-information-csv           404 404 404 404 404 200 200
+GET  core:topic-information-upload        404 404 404 404 404 200 200
+POST core:topic-information-upload        404 404 404 404 404 200 200
 GET  core:topic-list                      200 200 200 200 200 200 200
 GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200

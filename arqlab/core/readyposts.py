@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from collections import Counter
 from datetime import datetime
+from multiprocessing import parent_process
 from typing import Any, NamedTuple
 
 from arqlab.core.cleaning import RULES, clean_title_and_body
@@ -137,3 +141,15 @@ def _null(text: str | None) -> str:
 
 def _text(text: str) -> str:
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
+def begin_worker() -> None:
+    """Leave Ctrl-C to the process that started this one, and end when that was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)

@@ -95,13 +95,13 @@ def presentation_mathml(latex: str) -> str | None:
     source = unescape(latex).strip()
     if not source or len(source) > LONGEST:
         return None
-    return _converted(_on_one_line(_LOOSE.sub(" ", source)), False, "convert")
+    return _converted(on_one_line(source), False, "convert")
 
 
-def _on_one_line(latex: str) -> str:
-    """Take the line ends out that stand outside of groups and environments; Temml would make a table of the lines."""
+def on_one_line(latex: str) -> str:
+    """Take out tags, and the line ends outside of groups and environments, which would make a table of the formula."""
     depth, parts = 0, []
-    for part in _GROUPS.split(latex):
+    for part in _GROUPS.split(_LOOSE.sub(" ", latex)):
         depth += part.startswith((r"\begin", "{")) - part.startswith((r"\end", "}"))
         parts.append(" " if depth == 0 and part.startswith((r"\\", r"\cr")) else part)
     return "".join(parts)

@@ -1,5 +1,6 @@
 """What is read of collections, their posts and formulas."""
 
+from collection.selectors.candidates import candidates_of, questions_named
 from collection.selectors.collections import (
     collection_of,
     formulas_frame,
@@ -35,6 +36,7 @@ __all__ = [
     "ImportRow",
     "Judged",
     "Lack",
+    "candidates_of",
     "changed_formulas",
     "collection_of",
     "formula_latex",
@@ -50,6 +52,7 @@ __all__ = [
     "opinion_rows",
     "posts_frame",
     "problems_of",
+    "questions_named",
     "scan_columns",
     "thread_of",
     "visual_ids",

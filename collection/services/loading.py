@@ -40,7 +40,8 @@ def load_collection(
 ) -> Collection:
     """Load the collection that a lab's folder names, and have the lab search it.
 
-    The same files a second time change nothing, whichever lab names them. `judged` is that of `make_visual_map`.
+    The same files a second time change nothing, whichever lab names them. Without a formula index, the formulas that stand
+    in the posts are taken. `judged` is that of `make_visual_map`.
     Raises what `require_loadable` raises, before anything is changed.
     """
     require_loadable(lab_slug=lab.slug, file=file)
@@ -93,7 +94,7 @@ def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
 
 
 def _unreadable(file: CollectionFile) -> Iterator[Problem]:
-    for path in {**file.files, **file.formulas}.values():
+    for path in dict.fromkeys([*file.files.values(), *file.formulas.values()]):
         if not path.exists():
             yield Problem(str(path), None, "no such file", "a file of the collection", "Name a file that is there.")
     for path in file.formulas.values():
@@ -103,18 +104,21 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
 
 
 def _digest(file: CollectionFile) -> str:
-    """Give the sha256 over all that is read: kinds, window and contents."""
+    """Give the sha256 over all that is read: kinds, window and contents. An archive of several kinds is read once."""
+    paths = {**file.files, **file.formulas}
+    read = {path: _sha256(path) for path in set(paths.values())}
     whole = hashlib.sha256(repr(file.window).encode())
-    for kind, path in sorted({**file.files, **file.formulas}.items()):
-        whole.update(kind.encode())
-        for one in _contents(path):
-            with one.open("rb") as opened:
-                whole.update(hashlib.file_digest(opened, "sha256").digest())
+    for kind, path in sorted(paths.items()):
+        whole.update(f" {kind} {read[path]}".encode())
     return whole.hexdigest()
 
 
-def _contents(path: Path) -> list[Path]:
-    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+def _sha256(path: Path) -> str:
+    whole = hashlib.sha256()
+    for one in sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]:
+        with one.open("rb") as opened:
+            whole.update(hashlib.file_digest(opened, "sha256").digest())
+    return whole.hexdigest()
 
 
 def _replace_other_files(collection: Collection, *, digest: str, at: datetime) -> None:

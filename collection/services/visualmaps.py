@@ -14,7 +14,7 @@ from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visualmaps import Judged, map_frame, newest_map
 from collection.services.columns import store_frame
-from collection.services.converting import conversions_of, convert_latex
+from collection.services.converting import convert_latex, converted_latex
 from collection.services.importing.records import Progress
 
 
@@ -52,7 +52,7 @@ def _inputs(collection: Collection) -> str:
 
 def _instances(collection: Collection) -> pl.DataFrame:
     index = scan_columns(collection.formulas_index).select("formula_id", "latex", "layout", given="given_visual_id")
-    converted = conversions_of(collection).drop_nulls("layout").select("latex", converted="layout")
+    converted = converted_latex(collection).drop_nulls("layout").select("latex", converted="layout")
     joined = index.join(converted.lazy(), on="latex", how="left", maintain_order="left")
     return joined.with_columns(layout=pl.coalesce("layout", "converted")).drop("converted").collect()
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import current_process, get_context, parent_process
+from multiprocessing import current_process, get_context
 
-from arqlab.core.readyposts import ReadyBlock, Work, make_ready
+from arqlab.core.readyposts import ReadyBlock, Work, begin_worker, make_ready
 
 LARGE = 16 * 2**20
 """Bytes of a file from which on processes are worth their start."""
@@ -31,7 +29,7 @@ def ready_blocks(works: Iterable[Work], *, processes: int) -> Iterator[ReadyBloc
         yield from map(make_ready, works)
         return
     # Not forked: the database connection and the threads of this process are not theirs.
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_begin)
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=begin_worker)
     ahead: deque[Future[ReadyBlock]] = deque()
     try:
         for work in works:
@@ -42,15 +40,3 @@ def ready_blocks(works: Iterable[Work], *, processes: int) -> Iterator[ReadyBloc
             yield ahead.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _begin() -> None:
-    """Leave Ctrl-C to the process that started this one, and end when that was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import polars as pl
 import pytest
 
+from arqlab.core.conversion import Converter, converter
 from collection.models import Collection
+from collection.selectors import scan_columns
 from collection.services import convert_latex, converting, import_formulas
-from collection.services.converting import conversions_of
+from collection.services.converting import converted_latex
 from tests.collection.factories import NOW
 from tests.collection.services.importing.test_formulas import write_index
 
@@ -24,13 +29,13 @@ def collection(tmp_path) -> Collection:
 
 
 def layouts(collection: Collection) -> dict[str, str | None]:
-    return dict(conversions_of(collection).select("latex", "layout").iter_rows())
+    return dict(converted_latex(collection).select("latex", "layout").iter_rows())
 
 
 def test_each_distinct_latex_is_converted_once_and_failures_are_kept(collection):
     assert convert_latex(collection=collection) == (3, 1)
     assert layouts(collection)[GOOD] == "V!e a[ V!x ]"
-    kept = conversions_of(collection).filter(latex=BAD)
+    kept = converted_latex(collection).filter(latex=BAD)
     assert kept.select("layout", "error").rows() == [(None, converting.NO_MATHML)]
 
 
@@ -42,35 +47,48 @@ def test_a_second_time_nothing_is_converted(collection):
     assert collection.conversions.name == name
 
 
-def test_another_engine_tries_the_failures_again_and_nothing_else(collection, monkeypatch):
+def test_another_engine_converts_all_again(collection, monkeypatch):
     convert_latex(collection=collection)
-    monkeypatch.setattr(converting, "engine", lambda: "temml-next")
+    monkeypatch.setattr(converting, "engine", lambda: "another 2")
 
-    assert convert_latex(collection=collection) == (1, 1)
-    assert sorted(conversions_of(collection)["engine"].unique()) == [kept_engine(collection), "temml-next"]
-
-
-def kept_engine(collection: Collection) -> str:
-    return conversions_of(collection).filter(latex=GOOD)["engine"].item()
+    assert converted_latex(collection).is_empty()
+    assert convert_latex(collection=collection) == (3, 1)
+    assert scan_columns(collection.conversions).collect()["engine"].unique().to_list() == ["another 2"]
 
 
 def test_a_formula_that_brings_its_batch_down_is_found(collection, monkeypatch):
-    real = converting.presentation_mathml
+    @contextmanager
+    def falling(**_: bool) -> Iterator[Converter]:
+        with converter(exact=False) as real:
+            yield Converter("falling", lambda latex: fall() if latex == BAD else real.convert(latex))
 
-    def falls(latex: str) -> str | None:
-        if latex == BAD:
-            raise MemoryError("too deep")
-        return real(latex)
-
-    monkeypatch.setattr(converting, "presentation_mathml", falls)
+    monkeypatch.setattr(converting, "converter", falling)
 
     assert convert_latex(collection=collection) == (3, 1)
-    assert conversions_of(collection).filter(latex=BAD)["error"].item() == "MemoryError: too deep"
+    assert converted_latex(collection).filter(latex=BAD)["error"].item() == "MemoryError: too deep"
     assert layouts(collection)["a+b"]
+
+
+def fall() -> str:
+    raise MemoryError("too deep")
+
+
+def test_what_was_converted_before_a_stop_is_kept(collection, monkeypatch):
+    def stop(done: int, total: int | None) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(converting, "BATCH", 1)
+    monkeypatch.setattr(converting, "KEEP_EVERY", -1.0)
+    with pytest.raises(KeyboardInterrupt):
+        convert_latex(collection=collection, progress=stop)
+
+    assert converted_latex(collection).height == 1
+    assert convert_latex(collection=collection).converted == 2
 
 
 def test_a_collection_without_formulas_has_nothing_to_convert():
     empty = Collection.objects.create(slug="empty", loaded_at=NOW)
 
     assert convert_latex(collection=empty) == (0, 0)
-    assert conversions_of(empty).equals(pl.DataFrame(schema=converting.SCHEMA))
+    assert converted_latex(empty).equals(pl.DataFrame(schema=converting.SCHEMA))

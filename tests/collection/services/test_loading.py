@@ -159,10 +159,26 @@ def test_what_the_commands_brought_in_is_not_read_again(lab: Lab, tmp_path: Path
 
 def test_a_file_that_is_no_longer_named_is_forgotten(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
-    loaded = load_small(lab, tmp_path, formulas=None)
+    loaded = load_small(lab, tmp_path, posts=None)
 
-    assert formulas_frame(lab) is None
-    assert [record.kind for record in loaded.imports.all()] == ["posts"]
+    assert posts_frame(lab) is None
+    assert [record.kind for record in loaded.imports.all()] == ["latex"]
+
+
+def test_the_formulas_of_a_raw_dump_are_found_in_its_posts(lab: Lab, tmp_path: Path) -> None:
+    raw = (
+        '<posts><row Id="1" PostTypeId="1" Title="Why $a^2$?" Body="&lt;p&gt;See.&lt;/p&gt;"/>'
+        '<row Id="10" PostTypeId="2" ParentId="1" Body="&lt;p&gt;Since $a=2b$ and $a^{2}$.&lt;/p&gt;"/></posts>'
+    )
+    load_small(lab, tmp_path, posts=raw, formulas=None)
+    found = formulas_frame(lab)
+
+    assert found.select("formula_id", "post_id", "type").rows() == [
+        ("1.1", "1", "title"),
+        ("10.1", "10", "answer"),
+        ("10.2", "10", "answer"),
+    ]
+    assert found["visual_id"][0] == found["visual_id"][2] != found["visual_id"][1]
 
 
 def test_loading_within_a_transaction_that_is_rolled_back_leaves_nothing(lab: Lab, tmp_path: Path) -> None:
