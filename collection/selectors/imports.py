@@ -69,6 +69,11 @@ class ImportRow:
         return Import.State.STOPPED if self.is_silent else self.record.state
 
     @property
+    def asks(self) -> bool:
+        """Say whether somebody should look at it: it is not done, or has problems."""
+        return self.state != Import.State.DONE or self.record.problem_count > 0
+
+    @property
     def counts(self) -> list[tuple[str, int]]:
         """Give what was kept or passed over by kind of row, the most first."""
         return sorted(self.record.counts.items(), key=lambda count: -count[1])

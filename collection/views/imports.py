@@ -29,7 +29,7 @@ def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
     if collection is not None:
         rows = selectors.import_rows(collection, at=timezone.now())
         holdings = selectors.holdings_of(collection)
-        context |= {"rows": rows, "holdings": holdings}
+        context |= {"rows": rows, "holdings": holdings, "steps": [row for row in rows if row.asks]}
         context |= {"lacks": selectors.lacks_of(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
 

@@ -37,6 +37,18 @@ def test_the_overview_tells_what_is_here_and_what_is_not(scene: Scene, tmp_path:
     assert "No comments were imported" not in html
 
 
+def test_the_overview_says_which_imports_to_look_at(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
+    small, now = load_small(scene.lab, tmp_path), timezone.now()
+    make_import(small, sha256="1", kind="votes", state="stopped", rows=90_000)
+    make_import(small, sha256="2", kind="users", state="running", updated_at=now, rows=7_000)
+    make_import(small, sha256="3", problems=18)
+    said = " ".join(client_of(scene.organizer).get(overview(scene)).text.split())
+
+    assert "was stopped after 90,000 rows. Give the same command again" in said
+    assert "is coming in: 7,000 rows so far." in said
+    assert "has 18 problems. Everything else of it is in" in said
+
+
 def test_the_overview_of_a_lab_without_collection_says_how_to_get_one(scene: Scene, client_of: SignIn) -> None:
     assert "No collection yet" in client_of(scene.organizer).get(overview(scene)).text
 
