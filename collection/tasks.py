@@ -12,3 +12,9 @@ from collection import services
 def sweep_columns() -> None:
     """Remove columns that a worker stored and was killed before any row named them."""
     services.sweep_columns(at=timezone.now())
+
+
+@app.task
+def index_waiting() -> None:
+    """Bring the search indexes up to date, a while at a time, so that other tasks have their turn."""
+    services.index_waiting(seconds=10)

@@ -60,6 +60,11 @@ GET  collection:import-problems           404 404 404 404 404 200 200
 GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:visual-map-detail         404 404 404 404 404 200 200
+GET  collection:topic-thread              200 200 200 200 200 200 200
+GET  collection:formula-by-id             404 404 404 404 302 302 302
+GET  collection:formula-detail            404 404 404 404 200 200 200
+GET  collection:post-detail               200 200 200 200 200 200 200
+GET  collection:post-list                 404 404 404 404 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
 GET  core:api-docs                        200 200 200 200 200 200 200
@@ -90,6 +95,12 @@ POST core:team-leave                      302 404 302 404 404 302 302
 POST core:team-remove                     302 404 404 404 404 302 302
 POST core:team-renew                      302 404 302 404 404 302 302
 GET  core:topic-detail                    200 200 200 200 200 200 200
+GET  core:topic-information               404 404 404 404 404 200 200
+POST core:topic-information               404 404 404 404 404 200 200
+POST core:topic-information-apply         404 404 404 404 404 302 302
+GET  core:topic-information-csv           404 404 404 404 404 200 200
+GET  core:topic-information-upload        404 404 404 404 404 200 200
+POST core:topic-information-upload        404 404 404 404 404 200 200
 GET  core:topic-list                      200 200 200 200 200 200 200
 GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
@@ -156,6 +167,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "post_id": "1",
         "version": 1,
         "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
+        "formula_id": "7",
+        "visual_id": "70",
         "key": "no-such-key",
         "uidb36": "1",
     }

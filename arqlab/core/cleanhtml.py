@@ -35,7 +35,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
 # A formula is an element of its own kind: nothing but text in it, and the only one with a class or an id.
 FORMULA = re.compile(rf'<span class="math-container"(?: id="({ID})")?>([^<]*+)</span>')
 
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*+>")
 _OPENED = {f"<{name}>": name for name in POST_TAGS}
 _CLOSED = {f"</{name}>": name for name in POST_TAGS - VOID}
 

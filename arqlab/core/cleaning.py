@@ -19,7 +19,7 @@ from arqlab.core.tidying import Inside, tidy
 
 RULES = 1  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
 
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*+>")
 
 
 class FoundFormula(NamedTuple):
@@ -87,8 +87,11 @@ def _is_text(html: str) -> bool:
 def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
     """Give clean HTML with elements around the formulas that had none; those inside environments go to `within`."""
     for run, has_formulas in runs(html):
+        if not has_formulas:
+            yield run
+            continue
         place = 0
-        for found in bare_formulas(run) if has_formulas else ():
+        for found in bare_formulas(run):
             source = run[found.inner].replace("<br>", " ")
             if "<" in source:
                 within += [_formula(known, text) for known, text in FORMULA.findall(source) if known]

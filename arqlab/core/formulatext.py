@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 LONGEST = 10_000  # characters; the longest formula of the collection has fewer than 3,000
-_PATIENCE = 20  # scans that found no end, in one run of text; so hostile text takes linear time
+_PATIENCE = 6  # scans that found no end, in one run of text; so hostile text takes linear time
 
 _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), ("$", "$", False), (r"\(", r"\)", False))
 _BOUNDARY = re.compile(r"(<(?!span |/span>|br>)[^>]*>)")
@@ -69,6 +69,7 @@ _PROSE = re.compile(
     r"(?!\w)",
     re.IGNORECASE,
 )
+_SPACE = re.compile(r"\s")
 _GROUP = re.compile(r"\{[^{}]*\}")
 
 
@@ -116,14 +117,14 @@ def has_marks(text: str) -> bool:
 def runs(html: str) -> Iterator[tuple[str, bool]]:
     """Give clean HTML in parts, each with whether it is text in which formulas are looked for; a line break is text."""
     depth = 0
+    has_verbatim = any(f"<{name}>" in html for name in _VERBATIM)
     for number, part in enumerate(_BOUNDARY.split(html)):
-        if number % 2:
-            name = part.strip("</>")
-            if name in _VERBATIM:
-                depth += -1 if part[1] == "/" else 1
-            yield part, False
-        elif part:
+        if number % 2 == 0:
             yield part, not depth and has_marks(part)
+            continue
+        if has_verbatim and part.strip("</>") in _VERBATIM:
+            depth += -1 if part[1] == "/" else 1
+        yield part, False
 
 
 def bare_formulas(run: str) -> Iterator[Bare]:
@@ -207,6 +208,8 @@ def is_money(run: str, begin: int, end: int) -> bool:
     A formula that begins like an amount, or with a space, holds no word of prose outside of braces; any other, one.
     """
     content = run[begin:end]
+    if not (content[0].isdigit() or _SPACE.search(content)):
+        return False  # no amount, and no word of prose beside another
     is_amount = bool(_AMOUNT.match(content))
     if is_amount and (content[-1].isspace() or run[end + 1 : end + 2].isdigit()):
         return True

@@ -13,7 +13,7 @@ class VisualMap(models.Model):
     `mapping` is Parquet with formula_id and visual_id of every instance. `forms` is Parquet with a row for each visual
     id, `changes` one for each instance that merges and splits since the version before gave another id, and `opinion`
     one for each place where we would group the instances of given ids otherwise (`arqlab.ir.identity` names their
-    columns).
+    columns). `pairs` is the index of the forms by symbol pairs (`arqlab.ir.similarity`), made some time after them.
     """
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="visual_maps")
@@ -22,6 +22,7 @@ class VisualMap(models.Model):
     forms = models.FileField(upload_to="collections/")
     changes = models.FileField(upload_to="collections/", blank=True)
     opinion = models.FileField(upload_to="collections/", blank=True)
+    pairs = models.FileField(upload_to="collections/", blank=True)
     inputs = models.CharField(max_length=64, blank=True, help_text="A digest of the columns that it was made of.")
     counts = models.JSONField(
         default=dict, help_text="Instances, formulas, and how many ids were given, merged, split."

@@ -1,5 +1,6 @@
 """What is read of collections, their posts and formulas."""
 
+from collection.selectors.candidates import candidates_of, questions_named
 from collection.selectors.collections import (
     collection_of,
     formulas_frame,
@@ -7,6 +8,19 @@ from collection.selectors.collections import (
     scan_columns,
     thread_of,
     visual_ids,
+)
+from collection.selectors.formulas import (
+    Form,
+    Looks,
+    form_of,
+    formulas_like,
+    history_of,
+    instances_of,
+    latex_of,
+    newest_forms,
+    slt_of,
+    titles_of,
+    visual_id_of,
 )
 from collection.selectors.imports import (
     Holdings,
@@ -18,6 +32,8 @@ from collection.selectors.imports import (
     lacks_of,
     problems_of,
 )
+from collection.selectors.search import Match, search_posts
+from collection.selectors.threads import LinkedQuestion, Links, Thread, find_commented, find_posts, find_thread
 from collection.selectors.visualmaps import (
     Judged,
     changed_formulas,
@@ -31,27 +47,48 @@ from collection.selectors.visualmaps import (
 )
 
 __all__ = [
+    "Form",
     "Holdings",
     "ImportRow",
     "Judged",
     "Lack",
+    "LinkedQuestion",
+    "Links",
+    "Looks",
+    "Match",
+    "Thread",
+    "candidates_of",
     "changed_formulas",
     "collection_of",
+    "find_commented",
+    "find_posts",
+    "find_thread",
+    "form_of",
     "formula_latex",
     "formulas_frame",
+    "formulas_like",
+    "history_of",
     "holdings_of",
     "import_row",
     "import_rows",
+    "instances_of",
     "lacks_of",
+    "latex_of",
     "map_before",
     "map_frame",
     "map_table",
+    "newest_forms",
     "newest_map",
     "opinion_rows",
     "posts_frame",
     "problems_of",
+    "questions_named",
     "scan_columns",
+    "search_posts",
+    "slt_of",
     "thread_of",
+    "titles_of",
+    "visual_id_of",
     "visual_ids",
     "with_formulas",
 ]

@@ -24,6 +24,7 @@ from collection.services.columns import name_columns
 from collection.services.importing import forget_formulas, import_file, import_formulas
 from collection.services.importing.found import index_found_formulas
 from collection.services.importing.records import Progress
+from collection.services.indexing import index_small
 from collection.services.visualmaps import make_visual_map
 
 ORDER = ("posts", "comments", "post_links", "tags", "users", "votes", "badges")
@@ -54,6 +55,7 @@ def load_collection(
         if kind in file.files:
             path = file.files[kind]
             import_file(collection=collection, kind=kind, path=path, window=file.window, at=at, progress=progress)
+    index_small(collection=collection)
     if file.formulas:
         import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
     elif not collection.formulas_index:

@@ -1,0 +1,71 @@
+"""Bringing the texts of collections up to the sanitizer's rules of today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from arqlab.core.cleaning import RULES, clean_line, clean_title_and_body
+from collection.models import Collection, Comment, Post
+from collection.models.posts import NEVER_CLEANED
+
+BATCH = 500
+
+Progress = Callable[[int, int], None]
+
+
+def clean_posts(*, collection: Collection | None = None, of_all: bool = False, progress: Progress | None = None) -> int:
+    """Sanitize the posts and comments whose rules are older than today's; with `of_all`, every one. Gives how many.
+
+    Of one collection or of all. What the dump had is never touched. Each batch is a transaction of its own and marks its
+    rows, so a run that was broken off is taken up by the next; with `of_all` the rows are marked first, and until their
+    turn comes they are sanitized whenever they are shown.
+    """
+    posts, comments = Post.objects.all(), Comment.objects.all()
+    if collection:
+        posts, comments = posts.filter(collection=collection), comments.filter(collection=collection)
+    if of_all:
+        posts.update(rules=NEVER_CLEANED)
+        comments.update(rules=NEVER_CLEANED)
+    old_posts, old_comments = posts.filter(rules__lt=RULES), comments.filter(rules__lt=RULES)
+    total = old_posts.count() + old_comments.count()
+    done = 0
+    while count := _clean_posts(old_posts) or _clean_comments(old_comments):
+        done += count
+        if progress:
+            progress(done, total)
+    return done
+
+
+@transaction.atomic
+def _clean_posts(old: QuerySet[Post]) -> int:
+    # Locked: a text that an import replaces meanwhile must not get the clean text of the one before.
+    posts = list(old.select_for_update().order_by("pk")[:BATCH])
+    changed = []
+    for post in posts:
+        title, body = clean_title_and_body(post.title, post.body, post_id=post.post_id)
+        kept = _null_where_same(title.html, post.title), _null_where_same(body.html, post.body)
+        if kept != (post.clean_title, post.clean_body):
+            post.clean_title, post.clean_body = kept
+            changed.append(post)
+    Post.objects.bulk_update(changed, ["clean_title", "clean_body"], batch_size=100)
+    return Post.objects.filter(pk__in=[post.pk for post in posts]).update(rules=RULES)
+
+
+@transaction.atomic
+def _clean_comments(old: QuerySet[Comment]) -> int:
+    comments = list(old.select_for_update().order_by("pk")[:BATCH])
+    changed = []
+    for comment in comments:
+        kept = _null_where_same(clean_line(comment.text, prefix=f"c{comment.comment_id}").html, comment.text)
+        if kept != comment.clean_text:
+            comment.clean_text = kept
+            changed.append(comment)
+    Comment.objects.bulk_update(changed, ["clean_text"], batch_size=100)
+    return Comment.objects.filter(pk__in=[comment.pk for comment in comments]).update(rules=RULES)
+
+
+def _null_where_same(clean: str, source: str) -> str | None:
+    return None if clean == source else clean

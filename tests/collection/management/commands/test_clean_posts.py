@@ -1,0 +1,30 @@
+"""`manage.py clean_posts`."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arqlab.core.models import Lab
+from collection.models import Post
+from tests.collection.factories import load_small
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_says_how_many_texts_were_sanitized(lab: Lab, tmp_path: Path) -> None:
+    slug = load_small(lab, tmp_path).slug
+    Post.objects.filter(post_id__in=["1", "2"]).update(rules=0)
+    Post.objects.exclude(post_id__in=["1", "2"]).update(rules=1)
+    out = StringIO()
+    call_command("clean_posts", slug, stdout=out)
+    assert out.getvalue() == "2 posts and comments were sanitized.\n"
+
+
+def test_a_collection_that_is_not_there_is_answered_with_those_that_are(lab: Lab, tmp_path: Path) -> None:
+    load_small(lab, tmp_path)
+    with pytest.raises(CommandError, match=r"no collection smal\. Name one of these: small\."):
+        call_command("clean_posts", "smal")

@@ -1,0 +1,75 @@
+"""Texts of a collection, brought up to the sanitizer's rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arqlab.core.cleaning import RULES
+from arqlab.core.models import Lab
+from collection.models import Collection, Comment, Post
+from collection.services.cleaning import clean_posts
+from tests.collection.factories import load_small
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = "<p onclick=x()>$a<b$</p><script>x()</script>"
+SAFE = '<p><span class="math-container" id="{}">$a&lt;b$</span></p>'
+
+
+@pytest.fixture
+def collection(lab: Lab, tmp_path: Path) -> Collection:
+    loaded = load_small(lab, tmp_path)
+    Post.objects.update(rules=0, clean_title=None, clean_body=None)
+    return loaded
+
+
+def test_a_text_that_never_was_sanitized_is_so_when_it_is_shown(collection: Collection) -> None:
+    post = Post(collection=collection, post_id="5", title="<b>On</b> $a<b$<svg onload=x()>", body=HOSTILE)
+    assert post.safe_title == '<b>On</b> <span class="math-container" id="5.1">$a&lt;b$</span>'
+    assert post.safe_body == SAFE.format("5.2")
+    assert Comment(comment_id="9", text="<i>$a$</i><hr>").safe_text == (
+        '<i><span class="math-container" id="c9.1">$a$</span></i>'
+    )
+
+
+def test_what_changes_is_kept_beside_the_source_and_what_does_not_is_null(collection: Collection) -> None:
+    Post.objects.filter(post_id="11").update(body=HOSTILE)
+    assert clean_posts() == 5
+    post = Post.objects.get(post_id="11")
+    assert (post.body, post.clean_body, post.rules) == (HOSTILE, SAFE.format("11.1"), RULES)
+    assert Post.objects.get(post_id="10").clean_body is None
+
+
+def test_comments_are_sanitized_too(collection: Collection) -> None:
+    Comment.objects.create(collection=collection, comment_id="3", post_id="1", text="<p>see <b>this</b></p>")
+    clean_posts()
+    assert Comment.objects.get().clean_text == "see <b>this</b>"
+
+
+def test_what_went_through_these_rules_is_passed_over_unless_all_are_asked_for(collection: Collection) -> None:
+    clean_posts()
+    Post.objects.filter(post_id="10").update(clean_body="of other rules")
+    assert clean_posts() == 0
+    assert Post.objects.get(post_id="10").clean_body == "of other rules"
+    assert clean_posts(of_all=True) == 5
+    assert Post.objects.get(post_id="10").clean_body is None
+
+
+def test_a_run_that_was_broken_off_is_taken_up(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collection.services.cleaning.BATCH", 2)
+
+    def break_off(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clean_posts(progress=break_off)
+    assert Post.objects.filter(rules=RULES).count() == 2
+    assert clean_posts() == 3
+
+
+def test_another_collection_is_left_alone(collection: Collection) -> None:
+    other = Collection.objects.create(slug="other", loaded_at=collection.loaded_at)
+    assert clean_posts(collection=other) == 0
+    assert not Post.objects.filter(rules=RULES).exists()
