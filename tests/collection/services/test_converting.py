@@ -17,7 +17,7 @@ from tests.collection.factories import NOW
 from tests.collection.services.importing.test_formulas import write_index
 
 pytestmark = pytest.mark.django_db
-GOOD, BAD = "e^{x}", r"\frac{1}{2"
+GOOD, BAD = "e^{x}", r"\begin{foo}x\end{bar}"
 
 
 @pytest.fixture
