@@ -1,7 +1,7 @@
 r"""LaTeX as posts have it, mended for the typesetter: macros that it lacks, and what conversion and copying left behind.
 
-`prepared` is what every formula goes through. `mend` says what to try after an error; each repair was needed by at least
-two formulas of the collection's sample or of the labs' topics.
+`prepared` is what every formula goes through. `mend` says what to try after an error; the repairs are those
+that formulas of the collection's sample and of the labs' topics needed.
 """
 
 import re
@@ -107,6 +107,7 @@ _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"\\begin\{array\}(?!\s*\{)"), rf"\\begin{{array}}{{{_COLUMNS}}}"),
     (re.compile(r"\$"), " "),
     (re.compile(r"\\color\s*\\([a-z]+)"), r"\\color{\1}"),
+    (re.compile(r"\\color\s*\{\s*\}"), ""),
     (re.compile(r"\\qvar@construct\{\$?([^{}]*?)\$?\}"), r"\1"),
     (re.compile(r"\\bbox\s*\[[^\]]*\]"), ""),
     (re.compile(r"\\require\s*\\[a-z]+|\\par\b|\\end\{document\}|</?p>"), " "),

@@ -39,7 +39,7 @@ def test_threads_keep_to_the_window_stand_still_and_break_no_rule_of_axe(page):
     page.add_init_script(WATCH)
     page.goto("/healthz/")
 
-    paths = (f"{POSTS}/1/", f"{POSTS}/11/#comment-113", TOPIC_THREAD, "/labs/arqmath-x/tasks/task1/topics/A.1/")
+    paths = (f"{POSTS}/1/", f"{POSTS}/11/#comment-101", TOPIC_THREAD, "/labs/arqmath-x/tasks/task1/topics/A.1/")
     assert [fault for path in paths for fault in faults(page, path)] == []
 
 
