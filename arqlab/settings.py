@@ -180,6 +180,8 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 FILE_UPLOAD_PERMISSIONS = 0o640
+# The table of topic information has four choices a topic, and a lab some hundred topics.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
 RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 # A state that a worker claimed goes back for another after this many seconds without an end.
@@ -199,7 +201,9 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # Messages are only wake-up calls: what is to do stands in the database, and these tasks find it.
 CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
+    "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
+    "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }
 
 REST_FRAMEWORK = {

@@ -7,6 +7,7 @@ urlpatterns = [
     path("", include("arqlab.core.urls")),
     path("", include("collection.urls")),
     path("", include("submissions.urls")),
+    path("", include("assessment.urls")),
     path("", include("evaluation.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

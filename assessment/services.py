@@ -12,13 +12,13 @@ from django.db.models import Max
 
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services import load_lab_file, record_event
-from arqlab.ir.collectionfile import collection_problems
 from arqlab.ir.labfile import LabFile, QrelsFile, TaskFile, read_lab
 from arqlab.ir.qrelfile import write_qrels
 from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import Qrel, QrelSet
-from assessment.selectors import lab_fingerprint
-from collection.services import load_collection
+from assessment.selectors import judged_formulas, lab_fingerprint
+from collection.services import load_collection, require_loadable
+from collection.services.importing.records import Progress
 
 
 @dataclass(frozen=True)
@@ -29,25 +29,35 @@ class LoadedLab:
     is_changed: bool
 
 
-@transaction.atomic
-def load_lab(*, folder: Path, at: datetime, by: User | None) -> LoadedLab:
+def load_lab(*, folder: Path, at: datetime, by: User | None, progress: Progress | None = None) -> LoadedLab:
     """Load a lab from its folder, with topics, qrels and collection; a second time it changes nothing.
 
-    Raises `FileRefusedError` with every problem of the folder, and loads nothing then.
+    Raises `FileRefusedError` with every problem of the folder, or `UserError`, and loads nothing then. Of a collection
+    what can be read is loaded, in steps that a second call takes up where the first was stopped.
     """
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(known) if known else ""
+    lab = _load_but_collection(file, by=by)
+    if file.collection is not None:
+        judged = judged_formulas(file.collection.slug, lab)
+        load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
+    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
+
+
+@transaction.atomic
+def _load_but_collection(file: LabFile, *, by: User | None) -> Lab:
+    """Load the lab with its tasks, topics and qrels: all or nothing, and nothing if its collection will be refused."""
     lab = load_lab_file(file, by=by)
     problems = _load_all_qrels(lab, file, by=by)
+    try:
+        if file.collection is not None:
+            require_loadable(lab_slug=file.slug, file=file.collection)
+    except FileRefusedError as refused:
+        problems += refused.problems
     if problems:
-        collection = file.collection
-        unread = collection_problems(collection.posts, collection.index) if collection else ()
-        raise FileRefusedError([*problems, *unread])
-    if file.collection is not None:
-        # Last of all, for it writes files: whatever is wrong elsewhere is known by now.
-        load_collection(lab=lab, file=file.collection, at=at)
-    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
+        raise FileRefusedError(problems)
+    return lab
 
 
 @transaction.atomic

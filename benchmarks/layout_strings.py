@@ -2,7 +2,7 @@
 
 The formulas are the SLTs of the collection's sample in ../shared/data: all 62,131, and the distinct ones only, which no
 memory of whole formulas could help. Both sides see the formulas that lxml can parse; ours starts each round with
-nothing remembered. Five rounds in turn in one process, the best counts, because others may use the machine.
+nothing remembered. Five rounds in turn in one process, of processor time, the best counts, because others may use the machine.
 
     .venv/bin/python benchmarks/layout_strings.py
 """
@@ -76,9 +76,9 @@ def lay_out_all(some: list[str]) -> None:
 
 def rate(work: Callable[[list[str]], None], some: list[str]) -> float:
     """Give the formulas a second."""
-    start = time.perf_counter()
+    start = time.process_time()
     work(some)
-    return len(some) / (time.perf_counter() - start)
+    return len(some) / (time.process_time() - start)
 
 
 if __name__ == "__main__":

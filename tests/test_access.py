@@ -53,11 +53,18 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
 GET  collection:import-problems           404 404 404 404 404 200 200
 GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
+GET  collection:visual-map-detail         404 404 404 404 404 200 200
+GET  collection:topic-thread              200 200 200 200 200 200 200
+GET  collection:formula-by-id             404 404 404 404 302 302 302
+GET  collection:formula-detail            404 404 404 404 200 200 200
+GET  collection:post-detail               200 200 200 200 200 200 200
+GET  collection:post-list                 404 404 404 404 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
 GET  core:api-docs                        200 200 200 200 200 200 200
@@ -88,6 +95,12 @@ POST core:team-leave                      302 404 302 404 404 302 302
 POST core:team-remove                     302 404 404 404 404 302 302
 POST core:team-renew                      302 404 302 404 404 302 302
 GET  core:topic-detail                    200 200 200 200 200 200 200
+GET  core:topic-information               404 404 404 404 404 200 200
+POST core:topic-information               404 404 404 404 404 200 200
+POST core:topic-information-apply         404 404 404 404 404 302 302
+GET  core:topic-information-csv           404 404 404 404 404 200 200
+GET  core:topic-information-upload        404 404 404 404 404 200 200
+POST core:topic-information-upload        404 404 404 404 404 200 200
 GET  core:topic-list                      200 200 200 200 200 200 200
 GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
@@ -152,7 +165,10 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "token": scene.team.invitation_token,
         "query_id": "A.1",
         "post_id": "1",
+        "version": 1,
         "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
+        "formula_id": "7",
+        "visual_id": "70",
         "key": "no-such-key",
         "uidb36": "1",
     }

@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from arqlab.ir.overrides import with_overrides
 from arqlab.ir.protocols import PROTOCOLS, TaskProtocol
 from arqlab.ir.records import ItemKind, TaskKind
+from arqlab.ir.topicfacts import merged_info
 
 
 def new_invitation_token() -> str:
@@ -151,6 +152,11 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return self.query_id
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Give what is known of the topic: the folder's information with the organizers' edits laid over it."""
+        return merged_info(self.info, self.info_edits)
 
 
 class TypesetFormula(models.Model):

@@ -82,3 +82,16 @@ def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
     if not may_see_team(user, team):
         raise Http404
     return team
+
+
+def may_look_up(user: Visitor, lab: Lab) -> bool:
+    """Organizers and assessors search the lab's collection; for a team it would be a way around its own system."""
+    return may_organize(user, lab) or has_role(user, lab, Membership.Role.ASSESSOR)
+
+
+def looked_up_lab_or_404(user: Visitor, slug: str) -> Lab:
+    """Give the lab to those who may search its collection, for a door; to anybody else it does not exist there."""
+    lab = lab_or_404(user, slug)
+    if not may_look_up(user, lab):
+        raise Http404
+    return lab

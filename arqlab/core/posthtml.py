@@ -1,163 +1,194 @@
-"""Posts and titles of a collection as safe HTML with their formulas typeset.
+"""Clean texts of a collection as the HTML of a page: formulas typeset, links followed only where they lead somewhere here.
 
-The HTML of a post is hostile until it went through here. Formulas are taken out first (`$a<b$` would lose text to an
-HTML parser), then nh3 keeps the tags that Math Stack Exchange posts have and no attribute but plain numbers, then the
-formulas come back as MathML of our own making. Nothing of a post loads from another host and no link leads out.
+The sanitizer (`arqlab.core.cleaning`) says what may stand in a text. This composes the page from what it left: a formula
+becomes MathML of our own making, an image a placeholder that names it, and a link that does not open a page of ours is
+shown but dead. Nothing of a text loads from another host.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from html import escape, unescape
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 
-from arqlab.core.typesetting import typeset
+from arqlab.core.cleaning import clean_line, clean_post
+from arqlab.core.definitions import Definitions
+from arqlab.core.formulatext import without_marks
+from arqlab.core.typesetting import Typeset, typeset
 
-_INLINE = "a em strong i b u s strike del ins code kbd sub sup br"
-_BLOCKS = "p hr pre blockquote ul ol li dl dt dd h1 h2 h3 h4 h5 h6 table thead tbody tfoot tr th td"
-INLINE_TAGS = set(_INLINE.split())
-POST_TAGS = INLINE_TAGS | set(_BLOCKS.split())
-_NUMBERED = {"ol": {"start"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}}
-_DEAD_LINK = '<span class="dead-link" title="Links out of the collection are not followed here.">'
+LONG = 40  # characters of LaTeX; an inline formula that is longer may be wider than a telephone
+# A formula's LaTeX without dollars, and whether it is a block.
+Key = tuple[str, bool]
 
-# A formula or an image is parked as an index between two characters that no text needs.
-_OPEN, _CLOSE = "\ue000", "\ue001"
-_PARKED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
-
-# In this order: what is never maths, formulas in their spans, images, other tags, and maths marked by dollars,
-# backslashed brackets or an environment. A dollar formula may hold "<" but no tag of a post.
-_TAG = r"</?(?:p|br|hr|div|span|li|ul|ol|blockquote|pre|code|a|em|strong|img|table|tr|t[dh]|h[1-6])\b[^>]*>"
-_ANY = rf"(?:[^<]|<(?!{_TAG[1:]}))"
-_NO_DOLLAR = rf"(?:[^<$]|<(?!{_TAG[1:]}))"
+_FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>')
+_REST = r'(?:[^">]|"[^"]*")*'
 _PIECES = re.compile(
-    r"(?P<verbatim><(?P<name>pre|code|script|style|textarea)\b[^>]*>.*?</(?P=name)\s*>|<!--.*?-->)"
-    r"|<span\b(?P<span>[^>]*\bmath-container\b[^>]*)>(?P<inner>.*?)</span\s*>"
-    r"|<img\b(?P<image>[^>]*)>"
-    r"|(?P<tag></?[a-zA-Z!](?:\"[^\"]*\"|'[^']*'|[^<>\"']){0,2000}>)"
-    r"|(?P<escaped>\\\$)"
-    rf"|\$\$(?P<block>{_NO_DOLLAR}{{1,5000}})\$\$"
-    rf"|\$(?P<dollars>(?!\s)(?:\\\$|{_NO_DOLLAR}){{1,2000}}?)(?<!\s)\$(?!\d)"
-    rf"|\\\((?P<round>{_ANY}{{1,2000}}?)\\\)"
-    rf"|\\\[(?P<square>{_ANY}{{1,5000}}?)\\\]"
-    r"|(?P<env>\\begin\{(?P<kind>[a-z]{3,16})(?P<star>\*?)\}"
-    r".{1,5000}?\\end\{(?P=kind)(?P=star)\})",
-    re.DOTALL | re.IGNORECASE,
+    rf"{_FORMULA.pattern}|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
 )
-# One real topic has a formula's span inside a span of the same class, with the dollars between them.
-_NESTED = re.compile(
-    r"<span[^>]*math-container[^>]*>\s*\$\s*(<span[^>]*math-container[^>]*>)([^$]*?)</span>\s*\$\s*</span>"
+# What LaTeXML made of blocks, between single dollars.
+_ALIGNED = (r"\begin{aligned}", r"\@@eqnarray")
+_HREF = re.compile(rf'<a\s(?:{_REST}\s)?href="([^"]*)"')
+_ATTRIBUTES = re.compile(r'([a-z]+)="([^"]*)"')
+_HEADING = re.compile(r"<h([1-6])\b")
+_DEFAULT_ALT = re.compile(r"!?\[?enter image description here\]?|image", re.IGNORECASE)  # what the site's editor writes
+_UNSET = (
+    '<span class="visually-hidden">A formula that could not be typeset, in LaTeX: </span>'
+    '<code class="latex" title="This formula could not be typeset. Its LaTeX is shown.">{}</code>'
 )
-_ID = re.compile(r"""\bid\s*=\s*["']?([\w.:-]{1,80})""")
-_ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
-_HEADING = re.compile(r"<(/?)h([1-6])>")
 
 
 class Formula(NamedTuple):
-    """A formula as it stands in a post: LaTeX without dollars, inline or display, its id or an empty string."""
+    """A formula as it stands in a text: its id, its LaTeX without dollars, and what is typeset for it."""
 
-    latex: str
-    display: bool
     formula_id: str
+    latex: str
+    key: Key
+
+
+class PostText(NamedTuple):
+    """A clean text with its formulas in order."""
+
+    html: str
+    formulas: tuple[Formula, ...]
+
+
+def read_text(clean_html: str, definitions: Definitions | None = None) -> PostText:
+    """Take the formulas out of a clean text; macros that earlier formulas define stand before those that use them."""
+    known = definitions or Definitions()
+    formulas = []
+    for match in _FORMULA.finditer(clean_html):
+        latex, display = without_marks(unescape(unescape(match[2])))  # some topic files escape twice
+        formulas.append(Formula(unescape(match[1]), latex, (known.before(latex), display)))
+    return PostText(clean_html, tuple(formulas))
+
+
+def one_formula(latex: str, definitions: Definitions) -> PostText:
+    """Give a text that is one inline formula, such as a topic's query formula; nothing for empty LaTeX."""
+    return read_text(f'<span class="math-container" id="">${escape(latex)}$</span>' if latex else "", definitions)
+
+
+def keys_of(texts: Iterable[PostText]) -> list[Key]:
+    """Give what is to be typeset for texts, each once, in their order."""
+    return list(dict.fromkeys(formula.key for text in texts for formula in text.formulas))
+
+
+def addresses_of(texts: Iterable[PostText]) -> list[str]:
+    """Give the addresses that the links of texts lead to, each once."""
+    return list(dict.fromkeys(unescape(href) for text in texts for href in _HREF.findall(text.html)))
+
+
+def compose(
+    clean: str | PostText,
+    *,
+    formulas: Mapping[Key, Typeset],
+    links: Callable[[str], str | None] = lambda _address: None,
+    highlight: frozenset[str] = frozenset(),
+    top: int = 4,
+) -> SafeString:
+    """Compose the HTML of a page from a clean text.
+
+    `formulas` are those typeset (`keys_of`); one that is missing is typeset here. `links` gives the local page that an
+    address leads to, or None. Formulas whose ids are in `highlight` are marked. The highest heading is h`top`.
+    """
+    text = read_text(clean) if isinstance(clean, str) else clean
+    found = iter(text.formulas)
+    shift = top - min(map(int, _HEADING.findall(text.html)), default=top)
+    ends: list[str] = []
+
+    def composed(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            formula = next(found)
+            done = formulas.get(formula.key) or typeset(formula.key[0], display=formula.key[1])
+            return _formula(done, formula, is_highlighted=formula.formula_id in highlight)
+        if match["tag"] == "a":
+            return _link(match, links, ends)
+        if match["tag"] == "img":
+            return _image(dict(_ATTRIBUTES.findall(match["rest"])))
+        if match["tag"]:
+            return f"<{match['close']}h{min(6, int(match['tag'][1]) + shift)}>"
+        return match[0]
+
+    return mark_safe(_PIECES.sub(composed, text.html))  # noqa: S308  # clean text, and escaped parts
 
 
 def render_post(html: str) -> SafeString:
-    """The body of a post as safe HTML: formulas typeset, images as their text, links dead, headings from h4 down."""
-    return _rendered(html, POST_TAGS)
+    """The body of a post as safe HTML, whatever it was: formulas typeset, images as placeholders, links dead."""
+    return compose(clean_post(html, prefix="f").html, formulas={})
 
 
 def render_title(html: str) -> SafeString:
     """A title, or another text of one line, as safe HTML without blocks; formulas are typeset."""
-    return _rendered(html, INLINE_TAGS)
+    return compose(clean_line(html, prefix="f").html, formulas={})
 
 
 def plain_title(html: str) -> str:
     """A title as plain text, formulas as LaTeX between dollars: for <title>, file names and logs. Not escaped."""
-    parked: list[str] = []
-    text = _park(html, parked, formula=_as_dollars, image=lambda alt: alt)
-    text = unescape(nh3.clean(text, tags=set(), attributes={}))
-    return " ".join(_PARKED.sub(lambda match: parked[int(match[1])], text).split())
+    return plain_text(clean_line(html, prefix="f").html)
+
+
+def plain_text(clean_html: str) -> str:
+    """A clean text without its markup, formulas as LaTeX between dollars. Not escaped."""
+    text = _FORMULA.sub(lambda match: f"${escape(without_marks(unescape(unescape(match[2])))[0])}$", clean_html)
+    return " ".join(unescape(nh3.clean(text, tags=set(), attributes={})).split())
 
 
 def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -> SafeString:
     """One formula as safe HTML: MathML, or its LaTeX in <code class="latex"> where it cannot be typeset."""
-    mathml, source = typeset(latex, display=display)
-    unset = f'<code class="latex">{escape(source)}</code>' if source else ""
-    inside = mathml if mathml is not None else unset
-    block = display or inside.startswith('<math display="block"')
-    known = f' data-formula-id="{escape(formula_id)}"' if formula_id else ""
-    known += f' data-latex="{escape(source)}"'
-    return mark_safe(f'<span class="math-container{" is-display" if block else ""}"{known}>{inside}</span>')  # noqa: S308  # built from escaped parts
+    formula = Formula(formula_id, latex, (latex, display))
+    done = typeset(latex, display=display)
+    return mark_safe(_formula(done, formula._replace(latex=done.latex)))  # noqa: S308  # built from escaped parts
 
 
-def _rendered(html: str, tags: set[str]) -> SafeString:
-    parked: list[str] = []
-    text = _park(html, parked, formula=_as_mathml, image=_as_marker)
-    text = nh3.clean(text, tags=tags, attributes=_NUMBERED, attribute_filter=_only_numbers, link_rel=None)
-    highest = min((int(level) for _, level in _HEADING.findall(text)), default=1)
-    text = _HEADING.sub(lambda match: f"<{match[1]}h{min(6, int(match[2]) - highest + 4)}>", text)
-    text = text.replace("<a>", _DEAD_LINK).replace("</a>", "</span>")
-    # No attribute that nh3 left can hold a parked piece: they are numbers.
-    return mark_safe(_PARKED.sub(lambda match: parked[int(match[1])], text))  # noqa: S308  # nh3 cleaned it
+def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -> str:
+    inside = done.mathml
+    if inside is None:
+        inside = _UNSET.format(escape(formula.latex)) if formula.latex.strip() else ""
+    classes = "math-container"
+    if formula.key[1] or inside.startswith('<math display="block"') or formula.latex.startswith(_ALIGNED):
+        classes += " is-display"
+    elif len(formula.latex) > LONG or "<mtable" in inside:
+        classes += " is-long"
+    known = f' data-formula-id="{escape(formula.formula_id)}"' if formula.formula_id else ""
+    known += f' data-latex="{escape(formula.latex)}"'
+    if is_highlighted:
+        return f'<mark class="{classes} is-highlighted"{known}>{inside}</mark>'
+    return f'<span class="{classes}"{known}>{inside}</span>'
 
 
-def _park(html: str, parked: list[str], *, formula: Callable[[Formula], str], image: Callable[[str], str]) -> str:
-    """The HTML with an index in place of each formula and image; what stands for them goes to `parked`."""
-
-    def replaced(match: re.Match[str]) -> str:
-        if match["verbatim"] or match["tag"]:
-            return match[0]
-        if match["escaped"]:
-            return "$"
-        found = _formula(match)
-        if found is None:
-            alt = _ALT.search(match["image"])
-            parked.append(image(unescape(alt[1] or alt[2] or "") if alt else ""))
-        else:
-            parked.append(formula(found))
-        return f"{_OPEN}{len(parked) - 1}{_CLOSE}"
-
-    plain = _NESTED.sub(r"\1$\2$</span>", html.replace(_OPEN, "").replace(_CLOSE, ""))
-    return _PIECES.sub(replaced, plain)
+def _link(match: re.Match[str], links: Callable[[str], str | None], ends: list[str]) -> str:
+    if match["close"]:
+        return ends.pop() if ends else ""
+    address = unescape(dict(_ATTRIBUTES.findall(match["rest"])).get("href", ""))
+    local = links(address) if address else None
+    ends.append("</a>" if local else "</span>")
+    if local:
+        return f'<a href="{escape(local)}">'
+    if not address:
+        return '<span class="dead-link" title="This link has no address that could be shown.">'
+    return (
+        f'<span class="dead-link" role="link" aria-disabled="true" data-host="{escape(_host(address))}" '
+        f'title="Leads to {escape(address)}. Links out of the collection are not followed here.">'
+    )
 
 
-def _formula(match: re.Match[str]) -> Formula | None:
-    if match["inner"] is not None:
-        known = _ID.search(match["span"])
-        latex, display = _without_dollars(match["inner"])
-        return Formula(latex, display, known[1] if known else "")
-    for group, display in (("dollars", False), ("round", False), ("block", True), ("square", True), ("env", True)):
-        if match[group] is not None:
-            return Formula(unescape(re.sub(_TAG, "", match[group])), display, "")
-    return None
+def _image(attributes: dict[str, str]) -> str:
+    """A placeholder that says what the image shows, its file and its host."""
+    address = unescape(attributes.get("src", ""))
+    shown = " ".join(unescape(attributes.get("alt", "")).split())
+    shown = "" if _DEFAULT_ALT.fullmatch(shown) else shown
+    file = address.partition("?")[0].rstrip("/").rpartition("/")[2]
+    where = f'<span class="missing-image-file">{escape(file)} at {escape(_host(address))}, not loaded</span>'
+    said = f"image: {escape(shown)}" if shown else "image"
+    title = f' title="{escape(address)}"' if address else ""
+    return f'<span class="missing-image"{title}>{said}{" " + where if address else ""}</span>'
 
 
-def _without_dollars(inner: str) -> tuple[str, bool]:
-    """The LaTeX inside a formula span, and whether its marks say display."""
-    latex = unescape(inner).strip()
-    for opening, closing, display in (
-        ("$$", "$$", True),
-        (r"\[", r"\]", True),
-        ("$", "$", False),
-        (r"\(", r"\)", False),
-    ):
-        if latex.startswith(opening) and latex.endswith(closing) and len(latex) >= 2 * len(opening):
-            return latex[len(opening) : -len(closing)], display
-    return latex, False
-
-
-def _as_mathml(formula: Formula) -> str:
-    return render_formula(formula.latex, display=formula.display, formula_id=formula.formula_id)
-
-
-def _as_dollars(formula: Formula) -> str:
-    return f"${unescape(formula.latex).strip()}$"
-
-
-def _as_marker(alt: str) -> str:
-    return f'<span class="missing-image">image{": " + escape(alt) if alt else ""}</span>'
-
-
-def _only_numbers(_element: str, _attribute: str, value: str) -> str | None:
-    return value if value.isascii() and value.isdigit() and len(value) <= 4 else None
+def _host(address: str) -> str:
+    try:
+        host = urlsplit(address).hostname
+    except ValueError:
+        host = None
+    return (host or "an unknown host").removeprefix("www.")

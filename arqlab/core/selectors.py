@@ -183,7 +183,7 @@ def search_topics(topics: Iterable[Topic], *, words: str, info: Mapping[str, str
     return [
         topic
         for topic in topics
-        if all(str(topic.info.get(name, "")) == value for name, value in wanted.items())
+        if all(str(topic.facts.get(name, "")) == value for name, value in wanted.items())
         and (not terms or all(term in _plain_text(topic) for term in terms))
     ]
 
@@ -195,14 +195,15 @@ def _plain_text(topic: Topic) -> str:
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:
     """Give the values that topics have in one field of their info, such as the categories."""
-    values = {topic.info.get(name) for topic in topics}
+    values = {topic.facts.get(name) for topic in topics}
     return sorted(str(value) for value in values if value not in (None, ""))
 
 
-def public_info(topic: Topic) -> tuple[list[tuple[str, object]], list[tuple[str, object]]]:
+def public_info(topic: Topic) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Give what everybody may know of a topic, and the rest that is the organizers'."""
-    known = [(name, topic.info[name]) for name in PUBLIC_INFO if name in topic.info]
-    return known, [(name, value) for name, value in topic.info.items() if name not in PUBLIC_INFO]
+    facts = topic.facts
+    known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
+    return known, [(name, value) for name, value in facts.items() if name not in PUBLIC_INFO]
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:

@@ -11,6 +11,7 @@ stands in `data-latex` of the span around the formula (`posthtml.render_formula`
 it on the clipboard when a selection is copied.
 """
 
+import hashlib
 import json
 import re
 import threading
@@ -22,27 +23,19 @@ from typing import Any, NamedTuple
 import quickjs
 from lxml import etree
 
+from arqlab.core import latexrepair
+from arqlab.core.latexrepair import MACROS, mend, prepared
+
 TEMML = Path(__file__).resolve().parents[2] / "static" / "vendor" / "temml" / "temml.min.js"
 SECONDS = 0.5
 MEMORY = 48 * 2**20
 LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
 REPAIRS = 12  # how often a formula that failed is mended and tried again
+_UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
+# Any change of the engine or of these rules is another version: what was kept is set again, when it is next shown.
+_RULES = b"".join(Path(file).read_bytes() for file in (TEMML, __file__, latexrepair.__file__))
+ENGINE = f"temml {hashlib.sha256(_RULES).hexdigest()[:16]}"
 
-# What MathJax on Math Stack Exchange knows and Temml does not; numbers and references of equations are left out.
-MACROS = {
-    r"\mbox": r"\text{#1}",
-    r"\hbox": r"\text{#1}",
-    r"\scr": r"\mathscr{#1}",
-    r"\label": r"\@firstoftwo{}{#1}",
-    r"\ref": r"\text{(#1)}",
-    r"\eqref": r"\text{(#1)}",
-    r"\eqalign": r"\begin{aligned}#1\end{aligned}",
-    r"\matrix": r"\begin{matrix}#1\end{matrix}",
-    r"\pmatrix": r"\begin{pmatrix}#1\end{pmatrix}",
-    r"\cases": r"\begin{cases}#1\end{cases}",
-    r"\require": r"\@firstoftwo{}{#1}",
-    r"\par": r"\,",
-}
 GLUE = """
 function typeset(latex, display, macros) {
   return temml.renderToString(latex, {
@@ -73,9 +66,14 @@ def typeset(latex: str, *, display: bool) -> Typeset:
     made the page shows the LaTeX.
     """
     source = unescape(latex).strip()
-    if not source or len(source) > LONGEST:
+    if not can_be_set(source):
         return Typeset(None, source)
     return _typeset(source, display)
+
+
+def can_be_set(source: str) -> bool:
+    """Say whether the engine should see a formula, and a database hold it: QuickJS crashes over half of a character."""
+    return 0 < len(source) <= LONGEST and not _UNSETTABLE.search(source)
 
 
 @lru_cache(maxsize=8192)
@@ -93,9 +91,15 @@ def presentation_mathml(latex: str) -> str | None:
     It is Temml's own, without the breaks in lines and the allow-list of `typeset`. Nothing is raised.
     """
     source = unescape(latex).strip()
-    if not source or len(source) > LONGEST:
+    if not can_be_set(source):
         return None
     return _converted(on_one_line(source), False, "convert")
+
+
+_LOOSE = re.compile(
+    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
+)
+_GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])", re.DOTALL)
 
 
 def on_one_line(latex: str) -> str:
@@ -109,14 +113,13 @@ def on_one_line(latex: str) -> str:
 
 def _converted(source: str, display: bool, function: str) -> str | None:
     """Give what a function of the engine makes of a formula, mended if need be."""
-    attempt = _WITHOUT_NUMBERS.sub(r"\\\1{\2*}", source)
-    attempt = _EQNARRAY.sub(r"\\begin{darray}{rclrcl}\1\\end{darray}", attempt)
+    attempt = prepared(source)
     macros = dict(MACROS)
     for _ in range(REPAIRS):
         try:
             return str(_engine().get(function)(attempt, display, json.dumps(macros)))
         except (quickjs.JSException, quickjs.StackOverflow) as error:
-            mended = _mend(attempt, display, macros, str(error))
+            mended = mend(attempt, display, macros, str(error))
         if mended is None:
             return None
         attempt, display = mended
@@ -139,60 +142,6 @@ def _engine() -> Any:
         context.eval(GLUE)
         _threads.context = context
     return context
-
-
-# --- LaTeX that failed -----------------------------------------------------------------------------------------------
-
-_WITHOUT_NUMBERS = re.compile(r"\\(begin|end)\s*\{(equation|align|gather|alignat|multline|flalign)\}")
-_LOOSE = re.compile(
-    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
-)
-_GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])", re.DOTALL)
-_EQNARRAY = re.compile(r"\\begin\s*\{eqnarray\*?\}(.*?)\\end\s*\{eqnarray\*?\}", re.DOTALL)
-_UNKNOWN = re.compile(r"Unsupported function name: (\\[A-Za-z@]+)")
-
-# What LaTeXML and careless copying leave behind, tried in this order on a formula that failed.
-_REPAIRS = [
-    (re.compile(r"^\$+|\$+$|\\+$"), ""),
-    (re.compile(r"\\begin\{array\}\s*\[[^\]]*\]"), r"\\begin{array}"),
-    (re.compile(r"\\begin\{(\w*matrix|cases)\}\{(.*?)\\end\{\1\}\}", re.DOTALL), r"\\begin{\1}\2\\end{\1}"),
-    (re.compile(r"\\hfil\b"), ""),
-    (re.compile(r"\\@@eqnarray(.*)", re.DOTALL), r"\\begin{aligned}\1\\end{aligned}"),
-    (re.compile(r"\$"), ""),
-    (re.compile(r"\\color\s*\\([a-z]+)"), r"\\color{\1}"),
-    (re.compile(r"\\qvar@construct\{\$?([^{}]*?)\$?\}"), r"\1"),
-    (re.compile(r"\\bbox\s*\[[^\]]*\]"), ""),
-    (re.compile(r"\\require\s*\\[a-z]+|\\par\b|\\end\{document\}|</?p>"), " "),
-    (re.compile(r"&\s*(?:\\displaystyle\s*)?(?:amp|lt|gt);"), "&"),
-    (re.compile(r"_\{\\limits\}"), "_"),
-    (re.compile(r"\\root\s*(.+?)\s*\\of\b"), r"\\sqrt[\1]"),
-    (re.compile(r"\\not\s*\\implies\b"), r"\\;\\not\\Longrightarrow\\;"),
-    (re.compile(r"\\lx@sectionsign\b"), "§"),
-    (re.compile(r"\\lx@paragraphsign\b"), "¶"),
-    (re.compile(r"(?<=[{,\[])\s*\.(?=\d)"), "0."),
-    (re.compile(r"(?<!\\)#(?!\d|[0-9A-Fa-f]{3,8}[\]},])"), r"\\#"),
-    (re.compile(r"(?<!\\)%"), " "),
-    (re.compile(r"\*\{\d+\}\{([lcr])\}"), r"\1\1\1\1\1\1\1\1"),
-]
-
-
-def _mend(latex: str, display: bool, macros: dict[str, str], error: str) -> tuple[str, bool] | None:
-    """What to try next after an error, or None. An unknown macro is shown by its name, as MathJax does."""
-    if "ParseError" not in error:  # out of time, memory or stack: the same would happen again
-        return None
-    if "display mode" in error and not display:
-        return latex, True
-    for pattern, replacement in _REPAIRS:
-        mended = pattern.sub(replacement, latex)
-        if mended != latex:
-            return mended, display
-    unknown = _UNKNOWN.search(error)
-    if unknown and unknown[1] not in macros:
-        macros[unknown[1]] = rf"\text{{\textbackslash {unknown[1][1:].replace('@', ' ')}}}"
-        return latex, display
-    if "got '&'" in error and not latex.startswith(r"\begin{aligned}"):
-        return rf"\begin{{aligned}}{latex}\end{{aligned}}", display
-    return None
 
 
 # --- the allow-list of MathML ----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from arqlab.core import apis
-from arqlab.core.views import home, labs, tasks, teams
+from arqlab.core.views import home, information, labs, tasks, teams
 
 app_name = "core"
 urlpatterns = [
@@ -26,6 +26,25 @@ urlpatterns = [
     path("labs/<slug:lab>/tasks/<slug:task>/", tasks.task_detail, name="task-detail"),
     path("labs/<slug:lab>/tasks/<slug:task>/edit/", tasks.task_edit, name="task-edit"),
     path("labs/<slug:lab>/tasks/<slug:task>/topics/", tasks.topic_list, name="topic-list"),
+    # Before the topics themselves: no topic is numbered "information".
+    path(
+        "labs/<slug:lab>/tasks/<slug:task>/topics/information/", information.topic_information, name="topic-information"
+    ),
+    path(
+        "labs/<slug:lab>/tasks/<slug:task>/topics/information/csv/",
+        information.topic_information_csv,
+        name="topic-information-csv",
+    ),
+    path(
+        "labs/<slug:lab>/tasks/<slug:task>/topics/information/upload/",
+        information.topic_information_upload,
+        name="topic-information-upload",
+    ),
+    path(
+        "labs/<slug:lab>/tasks/<slug:task>/topics/information/apply/",
+        information.topic_information_apply,
+        name="topic-information-apply",
+    ),
     path("labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/", tasks.topic_detail, name="topic-detail"),
     path("api/labs/", apis.LabListApi.as_view(), name="api-lab-list"),
     path("api/labs/<slug:lab>/", apis.LabDetailApi.as_view(), name="api-lab-detail"),

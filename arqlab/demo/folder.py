@@ -10,12 +10,13 @@ from arqlab.demo.posts import FOLDER
 WRITTEN_ON = date(2026, 6, 1)
 """The day that `lab.toml` takes for today."""
 
-_DAY = re.compile(r"(?<== )\d{4}-\d{2}-\d{2}$", re.MULTILINE)
-_LAB_FILES = ("Posts.xml", "formulas.*.tsv", "qrels.*.tsv", "topic-info.*.csv", "topics.*.xml")
+# Of the tasks; the window of the collection stays with its posts.
+_DAY = re.compile(r"(?<=^opens = )\d{4}-\d{2}-\d{2}$|(?<=^deadline = )\d{4}-\d{2}-\d{2}$", re.MULTILINE)
+_LAB_FILES = ("*.xml", "formulas.*.tsv", "topic-formulas.*.tsv", "qrels.*.tsv", "topic-info.*.csv")
 
 
 def lab_text(*, today: date) -> str:
-    """Give the text of `lab.toml` with every day moved by as much as `today` is away from `WRITTEN_ON`."""
+    """Give the text of `lab.toml` with every day of the tasks moved by as much as `today` is away from `WRITTEN_ON`."""
     shift = today - WRITTEN_ON
     return _DAY.sub(lambda day: (date.fromisoformat(day[0]) + shift).isoformat(), (FOLDER / "lab.toml").read_text())
 

@@ -1,6 +1,7 @@
-"""The demo lab's collection: its posts, and the index of their formulas that is made from them.
+"""The demo lab's collection: its posts, and the indexes of formulas that are made from them and from the topics.
 
-`python -m arqlab.demo.posts` writes `formulas.latex.tsv` anew after a change of `Posts.xml`; a test compares the two.
+`python -m arqlab.demo.posts` writes `formulas.latex.tsv` and `topic-formulas.latex.tsv` anew after a change of
+`Posts.xml` or the topics; a test compares them.
 """
 
 from collections.abc import Sequence
@@ -8,11 +9,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arqlab.demo import tokens
-from arqlab.ir import collectionfile
-from arqlab.ir.collectionfile import Post
+from arqlab.ir.collectionfile import Post as Post
+from arqlab.ir.collectionfile import read_posts as read_file
+from arqlab.ir.records import Topic
+from arqlab.ir.topicfile import read_topics
+from arqlab.ir.topicwriter import TopicFormula, write_topic_formulas
 
 FOLDER = Path(__file__).parent
 INDEX_COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
+# Ids count up with time: from here on posts are later than the window of `lab.toml`, and no system may find them.
+FIRST_LATER_ID = 3_000
+# The questions among those that topics were made of.
+THREADS = {"A.1": "3100"}
 # Visual ids start here, so that none of them can be mistaken for a formula id.
 _FIRST_VISUAL_ID = 100_000
 
@@ -29,8 +37,23 @@ class Formula(NamedTuple):
 
 
 def read_posts() -> list[Post]:
-    """Read the demo's posts, in the order of the file."""
-    return list(collectionfile.read_posts(FOLDER / "Posts.xml"))
+    """Read the demo's posts that are searched, in the order of the file."""
+    return [post for post in read_dump() if int(post.post_id) < FIRST_LATER_ID]
+
+
+def read_dump() -> list[Post]:
+    """Read all posts of the demo's dump, in the order of the file."""
+    return list(read_file(FOLDER / "Posts.xml"))
+
+
+def index_topics(topics: Sequence[Topic]) -> list[TopicFormula]:
+    """Give all formulas of the topics of Task 1, with the thread of a topic where the dump has it."""
+    return [
+        TopicFormula(formula.formula_id, topic.query_id, THREADS.get(topic.query_id, ""), kind, formula.latex)
+        for topic in topics
+        for kind, text in (("title", topic.title), ("body", topic.body))
+        for formula in tokens.formulas(text)
+    ]
 
 
 def index_formulas(posts: Sequence[Post]) -> list[Formula]:
@@ -64,5 +87,12 @@ def write_index(formulas: Sequence[Formula]) -> bytes:
     return "".join("\t".join(row) + "\n" for row in rows).encode()
 
 
+def read_questions() -> list[Topic]:
+    """Read the topics of Task 1."""
+    path = FOLDER / "topics.task1.xml"
+    return read_topics(path.read_bytes(), path=str(path))
+
+
 if __name__ == "__main__":
+    (FOLDER / "topic-formulas.latex.tsv").write_bytes(write_topic_formulas(index_topics(read_questions())))
     (FOLDER / "formulas.latex.tsv").write_bytes(write_index(index_formulas(read_posts())))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arqlab.demo import systems
+from arqlab.demo.posts import Post
 from arqlab.demo.systems import Library
 from arqlab.demo.weighting import Scores
-from arqlab.ir.collectionfile import Post
 from arqlab.ir.records import TaskKind, Topic
 
 System = Callable[..., Scores]

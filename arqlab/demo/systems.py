@@ -8,9 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from arqlab.demo import tokens, weighting
-from arqlab.demo.posts import FOLDER, Formula
+from arqlab.demo.posts import FOLDER, Formula, Post
 from arqlab.demo.weighting import Scores
-from arqlab.ir.collectionfile import Post
 from arqlab.ir.records import Topic
 
 DataUsed = Literal["text", "math", "both"]

@@ -66,15 +66,6 @@ def read_collection(posts: Path | None, index: Path | None) -> tuple[pl.DataFram
     return frames[0], frames[1]
 
 
-def collection_problems(posts: Path | None, index: Path | None) -> tuple[Problem, ...]:
-    """Give every problem of a collection's files; none when it can be read."""
-    try:
-        read_collection(posts, index)
-    except FileRefusedError as refused:
-        return refused.problems
-    return ()
-
-
 def posts_frame(path: Path) -> pl.DataFrame:
     """Read `Posts.xml` as a stream into post_id, type (question or answer) and thread_id (the question's id).
 

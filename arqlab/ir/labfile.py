@@ -1,8 +1,7 @@
 """A lab as a folder: `lab.toml` and the topics, topic information and qrels that it names.
 
 Everything is read and checked before anything is given: a folder with one mistake is refused with all its mistakes.
-The collection's files are named and must exist; `arqlab.ir.collectionfile` reads them when the lab is loaded, and here
-only to name their mistakes beside others.
+The collection's files are named and must exist; what they hold is read, and reported, when they are imported.
 """
 
 from collections.abc import Mapping
@@ -13,24 +12,23 @@ from typing import NamedTuple
 
 import polars as pl
 
-from arqlab.ir.collectionfile import collection_problems
+from arqlab.ir.labcollection import CollectionFile as CollectionFile
+from arqlab.ir.labcollection import read_collection_table
 from arqlab.ir.labtable import LabTable, Mistakes, closing_time, opening_time, slug_text
 from arqlab.ir.overrides import (
     OVERRIDABLE,
     OverrideRefusedError,
     item_kind,
     label_range,
-    truth,
     whole_number,
     with_overrides,
 )
 from arqlab.ir.protocols import PROTOCOLS, Protocol, TaskProtocol
 from arqlab.ir.qrelfile import read_qrels
-from arqlab.ir.records import ItemKind, TaskKind, Topic
+from arqlab.ir.records import FileRefusedError, ItemKind, TaskKind, Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicinfo import TopicInfo, read_topic_info
-
-_REPRESENTATIONS = ("latex", "slt", "opt")
+from arqlab.ir.topicthreads import read_topic_threads, threads_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,33 +45,22 @@ class QrelsFile:
 
 @dataclass(frozen=True, eq=False)
 class TaskFile:
-    """One task of a lab. `protocol` is the preset with the task's `overrides` applied."""
+    """One task of a lab. `protocol` is the preset with the task's `overrides` applied.
+
+    `threads` gives the question post that a topic was made of, by the topic's number, where it is known.
+    """
 
     slug: str
     name: str
     kind: TaskKind
     topics: tuple[Topic, ...]
     topic_info: TopicInfo
+    threads: Mapping[str, str]
     qrels: tuple[QrelsFile, ...]
     protocol: TaskProtocol
     overrides: Mapping[str, object]
     opens: datetime | None
     deadline: datetime | None
-
-
-@dataclass(frozen=True)
-class CollectionFile:
-    """The collection that a lab searches. Formula indexes by representation (latex, slt, opt)."""
-
-    slug: str
-    complete: bool
-    posts: Path | None
-    formulas: Mapping[str, Path]
-
-    @property
-    def index(self) -> Path | None:
-        """Give the formula index to read ids from: all representations hold the same ones."""
-        return next(iter(self.formulas.values()), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +91,10 @@ def read_lab(folder: Path) -> LabFile:
     """
     mistakes = Mistakes(folder / "lab.toml")
     root = mistakes.read_root()
-    collection = _collection(root.table("collection", required=False))
+    table = root.table("collection", required=False)
+    collection = None if table is None else read_collection_table(table)
     lab = _lab(root, collection)
     root.close()
-    if mistakes.problems and collection is not None:
-        # Else it is read when it is loaded; a folder that is refused is to be told all that is wrong with it.
-        mistakes.add_those_of(collection_problems(collection.posts, collection.index))
     mistakes.refuse_any()
     if lab is None:
         raise AssertionError("A lab without problems has all its parts.")
@@ -141,20 +126,6 @@ def _head(table: LabTable | None) -> _Head:
     return head
 
 
-def _collection(table: LabTable | None) -> CollectionFile | None:
-    if table is None:
-        return None
-    slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
-    posts = table.file("posts", required=False)
-    indexes = table.table("formulas", required=False)
-    formulas = {} if indexes is None else {name: indexes.file(name) for name in _REPRESENTATIONS if name in indexes}
-    if indexes is not None:
-        indexes.close(*_REPRESENTATIONS)
-    table.close()
-    known = {name: path for name, path in formulas.items() if path is not None}
-    return None if slug is None else CollectionFile(slug, bool(complete), posts, known)
-
-
 def _task(table: LabTable, head: _Head) -> TaskFile | None:
     slug, name = table.take("slug", slug_text), table.text("name")
     kind = table.take("kind", _kind)
@@ -168,13 +139,27 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     topics = _topics(table, kind)
     info_file = table.file("topic_info", required=False)
     info = None if info_file is None else table.content(info_file, read_topic_info)
+    threads = _threads(table, topics or [])
     tables = table.tables("qrels", required=False)
     qrels = [found for one in tables if (found := _qrels(one, read_as, topics)) is not None]
     _check_distinct(tables, "name")
     table.close(*OVERRIDABLE)
     if slug is None or name is None or kind is None or rules is None:
         return None
-    return TaskFile(slug, name, kind, tuple(topics or ()), info or {}, tuple(qrels), rules, overrides, opens, deadline)
+    return TaskFile(
+        slug, name, kind, tuple(topics or ()), info or {}, threads, tuple(qrels), rules, overrides, opens, deadline
+    )
+
+
+def _threads(table: LabTable, topics: list[Topic]) -> dict[str, str]:
+    file = table.file("topic_formulas", required=False)
+    if file is None:
+        return {}
+    try:
+        return threads_of([topic.query_id for topic in topics], read_topic_threads(file))
+    except FileRefusedError as error:
+        table.add_those_of(error.problems)
+        return {}
 
 
 def _topics(table: LabTable, kind: TaskKind | None) -> list[Topic] | None:

@@ -105,15 +105,22 @@ class LabTable:
 
     def file(self, key: str, *, required: bool = True) -> Path | None:
         """Read a key that names a file beside the lab.toml; it must be there."""
+        return self._path(key, "file", Path.is_file, required)
+
+    def file_or_folder(self, key: str, *, required: bool = True) -> Path | None:
+        """Read a key that names a file or a folder beside the lab.toml; it must be there."""
+        return self._path(key, "file or folder", lambda path: path.is_file() or path.is_dir(), required)
+
+    def _path(self, key: str, what: str, is_there: Callable[[Path], bool], required: bool) -> Path | None:
         name = self.take(key, _some_text) if required else self.take(key, _some_text, None)
         if name is None:
             return None
-        file = self._mistakes.path.parent / name
+        path = self._mistakes.path.parent / name
         # A name that no system takes, such as one of 5,000 characters, is an error of the system and no answer.
         with suppress(OSError):
-            if file.is_file():
-                return file
-        self.mistake(key, f"{key} = {name[:80]!r}, which is no file", "the path of a file", "Correct the path.")
+            if is_there(path):
+                return path
+        self.mistake(key, f"{key} = {name[:80]!r}, which is no {what}", f"the path of a {what}", "Correct the path.")
         return None
 
     def content(self, file: Path, read: Callable[..., T]) -> T | None:
@@ -140,6 +147,10 @@ class LabTable:
     def mistake(self, key: str | None, found: str, expected: str, todo: str) -> None:
         """Note a mistake of this table, or of one of its keys."""
         self._mistakes.add(self._at if key is None else (*self._at, key), found, expected, todo)
+
+    def add_those_of(self, problems: tuple[Problem, ...]) -> None:
+        """Note the problems of a file that the table names."""
+        self._mistakes.add_those_of(problems)
 
     def close(self, *others: str) -> None:
         """Note the keys that nobody asked for; `others` could have been asked for."""

@@ -29,6 +29,7 @@ from arqlab.ir.mathmltokens import OddMathMLError, careful_tokens
 from arqlab.ir.mathsymbols import leaf_item, limits_beside
 
 LONGEST = 500_000  # characters; the longest SLT of the collection's sample has 16,522
+DEEPEST = 20  # how often what is empty is taken out, and then what is empty without it
 REMEMBERED = 100_000  # tokens; real ones are fewer, hostile ones are not
 
 
@@ -129,15 +130,13 @@ def _walk(tokens: Iterable[str]) -> list[str]:
 
 def _takes_limits(out: list[str]) -> bool:
     """Say whether the base just written takes limits beside it; if so, it is no longer opened as an accent."""
-    names = 0
-    for place in range(len(out) - 1, -1, -1):
-        if out[place] == _ACCENT and names:
-            out[place] = ""
-            return True
-        if out[place] and not limits_beside(out[place]):
-            return False
-        names += bool(out[place])
-    return False
+    place = len(out) - 1
+    while not out[place] or limits_beside(out[place]):  # the base was opened as an accent, which ends this
+        place -= 1
+    if out[place] != _ACCENT or not any(out[place + 1 :]):
+        return False
+    out[place] = ""
+    return True
 
 
 # --- what tags mean --------------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ _START = re.compile(r"<([a-z-]+)(\s[^<>]*?)?(/?)>")
 _END = re.compile(r"</([a-z-]+)\s*>")
 _BARLESS = re.compile(r"""linethickness=["']0""")
 _NOTATION = re.compile(r"""notation=["']([^"']*)""")
-_FRAMED = re.compile(r"border:1px solid;")  # how Temml says \\boxed
+_FRAMED = re.compile(r"border:1px solid;")  # how Temml says boxed
 
 
 def _chain(name: str, *separators: str) -> _Frame:
@@ -245,9 +244,7 @@ _ESCAPED = re.compile(r"O!& n (?:V!l n V!t|(V!g n V!t)|(V!a n V!m n V!p)) n O!; 
 def _finished(out: list[str]) -> str | None:
     text = "".join(out).replace("[ n ", "[ ")
     if "[ ] " in text:
-        before = ""
-        while before != text:
-            before, text = text, _BARE.sub(r"\1", _EMPTY.sub("", text))
+        text = _without_empty(text)
     if " n N!" in text:
         text = _NUMBERS.sub(lambda found: "N!" + found[0][2:].replace(" n N!", ""), text)
     if "O!. n O!. " in text:
@@ -259,3 +256,11 @@ def _finished(out: list[str]) -> str | None:
     if "O!& " in text:  # or that of a relation
         text = _ESCAPED.sub(lambda found: f"O!{'>' if found[1] else '&' if found[2] else '<'} ", text)
     return text.removeprefix("n ").rstrip() or None
+
+
+def _without_empty(text: str) -> str:
+    for _ in range(DEEPEST):
+        before, text = text, _BARE.sub(r"\1", _EMPTY.sub("", text))
+        if before == text:
+            break
+    return text

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.sourcetext import source_text
+from arqlab.ir.topicfacts import InfoRow, fact_value
 
 TopicInfo = dict[str, dict[str, str]]
 
@@ -23,11 +24,10 @@ _KEYS = {
     "dependency": "dependency",
     "multipart": "multi_part",
     "complexity": "complexity",
+    "elements": "elements",
 }
-_VALUES = {
-    "category": {"calculation": "computation"},
-    "difficulty": {"low": "easy", "high": "hard"},
-}
+_KNOWN = frozenset(_KEYS.values())
+_NUMBER = re.compile("[0-9]")
 _TOPIC_COLUMNS = ("topic", "topicid", "queryid", "number")
 
 
@@ -36,27 +36,36 @@ def read_topic_info(data: bytes, *, path: str) -> TopicInfo:
 
     Raises FileRefusedError with every problem: not JSON or CSV, a row without topic, a topic twice, wrong columns.
     """
-    text = source_text(data, path=path)
-    rows, problems = _json_rows(text, path) if text.lstrip().startswith("{") else _csv_rows(text, path)
+    rows, problems = read_info_rows(data, path=path)
     if problems:
         raise FileRefusedError(problems)
+    return {topic: row.values for topic, row in rows.items()}
+
+
+def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
+    """Read topic information as `read_topic_info` does, but give what can be read beside the problems of the rest."""
+    try:
+        text = source_text(data, path=path)
+    except FileRefusedError as refused:
+        return {}, list(refused.problems)
+    rows, problems = _json_rows(text, path) if text.lstrip().startswith("{") else _csv_rows(text, path)
     # ARQMath-1's file holds the headings of its columns as one more topic: it has no number.
-    return {topic: _normalised(row) for topic, row in rows.items() if re.search("[0-9]", topic)}
+    known = {
+        topic: row._replace(values=_normalised(row.values)) for topic, row in rows.items() if _NUMBER.search(topic)
+    }
+    return known, problems
 
 
 def _normalised(row: Mapping[str, str]) -> dict[str, str]:
     named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
-    for key in set(named) & set(_KEYS.values()):
-        value = named[key].lower()
-        named[key] = _VALUES.get(key, {}).get(value, value)
-    return named
+    return {key: fact_value(key, value) if key in _KNOWN else value for key, value in named.items()}
 
 
 def _plain(name: str) -> str:
     return re.sub("[^a-z0-9]", "", name.lower())
 
 
-def _json_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
+def _json_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
     expected, todo = "a JSON object of objects, one for each topic", "Write it as {topic: {key: value}}."
     repeated: list[str] = []
     try:
@@ -68,10 +77,10 @@ def _json_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
     problems = [
         Problem(path, None, f"the name {name} twice", "each name once", "Keep one of the two.") for name in repeated
     ]
-    rows: TopicInfo = {}
+    rows: dict[str, InfoRow] = {}
     for topic, row in found.items():
         if isinstance(row, dict):
-            rows[topic] = {key: str(value) for key, value in row.items()}
+            rows[topic] = InfoRow(None, {key: str(value) for key, value in row.items()})
         else:
             problems.append(Problem(path, None, f"{row!r} for the topic {topic}", expected, todo))
     return rows, problems
@@ -83,7 +92,7 @@ def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, o
     return dict(pairs)
 
 
-def _csv_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
+def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader)]
@@ -93,7 +102,7 @@ def _csv_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
     if topic_at is None:
         found, todo = f"the columns {', '.join(header)[:80]}", "Name the column of the topics Topic."
         return {}, [Problem(path, 1, found, "a column Topic", todo)]
-    rows: TopicInfo = {}
+    rows: dict[str, InfoRow] = {}
     problems: list[Problem] = []
     for line, cells in _cells(reader, path, problems):
         topic = cells[topic_at] if topic_at < len(cells) else ""
@@ -104,7 +113,8 @@ def _csv_rows(text: str, path: str) -> tuple[TopicInfo, list[Problem]]:
             found = f"the topic {topic} again" if topic else "no topic"
             problems.append(Problem(path, line, found, "each topic once", "Correct the topic's number."))
         else:
-            rows[topic] = {name: cell for name, cell in zip(header, cells, strict=True) if name != header[topic_at]}
+            named = zip(header, cells, strict=True)
+            rows[topic] = InfoRow(line, {name: cell for name, cell in named if name != header[topic_at]})
     return rows, problems
 
 

@@ -202,26 +202,19 @@ def _is_utf8(data: bytes, starts: Lines, ends: Lines) -> npt.NDArray[np.bool_]:
 
 def _without_quotes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:
     """Take the quotes off quoted cells; give the lines of rows where they do not stand as they should."""
-    quoted = [name for name in frame.columns[:-1] if frame[name].str.starts_with('"').any()]
-    if not quoted:
-        return frame, []
-    is_bad = pl.any_horizontal(pl.col(name).str.starts_with('"') & ~_is_well_quoted(name) for name in quoted)
-    bad = frame.select(is_bad=is_bad.fill_null(value=False), line="line")
-    left = bad.filter("is_bad")["line"].to_list()
-    if left:
-        frame = frame.filter(~bad["is_bad"])
-    return frame.with_columns(_unquoted(name) for name in quoted), left
-
-
-def _is_well_quoted(name: str) -> pl.Expr:
-    """Say whether a quoted cell ends with a quote and has all others doubled."""
-    cell = pl.col(name)
-    inner = cell.str.slice(1, cell.str.len_chars() - 2)
-    doubled, all_quotes = inner.str.count_matches('""', literal=True), inner.str.count_matches('"', literal=True)
-    return cell.str.ends_with('"') & (cell.str.len_bytes() > 1) & (doubled * 2 == all_quotes)
-
-
-def _unquoted(name: str) -> pl.Expr:
-    cell = pl.col(name)
-    inner = cell.str.slice(1, cell.str.len_chars() - 2).str.replace_all('""', '"', literal=True)
-    return pl.when(cell.str.starts_with('"')).then(inner.replace("", None)).otherwise(cell).alias(name)
+    left: list[int] = []
+    for name in frame.columns[:-1]:
+        is_quoted = frame[name].str.starts_with('"').fill_null(value=False)
+        if is_quoted.any():
+            inner = frame[name].str.strip_prefix('"').str.strip_suffix('"')
+            text = inner.str.replace_all('""', '"', literal=True)
+            # Each quote that is left stood there twice, or else one stood there alone.
+            doubled = inner.str.len_bytes() - text.str.len_bytes()
+            is_right = frame[name].str.ends_with('"') & (frame[name].str.len_bytes() > 1)
+            is_right &= doubled == text.str.count_matches('"', literal=True)
+            cells = pl.when(is_quoted).then(text.replace("", None)).otherwise(pl.col(name)).alias(name)
+            frame = frame.with_columns(cells)
+            if not (is_right | ~is_quoted).all():
+                left += frame["line"].filter(is_quoted & ~is_right).to_list()
+                frame = frame.filter(is_right | ~is_quoted)
+    return frame, left

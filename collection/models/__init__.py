@@ -4,6 +4,7 @@ from collection.models.collections import Collection, LabCollection
 from collection.models.formulas import VisualMap
 from collection.models.imports import Import, ImportProblem
 from collection.models.posts import Author, Comment, Post, PostLink, Tag
+from collection.models.textindex import PostWords, TextIndex
 
 __all__ = [
     "Author",
@@ -14,6 +15,8 @@ __all__ = [
     "LabCollection",
     "Post",
     "PostLink",
+    "PostWords",
     "Tag",
+    "TextIndex",
     "VisualMap",
 ]

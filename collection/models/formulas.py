@@ -11,7 +11,9 @@ class VisualMap(models.Model):
     """One version of a collection's visual ids. It never changes; the newest one is used.
 
     `mapping` is Parquet with formula_id and visual_id of every instance. `forms` is Parquet with a row for each visual
-    id, and `changes` one for each merge and split since the version before (`arqlab.ir.identity` names their columns).
+    id, `changes` one for each instance that merges and splits since the version before gave another id, and `opinion`
+    one for each place where we would group the instances of given ids otherwise (`arqlab.ir.identity` names their
+    columns). `pairs` is the index of the forms by symbol pairs (`arqlab.ir.similarity`), made some time after them.
     """
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="visual_maps")
@@ -19,6 +21,9 @@ class VisualMap(models.Model):
     mapping = models.FileField(upload_to="collections/")
     forms = models.FileField(upload_to="collections/")
     changes = models.FileField(upload_to="collections/", blank=True)
+    opinion = models.FileField(upload_to="collections/", blank=True)
+    pairs = models.FileField(upload_to="collections/", blank=True)
+    inputs = models.CharField(max_length=64, blank=True, help_text="A digest of the columns that it was made of.")
     counts = models.JSONField(
         default=dict, help_text="Instances, formulas, and how many ids were given, merged, split."
     )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.db import models
 from django.db.models import Q
 
 from collection.models.collections import Collection
+
+SILENCE = timedelta(seconds=60)
+"""After this long without a sign an import counts as dead. A batch takes seconds."""
 
 
 class Import(models.Model):

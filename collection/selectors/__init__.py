@@ -1,6 +1,27 @@
 """What is read of collections, their posts and formulas."""
 
-from collection.selectors.collections import collection_of, formulas_frame, posts_frame, thread_of, visual_ids
+from collection.selectors.candidates import candidates_of, questions_named
+from collection.selectors.collections import (
+    collection_of,
+    formulas_frame,
+    posts_frame,
+    scan_columns,
+    thread_of,
+    visual_ids,
+)
+from collection.selectors.formulas import (
+    Form,
+    Looks,
+    form_of,
+    formulas_like,
+    history_of,
+    instances_of,
+    latex_of,
+    newest_forms,
+    slt_of,
+    titles_of,
+    visual_id_of,
+)
 from collection.selectors.imports import (
     Holdings,
     ImportRow,
@@ -11,19 +32,63 @@ from collection.selectors.imports import (
     lacks_of,
     problems_of,
 )
+from collection.selectors.search import Match, search_posts
+from collection.selectors.threads import LinkedQuestion, Links, Thread, find_commented, find_posts, find_thread
+from collection.selectors.visualmaps import (
+    Judged,
+    changed_formulas,
+    formula_latex,
+    map_before,
+    map_frame,
+    map_table,
+    newest_map,
+    opinion_rows,
+    with_formulas,
+)
 
 __all__ = [
+    "Form",
     "Holdings",
     "ImportRow",
+    "Judged",
     "Lack",
+    "LinkedQuestion",
+    "Links",
+    "Looks",
+    "Match",
+    "Thread",
+    "candidates_of",
+    "changed_formulas",
     "collection_of",
+    "find_commented",
+    "find_posts",
+    "find_thread",
+    "form_of",
+    "formula_latex",
     "formulas_frame",
+    "formulas_like",
+    "history_of",
     "holdings_of",
     "import_row",
     "import_rows",
+    "instances_of",
     "lacks_of",
+    "latex_of",
+    "map_before",
+    "map_frame",
+    "map_table",
+    "newest_forms",
+    "newest_map",
+    "opinion_rows",
     "posts_frame",
     "problems_of",
+    "questions_named",
+    "scan_columns",
+    "search_posts",
+    "slt_of",
     "thread_of",
+    "titles_of",
+    "visual_id_of",
     "visual_ids",
+    "with_formulas",
 ]

@@ -6,15 +6,15 @@ from functools import lru_cache
 from io import BytesIO
 
 import polars as pl
-from django.core.files.storage import FileSystemStorage, default_storage, storages
+from django.core.files.storage import FileSystemStorage, storages
 from django.db.models import QuerySet
 from django.db.models.fields.files import FieldFile
 
 from arqlab.core.models import Lab
-from collection.models import Collection, Post
+from collection.models import Collection, Post, VisualMap
 
-# A collection is loaded anew under a new name, so an entry never goes stale. The columns of the whole Math Stack
-# Exchange take about a gigabyte, so few are kept.
+# Columns are stored anew under a new name, so an entry never goes stale. Those of the whole Math Stack Exchange take
+# about a gigabyte, so few are kept.
 KEPT_FRAMES = 4
 
 
@@ -26,13 +26,18 @@ def collection_of(lab: Lab) -> Collection | None:
 def posts_frame(lab: Lab) -> pl.DataFrame | None:
     """Give post_id, type (question or answer) and thread_id of the lab's posts; None when they were not loaded."""
     found = collection_of(lab)
-    return _frame(found.pk, str(found.posts_index.name)) if found and found.posts_index else None
+    return _posts(str(found.posts_index.name)) if found and found.posts_index else None
 
 
 def formulas_frame(lab: Lab) -> pl.DataFrame | None:
-    """Give formula_id, post_id, thread_id, type and visual_id (may be null) of the lab's formulas; None without them."""
+    """Give formula_id, post_id, thread_id, type and visual_id of the lab's formulas; None without them.
+
+    The visual ids are those of the newest version. Before the first they are those that the index gives, else null.
+    """
     found = collection_of(lab)
-    return _frame(found.pk, str(found.formulas_index.name)) if found and found.formulas_index else None
+    if found is None or not found.formulas_index:
+        return None
+    return _formulas(str(found.formulas_index.name), str(_newest_mapping(found) or ""))
 
 
 def visual_ids(lab: Lab) -> pl.DataFrame | None:
@@ -56,7 +61,21 @@ def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
         return pl.scan_parquet(BytesIO(opened.read()))
 
 
+def _newest_mapping(collection: Collection) -> str | None:
+    versions = VisualMap.objects.filter(collection=collection).order_by("-version")
+    return versions.values_list("mapping", flat=True).first()
+
+
 @lru_cache(maxsize=KEPT_FRAMES)
-def _frame(collection_id: int, name: str) -> pl.DataFrame:
-    with default_storage.open(name, "rb") as file:
-        return pl.read_parquet(BytesIO(file.read()))
+def _posts(name: str) -> pl.DataFrame:
+    return scan_columns(name).collect()
+
+
+@lru_cache(maxsize=KEPT_FRAMES)
+def _formulas(name: str, mapping: str) -> pl.DataFrame:
+    index = scan_columns(name).select("formula_id", "post_id", "thread_id", "type", visual_id="given_visual_id")
+    if not mapping:
+        return index.collect()
+    ids = scan_columns(mapping).select("formula_id", newest="visual_id")
+    joined = index.join(ids, on="formula_id", how="left", maintain_order="left")
+    return joined.with_columns(visual_id=pl.coalesce("newest", "visual_id")).drop("newest").collect()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import polars as pl
-from django.conf import settings
 from django.db.models import Count, QuerySet
 from django.db.models.fields.files import FieldFile
 
 from collection.models import Author, Collection, Comment, Import, ImportProblem, Post, PostLink, Tag, VisualMap
+from collection.models.imports import SILENCE
 from collection.selectors.collections import scan_columns
 
-DUMP = "manage.py import_posts {slug} FOLDER"
-INDEX = "manage.py import_formulas {slug} --latex FILE --slt FILE"
+DUMP = "manage.py import_posts FOLDER --collection {slug}"
+INDEX = "manage.py import_formulas --collection {slug} --latex FILE --slt FILE"
 NUMBER = "manage.py make_visual_ids {slug}"
 UNNUMBERED = "The formulas have no visual ids of ours yet, so equal ones without a given id count as different."
 # What a reader of the collection misses where a kind of file did not come in, and what brings it in.
@@ -147,9 +147,7 @@ def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRo
 
 
 def _row(record: Import, at: datetime) -> ImportRow:
-    is_silent = record.state == Import.State.RUNNING and at - record.updated_at > timedelta(
-        seconds=settings.CLAIM_SECONDS
-    )
+    is_silent = record.state == Import.State.RUNNING and at - record.updated_at > SILENCE
     return ImportRow(record, is_silent)
 
 

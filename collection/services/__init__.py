@@ -1,6 +1,46 @@
-"""What loads a collection and renders its posts."""
+"""What loads a collection, makes its visual ids, and renders its posts."""
 
-from collection.services.loading import load_collection
-from collection.services.rendering import render_posts
+from collection.services.columns import sweep_columns
+from collection.services.converting import convert_latex
+from collection.services.formulapage import show_formula, show_instances
+from collection.services.importing import import_file, import_formulas, import_posts, index_found_formulas
+from collection.services.indexing import (
+    formula_index_is_small,
+    index_formulas,
+    index_posts,
+    index_small,
+    index_waiting,
+    waiting_collections,
+)
+from collection.services.loading import load_collection, require_loadable, search_collection
+from collection.services.lookup import Found, Known, look_up
+from collection.services.rendering import render_posts, render_thread
+from collection.services.topicmaking import make_topic_files
+from collection.services.visualmaps import make_visual_map
 
-__all__ = ["load_collection", "render_posts"]
+__all__ = [
+    "Found",
+    "Known",
+    "convert_latex",
+    "formula_index_is_small",
+    "import_file",
+    "import_formulas",
+    "import_posts",
+    "index_formulas",
+    "index_found_formulas",
+    "index_posts",
+    "index_small",
+    "index_waiting",
+    "load_collection",
+    "look_up",
+    "make_topic_files",
+    "make_visual_map",
+    "render_posts",
+    "render_thread",
+    "require_loadable",
+    "search_collection",
+    "show_formula",
+    "show_instances",
+    "sweep_columns",
+    "waiting_collections",
+]

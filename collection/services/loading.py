@@ -1,95 +1,140 @@
-"""Loading a collection: its ids as columns beside the database, its posts as rows."""
+"""Loading a collection from the files that a lab's folder names: posts, what stands around them, formulas, visual ids.
+
+What cannot be read is in the report of its file, the rest is in. It is done step by step, each in its own transaction,
+and each step that was done is not done again: what was stopped is taken up where it was.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from datetime import datetime
-from io import BytesIO
-from itertools import islice
 from pathlib import Path
 
-import polars as pl
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from arqlab.ir.collectionfile import read_collection, read_posts
+from arqlab.ir.formulaindex import read_index
 from arqlab.ir.labfile import CollectionFile
-from collection.models import Collection, LabCollection, Post
+from arqlab.ir.records import FileRefusedError, Problem
+from collection.models import Author, Collection, Comment, Import, LabCollection, Post, PostLink, Tag
+from collection.selectors import Judged
+from collection.services.columns import name_columns
+from collection.services.importing import forget_formulas, import_file, import_formulas
+from collection.services.importing.found import index_found_formulas
+from collection.services.importing.records import Progress
+from collection.services.indexing import index_small
+from collection.services.visualmaps import make_visual_map
 
-BATCH = 500
+ORDER = ("posts", "comments", "post_links", "tags", "users", "votes", "badges")
+"""Votes are counted on posts and badges on users, so these come first."""
 
 
-@transaction.atomic
-def load_collection(*, lab: Lab, file: CollectionFile, at: datetime) -> Collection:
+def load_collection(
+    *,
+    lab: Lab,
+    file: CollectionFile,
+    at: datetime,
+    judged: Judged | None = None,
+    progress: Progress | None = None,
+) -> Collection:
     """Load the collection that a lab's folder names, and have the lab search it.
 
-    A collection whose files were read before is not read again, whichever lab names it.
-    Raises `arqlab.ir.records.FileRefusedError` with every problem of the files, and `UserError` when other labs search
-    a collection of this slug with other files; nothing is loaded then.
+    The same files a second time change nothing, whichever lab names them. Without a formula index, the formulas that stand
+    in the posts are taken. `judged` is that of `make_visual_map`.
+    Raises what `require_loadable` raises, before anything is changed.
     """
-    digest = _sha256([path for path in (file.posts, file.index) if path])
-    collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
-    if collection.source_sha256 != digest:
-        _require_own(collection, lab)
-        # Both are read before anything is written, so that a refused file leaves no columns behind.
-        posts, ids = read_collection(file.posts, file.index)
-        collection.posts_index = _store(file.slug, "posts", digest, posts)
-        collection.formulas_index = _store(file.slug, "formulas", digest, ids)
-        collection.source_sha256, collection.loaded_at = digest, at
-        _replace_posts(collection, file.posts)
-    collection.is_complete = file.complete
-    collection.save()
-    LabCollection.objects.update_or_create(lab=lab, defaults={"collection": collection})
+    require_loadable(lab_slug=lab.slug, file=file)
+    with transaction.atomic():
+        collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
+        _replace_other_files(collection, digest=_digest(file), at=at)
+        Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
+        LabCollection.objects.update_or_create(lab=lab, defaults={"collection": collection})
+    for kind in ORDER:
+        if kind in file.files:
+            path = file.files[kind]
+            import_file(collection=collection, kind=kind, path=path, window=file.window, at=at, progress=progress)
+    index_small(collection=collection)
+    if file.formulas:
+        import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
+    elif not collection.formulas_index:
+        index_found_formulas(collection)
+    make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
+    collection.refresh_from_db()
     return collection
 
 
-def _require_own(collection: Collection, lab: Lab) -> None:
-    """Refuse to change what other labs search: their runs were checked against it."""
-    others = LabCollection.objects.filter(collection=collection).exclude(lab=lab).select_related("lab")
-    if names := ", ".join(found.lab.slug for found in others):
+@transaction.atomic
+def search_collection(*, lab: Lab, collection: Collection) -> None:
+    """Have a lab search a collection. Raises `UserError` where it searches another: its runs were checked against that."""
+    found, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
+    if found.collection_id != collection.pk:
         raise UserError(
-            f"The collection {collection.slug} is searched by {names}, and its files differ from this lab's. "
+            f"{lab.slug} searches the collection {found.collection.slug}. Import into that one, or load the lab's folder "
+            "with another slug for its collection.",
+            code="other-collection",
+        )
+
+
+def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
+    """Raise what would keep a collection from being loaded for a lab; nothing is changed.
+
+    `FileRefusedError` when a file is not there or the headings of a formula index cannot be understood, and `UserError`
+    when other labs search a collection of this slug with other files: their runs were checked against it.
+    """
+    if problems := list(_unreadable(file)):
+        raise FileRefusedError(problems)
+    others = LabCollection.objects.filter(collection__slug=file.slug).exclude(lab__slug=lab_slug)
+    names = list(others.order_by("lab__slug").values_list("lab__slug", flat=True))
+    if names and not Collection.objects.filter(slug=file.slug, source_sha256=_digest(file)).exists():
+        raise UserError(
+            f"The collection {file.slug} is searched by {', '.join(names)}, and its files differ from this lab's. "
             "Give this lab's collection another slug, or load the same files.",
             code="collection-in-use",
         )
 
 
-def _sha256(paths: list[Path]) -> str:
-    """Give the sha256 over the contents of files, one after the other."""
-    whole = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as file:
-            whole.update(hashlib.file_digest(file, "sha256").digest())
+def _unreadable(file: CollectionFile) -> Iterator[Problem]:
+    for path in dict.fromkeys([*file.files.values(), *file.formulas.values()]):
+        if not path.exists():
+            yield Problem(str(path), None, "no such file", "a file of the collection", "Name a file that is there.")
+    for path in file.formulas.values():
+        first = next(read_index(path), None) if path.is_file() else None
+        if first and not first.frame.height and all(problem.line == 1 for problem in first.problems):
+            yield from (problem._replace(path=str(path)) for problem in first.problems)
+
+
+def _digest(file: CollectionFile) -> str:
+    """Give the sha256 over all that is read: kinds, window and contents. An archive of several kinds is read once."""
+    paths = {**file.files, **file.formulas}
+    read = {path: _sha256(path) for path in set(paths.values())}
+    whole = hashlib.sha256(repr(file.window).encode())
+    for kind, path in sorted(paths.items()):
+        whole.update(f" {kind} {read[path]}".encode())
     return whole.hexdigest()
 
 
-def _store(slug: str, what: str, digest: str, frame: pl.DataFrame | None) -> str:
-    """Store columns as Parquet, under a name that no other content has: readers keep frames by it."""
-    if frame is None:
-        return ""
-    buffer = BytesIO()
-    frame.write_parquet(buffer)
-    return default_storage.save(f"collections/{slug}-{what}-{digest[:12]}.parquet", ContentFile(buffer.getvalue()))
+def _sha256(path: Path) -> str:
+    whole = hashlib.sha256()
+    for one in sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]:
+        with one.open("rb") as opened:
+            whole.update(hashlib.file_digest(opened, "sha256").digest())
+    return whole.hexdigest()
 
 
-def _replace_posts(collection: Collection, path: Path | None) -> None:
-    Post.objects.filter(collection=collection).delete()
-    if path is None:
+def _replace_other_files(collection: Collection, *, digest: str, at: datetime) -> None:
+    """Take out what the files of an earlier load brought in; the versions of the visual ids stay, the next follows them.
+
+    What came into a collection by the commands alone, before any folder named it, stays: it may be these very files.
+    """
+    if collection.source_sha256 == digest:
         return
-    rows = read_posts(path)
-    while batch := list(islice(rows, BATCH)):
-        Post.objects.bulk_create(
-            Post(
-                collection=collection,
-                post_id=row.post_id,
-                kind=row.kind,
-                thread_id=row.thread_id,
-                title=row.title,
-                body=row.body,
-                tags=list(row.tags),
-            )
-            for row in batch
-        )
+    if collection.source_sha256:
+        for model in (Post, Comment, PostLink, Tag, Author):
+            model._default_manager.filter(collection=collection).delete()
+        forget_formulas(collection)
+        Import.objects.filter(collection=collection).delete()
+        name_columns(collection, posts_index="")
+    collection.source_sha256, collection.loaded_at = digest, at
+    collection.save(update_fields=["source_sha256", "loaded_at"])

@@ -1,26 +1,47 @@
-"""The pages of a collection."""
+"""The pages of threads: of a post, and of a topic."""
 
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
 
-from arqlab.core.permissions import lab_or_404
-from collection.models import Post
-from collection.selectors import collection_of, thread_of
-from collection.services import render_posts
+from arqlab.core.permissions import lab_or_404, task_or_404
+from collection.selectors import collection_of, find_thread
+from collection.services import render_thread
 
 
-@require_GET
+@require_safe
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
-    """Show the thread of a post: the question with its answers."""
+    """Show the thread of a post: the question with its answers and their comments."""
     found = lab_or_404(request.user, lab)
     collection = collection_of(found)
-    posts = render_posts(thread_of(collection, post_id)) if collection else []
-    if not posts:
+    thread = find_thread(collection, post_id) if collection else None
+    if thread is None:
         raise Http404
-    question = next((post for post in posts if post.kind == Post.Kind.QUESTION), None)
-    answers = [post for post in posts if post.kind == Post.Kind.ANSWER]
-    context = {"lab": found, "post_id": post_id, "question": question, "answers": answers, "collection": collection}
+    context = {
+        "lab": found,
+        "post_id": post_id,
+        "collection": collection,
+        "thread": render_thread(thread, lab=found),
+        "thread_id": thread.thread_id,
+    }
     return render(request, "collection/post_detail.html", context)
+
+
+@require_safe
+def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+    """Show a topic's own thread: the question that it was made of with its real answers, or the topic where the
+    collection does not hold it."""
+    found = task_or_404(request.user, lab, task)
+    topic = get_object_or_404(found.topics, query_id=query_id)
+    collection = collection_of(found.lab)
+    thread = find_thread(collection, topic.thread_id) if collection and topic.thread_id else None
+    context = {
+        "lab": found.lab,
+        "task": found,
+        "topic": topic,
+        "collection": collection,
+        "thread": render_thread(thread, lab=found.lab, topic=topic) if thread else None,
+    }
+    return render(request, "collection/topic_thread.html", context)

@@ -14,17 +14,21 @@ from arqlab.ir.measures import Measure, parse_measures
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
-from collection.models import Collection
+from collection.models import Collection, VisualMap
 from evaluation.models import Scoring
 from submissions.models import Run
 from submissions.selectors import run_index
 
 FORMULAS_INDEX = Coalesce(
+    Subquery(
+        VisualMap.objects.filter(collection__labs=OuterRef("task__lab")).order_by("-version").values("mapping")[:1]
+    ),
     Subquery(Collection.objects.filter(labs=OuterRef("task__lab")).values("formulas_index")[:1]),
     Value(""),
     output_field=CharField(),
 )
-"""The index of the lab of some qrels that gives the visual ids of formulas; empty where there is none."""
+"""The columns that give the visual ids of formulas in the lab of some qrels: those of the newest version, before the
+first one the formula index; empty where there is none."""
 
 
 def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:

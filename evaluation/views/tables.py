@@ -67,7 +67,7 @@ def _point(row: TopicRow, run: Run) -> dict[str, Any]:
 
 def info_columns(rows: Sequence[TopicRow]) -> list[str]:
     """Give what is known of the topics and readers compare by; the rest stands on the topic's page."""
-    return [name for name in TOPIC_FILTERS if any(row.topic and row.topic.info.get(name) for row in rows)]
+    return [name for name in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(name) for row in rows)]
 
 
 def means_of(rows: Sequence[TopicRow]) -> dict[str, float | None]:

@@ -40,3 +40,18 @@ document.addEventListener("copy", (event) => {
   event.clipboardData.setData("text/plain", asText(fragment));
   event.preventDefault();
 });
+
+// A formula that is wider than its room scrolls in itself: the keyboard reaches it, and a screen reader says what it is.
+
+function reach(formula) {
+  if (formula.scrollWidth > formula.clientWidth + 1) {
+    formula.tabIndex = 0;
+    formula.setAttribute("role", "group");
+    formula.setAttribute("aria-label", "Wide formula");
+  } else if (formula.getAttribute("aria-label") === "Wide formula") {
+    for (const name of ["tabindex", "role", "aria-label"]) formula.removeAttribute(name);
+  }
+}
+
+const widths = new ResizeObserver((entries) => entries.forEach((entry) => reach(entry.target)));
+for (const formula of document.querySelectorAll(".math-container:is(.is-display, .is-long)")) widths.observe(formula);

@@ -105,11 +105,33 @@ def test_whatever_is_wrong_is_named_and_nothing_is_loaded(folder):
     assert not Lab.objects.exists()
 
 
-def test_a_broken_collection_loads_nothing_either(folder):
-    (folder / "lab.toml").write_text(LAB + '\n[collection]\nslug = "posts"\nposts = "Posts.xml"\n')
-    (folder / "Posts.xml").write_text("<posts><row Id='1'")
+COLLECTION = '\n[collection]\nslug = "posts"\nposts = "Posts.xml"\n'
+
+
+def test_what_a_collection_holds_and_what_could_not_be_read_is_printed(folder):
+    (folder / "lab.toml").write_text(LAB + COLLECTION)
+    (folder / "Posts.xml").write_text("<posts><row Id='1' PostTypeId='1' Title='A' Body='B'/><row Id='2'")
+    printed = load(folder)
+
+    assert "Collection posts, complete: 1 posts." in printed
+    assert "1 problem:" in printed
+    assert "posts has no formulas, so there are no visual ids." in printed
+
+
+def test_a_missing_file_of_the_collection_loads_nothing(folder):
+    (folder / "lab.toml").write_text(LAB + COLLECTION)
 
     with pytest.raises(CommandError, match=r"Posts\.xml"):
+        load(folder)
+    assert not Lab.objects.exists()
+    assert not QrelSet.objects.exists()
+
+
+def test_an_index_whose_headings_cannot_be_understood_loads_nothing(folder):
+    (folder / "lab.toml").write_text(LAB + '\n[collection]\nslug = "posts"\nformulas = { latex = "index.tsv" }\n')
+    (folder / "index.tsv").write_text("formula\tplace\n")
+
+    with pytest.raises(CommandError, match=r"index\.tsv:1"):
         load(folder)
     assert not Lab.objects.exists()
     assert not QrelSet.objects.exists()

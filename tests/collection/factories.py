@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arqlab.core.models import Lab
 from arqlab.ir.labfile import CollectionFile
-from collection.models import Collection, Import, ImportProblem
+from collection.models import Collection, Comment, Import, ImportProblem, Post, PostLink
 from collection.services import load_collection
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -40,12 +40,48 @@ def collection_file(
             paths[name] = folder / name
             paths[name].write_text(text, encoding="utf-8")
     index = {"latex": paths["formulas.tsv"]} if formulas is not None else {}
-    return CollectionFile(slug="small", complete=complete, posts=paths.get("Posts.xml"), formulas=index)
+    files = {"posts": paths["Posts.xml"]} if posts is not None else {}
+    return CollectionFile(slug="small", complete=complete, files=files, formulas=index)
 
 
 def load_small(lab: Lab, folder: Path, **changes: object) -> Collection:
     """Load the small collection for a lab."""
     return load_collection(lab=lab, file=collection_file(folder, **changes), at=NOW)
+
+
+def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
+    """Make a collection of two questions that are searched (1, 2), and some later ones (101, 102, …) that are not.
+
+    Each later question has a formula, an answer and a comment, and is a duplicate of 1, which links back to 102.
+    """
+    collection = Collection.objects.create(slug=slug, loaded_at=NOW)
+    span = '<span class="math-container" id="{}">${}$</span>'
+    Post.objects.bulk_create(
+        Post(collection=collection, post_id=str(number), kind="question", thread_id=str(number), title=f"Old {number}")
+        for number in (1, 2)
+    )
+    for number in range(101, 101 + later):
+        post_id = str(number)
+        body = f"<p>Is {span.format(f'{post_id}.1', 'x')} at most {span.format(f'{post_id}.2', 'x^2+1')}?</p>\n"
+        Post.objects.create(
+            collection=collection,
+            post_id=post_id,
+            kind="question",
+            thread_id=post_id,
+            is_searched=False,
+            title=f"Question number {'very ' * number}{number}",
+            body=body,
+            tags=["sums", "limits"],
+            score=number - 100,
+            views=7,
+            created_at=datetime(2019, 1, number - 100, tzinfo=UTC),
+        )
+        Post.objects.create(collection=collection, post_id=f"{post_id}0", kind="answer", thread_id=post_id)
+        Comment.objects.create(collection=collection, comment_id=post_id, post_id=post_id, text="Why?")
+        PostLink.objects.create(collection=collection, post_id=post_id, related_id="1", kind="duplicate")
+    PostLink.objects.create(collection=collection, post_id="1", related_id="102", kind="duplicate")
+    PostLink.objects.create(collection=collection, post_id="2", related_id="101", kind="related")
+    return collection
 
 
 def make_import(collection: Collection, *, problems: int = 2, **changes: object) -> Import:

@@ -58,3 +58,9 @@ def test_organizing_doors_are_closed_to_members(scene):
         permissions.organized_lab_or_404(scene.member, scene.lab.slug)
     with pytest.raises(Http404):
         permissions.organized_task_or_404(scene.member, scene.lab.slug, scene.task.slug)
+
+
+def test_organizers_and_assessors_of_the_lab_look_up_and_nobody_else(scene):
+    allowed = {role for role, person in scene.people.items() if permissions.may_look_up(person, scene.lab)}
+
+    assert allowed == {"assessor", "organizer", "superuser"}

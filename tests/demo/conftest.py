@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from arqlab.demo import folder, posts, systems
-from arqlab.ir.collectionfile import Post
+from arqlab.demo.posts import Post
 from arqlab.ir.labfile import LabFile, TaskFile, read_lab
 from arqlab.ir.runreport import RunRules
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from arqlab.demo import folder, posts, tokens
+from arqlab.demo.posts import Post
 from arqlab.demo.systems import Library
-from arqlab.ir.collectionfile import Post
 from arqlab.ir.labfile import LabFile, TaskFile
 from tests.demo.conftest import TODAY
 

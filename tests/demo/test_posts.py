@@ -8,8 +8,9 @@ import quickjs
 from lxml import etree
 
 from arqlab.demo import posts, tokens
-from arqlab.ir.collectionfile import Post
-from arqlab.ir.labfile import TaskFile
+from arqlab.demo.posts import Post
+from arqlab.ir.labfile import LabFile, TaskFile
+from arqlab.ir.topicwriter import write_topic_formulas
 
 TEMML = Path(__file__).resolve().parents[2] / "static" / "vendor" / "temml" / "temml.min.js"
 
@@ -87,3 +88,49 @@ def test_every_formula_of_a_written_answer_can_be_typeset(data: Path, typeset: q
     for file in data.glob("answers/*.tsv"):
         for latex in file.read_text().split("$")[1::2]:
             assert typeset(latex).startswith("<math"), latex
+
+
+def rows_of(data: Path, name: str) -> list[dict[str, str]]:
+    return [dict(row.attrib) for row in etree.parse(data / name).getroot()]
+
+
+def test_the_index_of_the_topics_formulas_agrees_with_the_topics(data: Path) -> None:
+    index = posts.index_topics(posts.read_questions())
+    assert write_topic_formulas(index) == (data / "topic-formulas.latex.tsv").read_bytes()
+
+
+def test_posts_are_later_than_the_window_from_one_id_on(demo: LabFile, data: Path) -> None:
+    until = demo.collection.window.until.isoformat()
+    later = {row["Id"] for row in rows_of(data, "Posts.xml") if row["CreationDate"][:10] > until}
+    assert later == {row.post_id for row in posts.read_dump()} - {row.post_id for row in posts.read_posts()}
+
+
+def test_a_topic_has_its_own_thread_in_the_dump(tasks: dict[str, TaskFile]) -> None:
+    question = next(post for post in posts.read_dump() if post.post_id == tasks["task1"].threads["A.1"])
+    topic = tasks["task1"].topics[0]
+    assert (tokens.words(question.title), question.tags) == (tokens.words(topic.title), topic.tags)
+    assert tokens.words(question.body) == tokens.words(topic.body)
+
+
+def test_what_stands_around_posts_is_about_posts_and_people_that_there_are(data: Path) -> None:
+    known = {row["Id"]: row for row in rows_of(data, "Posts.xml")}
+    people = {row["Id"] for row in rows_of(data, "Users.xml")}
+    assert {row["OwnerUserId"] for row in known.values()} <= people
+    assert {row["UserId"] for name in ("Comments.xml", "Badges.xml") for row in rows_of(data, name)} <= people
+    assert {
+        row["PostId"] for name in ("Comments.xml", "Votes.xml", "PostLinks.xml") for row in rows_of(data, name)
+    } <= {*known}
+    assert {row["RelatedPostId"] for row in rows_of(data, "PostLinks.xml")} <= {*known}
+    assert all(known[row["PostId"]]["CreationDate"] < row["CreationDate"] for row in rows_of(data, "Comments.xml"))
+
+
+def test_an_accepted_answer_is_one_of_the_thread(data: Path) -> None:
+    known = {row["Id"]: row for row in rows_of(data, "Posts.xml")}
+    accepted = {row["Id"]: row["AcceptedAnswerId"] for row in known.values() if "AcceptedAnswerId" in row}
+    assert len(accepted) > 20
+    assert all(known[answer]["ParentId"] == question for question, answer in accepted.items())
+
+
+def test_the_tags_count_the_questions_that_bear_them(data: Path) -> None:
+    counted = Counter(tag for post in posts.read_dump() for tag in post.tags)
+    assert {row["TagName"]: int(row["Count"]) for row in rows_of(data, "Tags.xml")} == counted

@@ -3,9 +3,9 @@
 import pytest
 
 from arqlab.demo import retrieval
+from arqlab.demo.posts import Post
 from arqlab.demo.retrieval import Row
 from arqlab.demo.systems import Library
-from arqlab.ir.collectionfile import Post
 from arqlab.ir.labfile import TaskFile
 from arqlab.ir.records import TaskKind
 

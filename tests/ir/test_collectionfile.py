@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.ir.collectionfile import Post, collection_problems, formulas_frame, posts_frame, read_posts
+from arqlab.ir.collectionfile import Post, formulas_frame, posts_frame, read_collection, read_posts
 from arqlab.ir.records import FileRefusedError
 from tests.ir.real_data import DATA, needs_data
 
@@ -180,7 +180,8 @@ def test_posts_whose_gzip_is_damaged_are_told(tmp_path):
 
 def test_the_problems_of_both_files_are_told_at_once(tmp_path):
     posts, index = posts_file(tmp_path, '<row Id="2" PostTypeId="2"/>'), index_file(tmp_path, "")
-    found = collection_problems(posts, index)
+    with pytest.raises(FileRefusedError) as refused:
+        read_collection(posts, index)
 
-    assert {problem.path for problem in found} == {str(posts), str(index)}
-    assert collection_problems(None, None) == ()
+    assert {problem.path for problem in refused.value.problems} == {str(posts), str(index)}
+    assert read_collection(None, None) == (None, None)

@@ -57,6 +57,10 @@ def test_html_escapes_in_latex_are_undone() -> None:
     assert len(set(ids(visual_map(instances(("1", "a&lt;b", None, None), ("2", "a < b", None, None)))).values())) == 1
 
 
+def test_an_empty_cell_is_none() -> None:
+    assert ids(visual_map(instances(("1", "x", "", ""), ("2", "y", "", "")))) == {"1": "1", "2": "2"}
+
+
 def test_latex_is_not_mistaken_for_a_string() -> None:
     assert len(set(ids(visual_map(instances(("1", "V!x", None, None), ("2", "x", "V!x", None)))).values())) == 2
 
@@ -95,7 +99,7 @@ def test_a_split_keeps_its_id_on_the_larger_part() -> None:
 
 def test_equal_parts_are_decided_by_relevance_then_by_the_lowest_formula_id() -> None:
     rows, before = instances(("9", "", "S", None), ("10", "", "T", None)), known(f9="5", f10="5")
-    labels = pl.DataFrame({"formula_id": ["10"], "label": [2]})
+    labels = pl.DataFrame({"formula_id": ["10", "9"], "label": [2, 6]})
 
     assert ids(visual_map(rows, previous=before, relevance=labels)) == {"9": "6", "10": "5"}
     assert ids(visual_map(rows, previous=before)) == {"9": "5", "10": "6"}

@@ -122,20 +122,6 @@ def test_a_deadline_comes_after_the_opening(folder):
     assert "not after the opening" in found
 
 
-def test_a_collection_is_complete_unless_it_says_otherwise(folder):
-    (folder / "Posts.xml").touch()
-    text = '[collection]\nslug = "mse"\nposts = "Posts.xml"\nformulas = { latex = "formulas.txt" }\n'
-
-    collection = lab_of(folder, HEAD + text + TASK).collection
-
-    assert (collection.slug, collection.complete, collection.posts) == ("mse", True, folder / "Posts.xml")
-    assert collection.formulas == {"latex": folder / "formulas.txt"}
-
-
-def test_a_sample_says_that_it_is_one(folder):
-    assert lab_of(folder, f'{HEAD}[collection]\nslug = "mse"\ncomplete = false\n{TASK}').collection.complete is False
-
-
 def test_every_mistake_of_every_file_is_told_at_once(folder):
     (folder / "qrels.tsv").write_text("A.1 0 77 9\nA.7 0 77 1\n")
     (folder / "topics.xml").write_text('<Topics><Topic number="A.1"/></Topics>')
@@ -211,8 +197,6 @@ def test_one_broken_file_that_two_tasks_name_is_told_once(folder):
         (HEAD + TASK.replace('"Answers"', "7"), 7, "name = 7"),
         (HEAD + TASK + "[colection]\n", 10, "the key colection"),
         (HEAD + TASK.replace('"answers"', '"answer"'), 8, "kind = 'answer'"),
-        (HEAD + '[collection]\nslug = "c"\nposts = "gone.xml"\n' + TASK, 7, "posts = 'gone.xml', which is no file"),
-        (HEAD + '[collection]\nslug = "c"\ncomplete = "no"\n' + TASK, 7, "complete = 'no'"),
         (HEAD + TASK.replace("topics.xml", "."), 9, "topics = '.', which is no file"),
     ],
 )
@@ -253,28 +237,10 @@ def test_every_real_lab_loads_as_it_is(slug, tasks, qrels):
 
 
 @needs_data
-def test_the_real_collection_is_a_sample_with_two_indexes():
-    collection = read_lab(DATA / "arqmath-1").collection
-
-    assert (collection.slug, collection.complete, list(collection.formulas)) == ("mse-sample", False, ["latex", "slt"])
-
-
-@needs_data
 def test_the_real_ntcir_lab_counts_relevant_from_three():
     (qrels,) = read_lab(DATA / "ntcir-12-wfb").tasks[0].qrels
 
     assert (qrels.labels, qrels.relevant_from, qrels.items) == ((0, 4), 3, ItemKind.FORMULA_IDS)
-
-
-COLLECTION = '[collection]\nslug = "posts"\nposts = "posts.xml"\nformulas = { latex = "index.tsv" }\n'
-
-
-def test_a_collection_that_cannot_be_read_is_named_beside_the_mistakes_of_the_lab(folder):
-    (folder / "posts.xml").write_text('<posts>\n<row Id="2" PostTypeId="2"/>\n</posts>')
-    (folder / "index.tsv").write_text("id\tpost_id\tthread_id\ttype\n1\t2\t2\tanswer\n1\t2\t2\tanswer\n")
-    found = mistakes(folder, HEAD + COLLECTION + TASK + "quoat = 3\n")
-
-    assert {name for name, _, _ in found} == {"lab.toml", "posts.xml", "index.tsv"}
 
 
 def test_qrels_are_read_though_their_name_is_wrong(folder):
@@ -297,3 +263,22 @@ def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", lambda path: (denied if path.suffix == ".xml" else read)(path))
     with pytest.raises(FileRefusedError, match=r"cannot be read \(Permission denied\)"):
         read_lab(folder)
+
+
+def test_a_topic_knows_the_question_that_it_was_made_of(folder):
+    (folder / "formulas.tsv").write_text("id\ttopic_id\tthread_id\ttype\tformula\r\nq_1\tA.1\t4235721\ttitle\tx\r\n")
+    text = TASK + 'topic_formulas = "formulas.tsv"\n'
+    formulas = text.replace("topics.xml", "formulas.txt").replace("answers", "formulas").replace("task1", "task2")
+
+    assert [task.threads for task in lab_of(folder, HEAD + text + formulas).tasks] == [
+        {"A.1": "4235721"},
+        {"B.1": "4235721"},
+    ]
+
+
+def test_an_index_of_topic_formulas_without_threads_is_told(folder):
+    (folder / "formulas.tsv").write_text("id\ttopic_id\nq_1\tA.1\n")
+
+    assert mistakes(folder, HEAD + TASK + 'topic_formulas = "formulas.tsv"\n') == [
+        ("formulas.tsv", 1, "the headings 'id\\ttopic_id'")
+    ]

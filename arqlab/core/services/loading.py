@@ -7,12 +7,11 @@ from typing import Any
 from django.db import transaction
 
 from arqlab.core.models import Lab, Membership, Task, Topic, User
-from arqlab.core.posthtml import render_formula, render_post, render_title
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
+from arqlab.core.services.topicpages import TopicPage, topic_pages
 from arqlab.ir import records
 from arqlab.ir.labfile import LabFile, TaskFile
-from arqlab.ir.topicinfo import TopicInfo
 
 TOPIC_FIELDS = (
     "position",
@@ -21,6 +20,7 @@ TOPIC_FIELDS = (
     "tags",
     "formula_id",
     "latex",
+    "thread_id",
     "info",
     "title_html",
     "body_html",
@@ -62,7 +62,7 @@ def _load_task(lab: Lab, task_file: TaskFile, *, position: int) -> bool:
     said |= {"deadline": task_file.deadline} if task_file.deadline else {}
     task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=said)
     changed = _update(task, said | {"overrides": task.overrides | dict(task_file.overrides)})
-    return bool(_load_topics(task, task_file.topics, task_file.topic_info) or changed or is_new)
+    return bool(_load_topics(task, task_file) or changed or is_new)
 
 
 def _trec_items(task_file: TaskFile) -> str:
@@ -72,13 +72,16 @@ def _trec_items(task_file: TaskFile) -> str:
     return task_file.qrels[0].items.value
 
 
-def _load_topics(task: Task, topics: tuple[records.Topic, ...], info: TopicInfo) -> int:
-    """Make the task's topics those of the file; give how many are new, changed or gone."""
+def _load_topics(task: Task, file: TaskFile) -> int:
+    """Make the task's topics those of the file; give how many are new, changed or gone.
+
+    What organizers edited of their information (`info_edits`) stays.
+    """
     known = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
     changed: list[Topic] = []
-    for position, source in enumerate(topics, start=1):
-        fields = _topic_fields(source, dict(info.get(source.query_id, {})), position=position)
+    for position, (source, page) in enumerate(zip(file.topics, topic_pages(file.topics), strict=True), start=1):
+        fields = _topic_fields(source, file, page, position=position)
         topic = known.pop(source.query_id, None)
         if topic is None:
             new.append(Topic(task=task, query_id=source.query_id, **fields))
@@ -92,20 +95,20 @@ def _load_topics(task: Task, topics: tuple[records.Topic, ...], info: TopicInfo)
     return len(new) + len(changed) + len(known)
 
 
-def _topic_fields(topic: records.Topic, info: dict[str, str], *, position: int) -> dict[str, Any]:
-    """Give the fields of a topic's row, typeset."""
-    latex = topic.latex or ""
+def _topic_fields(topic: records.Topic, file: TaskFile, page: TopicPage, *, position: int) -> dict[str, Any]:
+    """Give the fields of a topic's row."""
     return {
         "position": position,
         "title": topic.title,
         "body": topic.body,
         "tags": list(topic.tags),
         "formula_id": topic.formula_id or "",
-        "latex": latex,
-        "info": info,
-        "title_html": str(render_title(topic.title)),
-        "body_html": str(render_post(topic.body)),
-        "formula_html": str(render_formula(latex)) if latex else "",
+        "latex": topic.latex or "",
+        "thread_id": file.threads.get(topic.query_id, ""),
+        "info": dict(file.topic_info.get(topic.query_id, {})),
+        "title_html": page.title,
+        "body_html": page.body,
+        "formula_html": page.formula,
     }
 
 

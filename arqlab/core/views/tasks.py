@@ -59,6 +59,7 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "words": words,
         "choices": [(name, chosen[name], selectors.info_values(topics, name)) for name in selectors.TOPIC_FILTERS],
         "is_searched": bool(words or any(chosen.values())),
+        "organizes": permissions.may_organize(request.user, found.lab),
     }
     return render(request, "core/topic_list.html", context)
 

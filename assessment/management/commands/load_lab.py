@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import transaction
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
@@ -17,7 +16,10 @@ from arqlab.core.services import grant_role
 from arqlab.ir.records import FileRefusedError
 from assessment.selectors import lab_summary
 from assessment.services import load_lab
-from collection.models import Post
+from collection.management.progress import ProgressLine
+from collection.management.reporttext import import_lines, map_line
+from collection.models import Import, Post
+from collection.selectors import newest_map
 
 
 class Command(LabCommand):
@@ -34,18 +36,20 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the folder and print what the lab holds."""
+        line = ProgressLine(self.stderr, "The collection")
         try:
             organizer = person_named(options["organizer"]) if options["organizer"] else None
-            with transaction.atomic():
-                loaded = load_lab(folder=options["folder"], at=timezone.now(), by=organizer)
-                if organizer:
-                    grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
+            loaded = load_lab(folder=options["folder"], at=timezone.now(), by=organizer, progress=line)
+            if organizer:
+                grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
             raise CommandError(
                 f"Nothing was loaded: {options['folder']} has {len(error.problems)} "
                 f"problem{'s' * (len(error.problems) != 1)}.\n{problems}"
             ) from error
+        finally:
+            line.close()
         self._print(loaded.lab, is_changed=loaded.is_changed)
 
     def _print(self, lab: Lab, *, is_changed: bool) -> None:
@@ -61,3 +65,6 @@ class Command(LabCommand):
             posts = Post.objects.filter(collection=collection).count()
             kind = "complete" if collection.is_complete else "a sample"
             self.stdout.write(f"Collection {collection.slug}, {kind}: {posts} posts.")
+            for text in import_lines(Import.objects.filter(collection=collection)):
+                self.stdout.write(text)
+            self.stdout.write(map_line(newest_map(collection), collection))

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 from django.db import transaction
 
 from arqlab.ir import dumprecords
-from arqlab.ir.dumpfile import DumpRow, rows
+from arqlab.ir.dumpfile import DumpRow, blocks, dump_files, read_block
 from arqlab.ir.dumprecords import Window
-from arqlab.ir.records import Problem
+from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.seenids import SeenIds
 from collection.models import Collection, Import
 from collection.services.importing import aroundrows, tallies
@@ -34,7 +34,7 @@ from collection.services.importing.records import (
 
 Kind = Import.Kind
 # Rows that are only counted: the more at once, the fewer posts are written twice; a batch must give a sign within a minute.
-TALLIED = 250_000
+TALLIED = 100_000
 
 
 def _nothing(_: Collection) -> Counter[str]:
@@ -118,6 +118,16 @@ class _Batch:
     records: _Gathered
     problems: list[Problem] = field(default_factory=list)
     outside: int = 0
+    share: float = 0.0
+
+    def __len__(self) -> int:
+        """Give how many rows were read into it."""
+        return len(self.records) + len(self.problems) + self.outside
+
+    @property
+    def total(self) -> int | None:
+        """Give how many rows the file will have, as far as the part of it tells that was read."""
+        return round(self.rows / self.share) if self.share else None
 
 
 def import_file(
@@ -126,11 +136,13 @@ def import_file(
     """Take a file of the dump in, and give the record of how that went.
 
     A file that is in already is not read again, unless what it hangs on (the posts, for badges the users) came in later.
-    Rows outside the window, and those on posts that the collection does not hold, are counted and passed over.
+    Rows outside the window, and those on posts that the collection does not hold, are counted and passed over. `path` may
+    be packed, an archive or a folder. Raises FileRefusedError where there is no file, `UserError` when another process is
+    importing it.
     """
     if kind == Kind.POSTS:
         return import_posts(collection=collection, path=path, window=window, at=at, progress=progress)
-    way = _WAYS[kind]
+    way, path = _WAYS[kind], _file_of(path, kind)
     digest = file_digest(path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
     if _is_overtaken(record, way):
@@ -143,11 +155,20 @@ def import_file(
                 _store(record, way, batch)
                 save_progress(record=record, problems=batch.problems, at=at)
             if progress is not None:
-                progress(record.rows, None)
+                progress(record.rows, batch.total)
         with transaction.atomic():
             _count(record, way.finish(collection))
             finish_import(record=record, at=at)
     return record
+
+
+def _file_of(path: Path, kind: str) -> Path:
+    """Give the file of a kind, where `path` is the folder of a dump."""
+    file = dump_files(path).get(kind, path) if path.is_dir() else path
+    if not file.is_file():
+        expected, todo = "a file of the dump", "Name the file, or the folder or archive that holds it."
+        raise FileRefusedError([Problem(str(path), None, f"no {Import.Kind(kind).label.lower()}", expected, todo)])
+    return file
 
 
 def _is_overtaken(record: Import, way: _Way) -> bool:
@@ -166,22 +187,46 @@ def _begin_anew(record: Import, at: datetime) -> None:
 
 def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:
     """Give the rows in batches, but for those that are stored already: of these, only the ids are noted."""
-    seen, names, batch = SeenIds(), set[str](), _Batch(already, way.gather())
-    for row in rows(path, kind):
-        if isinstance(row, Problem):
-            batch.problems.append(row)
-            continue
-        found = way.read(row, path.name)
-        if not isinstance(found, Problem) and (key := way.key(found)) and not _is_new(key, seen, names):
-            found = _again(kind, key, row, path.name)
-        if row.number <= already:
-            continue
-        batch.rows = row.number
-        _put(batch, found, window)
-        if len(batch.records) + len(batch.problems) + batch.outside >= way.batch:
-            yield batch
-            batch = _Batch(row.number, way.gather())
+    met, batch, number = _Met(kind), _Batch(already, way.gather()), 0
+    for block in blocks(path, kind):
+        batch.share = block.share
+        for row in read_block(block):
+            if isinstance(row, DumpRow):
+                number = row.number
+                batch.rows = max(number, already)
+            # What is wrong with a row has no number: it stands after the row before it.
+            if number < already or (number == already and isinstance(row, DumpRow)):
+                met.read(way, row, block.source)
+                continue
+            _put(batch, met.read(way, row, block.source), window)
+            if len(batch) >= way.batch:
+                yield batch
+                batch = _Batch(batch.rows, way.gather(), share=block.share)
     yield batch
+
+
+class _Met:
+    """The keys of the rows so far: one that stands there again is a mistake."""
+
+    def __init__(self, kind: str) -> None:
+        self.what = Import.Kind(kind).label.lower()
+        self.numbers, self.names = SeenIds(), set[str]()
+
+    def read(self, way: _Way, row: DumpRow | Problem, source: str) -> Any:
+        """Give the record of a row, or what is wrong with it."""
+        found = row if isinstance(row, Problem) else way.read(row, source)
+        if isinstance(found, Problem) or self._is_new(way.key(found)):
+            return found
+        todo = "Take one of the two rows out; the first was taken."
+        return Problem(source, row.line, f"{way.key(found)} again among the {self.what}", "each of them once", todo)
+
+    def _is_new(self, key: str) -> bool:
+        """Note a key and say whether it is new; ids are digits, only tags have names. Old dumps have rows without."""
+        if key.isdecimal():
+            return self.numbers.add(int(key))
+        is_new = not key or key not in self.names
+        self.names.add(key)
+        return is_new
 
 
 def _put(batch: _Batch, found: Any, window: Window) -> None:
@@ -191,21 +236,6 @@ def _put(batch: _Batch, found: Any, window: Window) -> None:
         batch.records.append(found)
     else:
         batch.outside += 1
-
-
-def _is_new(key: str, seen: SeenIds, names: set[str]) -> bool:
-    """Note a key and say whether it is new; ids are digits, only tags have names."""
-    if key.isdecimal():
-        return seen.add(int(key))
-    is_new = key not in names
-    names.add(key)
-    return is_new
-
-
-def _again(kind: str, key: str, row: DumpRow, source: str) -> Problem:
-    what = Import.Kind(kind).label.lower()
-    found, todo = f"{key} again among the {what}", "Take one of the two rows out; the first was taken."
-    return Problem(source, row.line, found, "each of them once", todo)
 
 
 def _store(record: Import, way: _Way, batch: _Batch) -> None:

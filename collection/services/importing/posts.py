@@ -1,17 +1,151 @@
-"""Posts (stand-in until the whole module joins)."""
+"""Posts of a dump into rows: read as a stream, made safe, formulas found, stored batch by batch.
+
+Each batch is stored together with how far the file was read, so an import that was stopped or killed goes on from there.
+A post that the collection has is changed to what the file says; posts that the file lacks stay.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
+from django.db import transaction
+from django.db.models import QuerySet
+
+from arqlab.core.readyposts import IN, LATER, OUT, ReadyBlock, Work
+from arqlab.ir.dumpfile import blocks, dump_files
 from arqlab.ir.dumprecords import Window
-from collection.models import Collection, Import
-from collection.services.importing.records import Progress
+from arqlab.ir.records import FileRefusedError, Problem
+from collection.models import Collection, Import, Post
+from collection.services.importing.postsindex import index_posts
+from collection.services.importing.poststore import StoredPost, store_posts, takes_copy
+from collection.services.importing.records import (
+    Progress,
+    file_digest,
+    finish_import,
+    save_progress,
+    start_import,
+    stopped_on_error,
+)
+from collection.services.importing.threads import Threads
+from collection.services.importing.workers import ready_blocks, worth_starting
+
+BATCH = 2_000
+"""Posts that are stored together, about 3 MB: few enough for memory, enough that a commit costs little."""
+ASKED = 500
+"""Ids that one query asks for."""
 
 
 def import_posts(
     *, collection: Collection, path: Path, window: Window, at: datetime, progress: Progress | None = None
 ) -> Import:
-    """Take posts in."""
-    raise AssertionError("The stand-in takes no posts.")
+    """Take the questions and answers of a Posts.xml into a collection; gives the record of how that went.
+
+    `path` may be packed, an archive or a folder. A file that is in already is not read again. What cannot be read is among
+    the record's problems, and the rest is in. Raises FileRefusedError where there is no file, `UserError` when another
+    process is importing it.
+    """
+    path = dump_files(path).get("posts", path) if path.is_dir() else path
+    if not path.is_file():
+        todo = "Name a Posts.xml, or a folder or an archive that holds one."
+        raise FileRefusedError([Problem(str(path), None, "no such file", "Posts.xml", todo)])
+    digest = file_digest(path, "posts", *window)
+    record = start_import(collection=collection, kind=Import.Kind.POSTS, source=path.name, sha256=digest, at=at)
+    if record.state == Import.State.DONE:
+        return record
+    with stopped_on_error(record):
+        intake = _Intake(collection, record, at, Threads(path.name), progress)
+        works = _works(path, window, done=record.rows)
+        for ready in ready_blocks(works, processes=worth_starting(path.stat().st_size)):
+            intake.take(ready)
+        intake.store()
+        with transaction.atomic():
+            intake.settle_threads()
+            index_posts(collection)
+            finish_import(record=record, at=at)
+    return record
+
+
+def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:
+    as_copy = takes_copy()
+    for block in blocks(path, "posts"):
+        yield Work(block, window, is_stored=0 < block.last <= done, as_copy=as_copy)
+
+
+@dataclass
+class _Intake:
+    """A batch on its way into the database, and what is known of the posts before it."""
+
+    collection: Collection
+    record: Import
+    at: datetime
+    threads: Threads
+    progress: Progress | None
+    posts: list[StoredPost] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.may_exist = Post.objects.filter(collection=self.collection).exists()
+        self.reached, self.share = self.record.rows, 1.0
+
+    def take(self, ready: ReadyBlock) -> None:
+        """Take what was made of a block; of one that is stored already only the ids are noted."""
+        if ready.is_stored:
+            for post in ready.posts:
+                self.threads.take(post, Counter())
+            return
+        for post in ready.posts:
+            found = self.threads.take(post, self.counts)
+            if isinstance(found, StoredPost):
+                self.posts.append(found)
+            elif found is not None:
+                self.problems.append(found)
+        self.problems += ready.problems
+        self.counts.update(ready.counts)
+        self.reached, self.share = ready.last, ready.share
+        if len(self.posts) >= BATCH or len(self.problems) >= BATCH:
+            self.store()
+
+    def store(self) -> None:
+        """Store the batch and how far the file was read, and begin the next one."""
+        record = self.record
+        with transaction.atomic():
+            store_posts(self.collection, self.posts, may_exist=self.may_exist)
+            record.rows = self.reached
+            record.kept += len(self.posts)
+            self._count(self.counts)
+            save_progress(record=record, problems=self.problems, at=self.at)
+        self.posts, self.problems, self.counts = [], [], Counter()
+        if self.progress is not None:
+            self.progress(record.rows, round(record.rows / self.share) if self.share else None)
+
+    def _count(self, told: Mapping[str, int]) -> None:
+        counts = Counter(self.record.counts)
+        counts.update(told)
+        self.record.counts = dict(counts)
+
+    def settle_threads(self) -> None:
+        """See to the answers that came before their question, and report those whose question is not there."""
+        waiting = self.threads.waiting()
+        while some := list(islice(waiting, ASKED)):
+            places = self._places({parent for _, parent, _ in some})
+            lost = self._answers(post for post, parent, _ in some if places.get(parent) == OUT).delete()[0]
+            self._answers(post for post, parent, _ in some if places.get(parent) == LATER).update(is_searched=False)
+            alone = [self.threads.without_question(*one) for one in some if one[1] not in places]
+            self.record.kept -= lost
+            self._count({"without_question": len(alone), "outside_the_window": lost, "answers": -lost})
+            save_progress(record=self.record, problems=alone, at=self.at)
+
+    def _answers(self, numbers: Iterable[int]) -> QuerySet[Post]:
+        return Post.objects.filter(collection=self.collection, post_id__in=[str(number) for number in numbers])
+
+    def _places(self, numbers: set[int]) -> dict[int, str]:
+        """Give where questions lie, those that came later in the file and those that another file brought."""
+        found = {number: place for number in numbers if (place := self.threads.place_of(number))}
+        rest = self._answers(numbers - found.keys()).filter(kind=Post.Kind.QUESTION)
+        return found | {int(name): IN if is_in else LATER for name, is_in in rest.values_list("post_id", "is_searched")}

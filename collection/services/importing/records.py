@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -19,13 +19,12 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.ir.records import Problem
 from collection.models import Collection, Import, ImportProblem
+from collection.models.imports import SILENCE
 
 Progress = Callable[[int, int | None], None]
 """Is told after each batch how many rows are done, and how many there will be as far as the bytes read tell; None: unknown."""
 KEPT_PROBLEMS = 10_000
 """Problems of an import that are kept with their lines; the others are counted."""
-SILENCE = timedelta(seconds=60)
-"""After this long without a sign an import counts as dead. A batch takes seconds."""
 
 
 def file_digest(path: Path, *options: object) -> str:

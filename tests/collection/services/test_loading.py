@@ -7,15 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from arqlab.ir.labfile import read_lab
 from arqlab.ir.records import FileRefusedError
-from collection.models import Collection, Post
+from collection.models import Collection, Post, VisualMap
 from collection.selectors import collection_of, formulas_frame, posts_frame
-from collection.services import load_collection
-from tests.collection.factories import NOW, POSTS, collection_file, load_small
+from collection.services import load_collection, loading
+from collection.services.importing import import_file
+from tests.collection.factories import FORMULAS, NOW, POSTS, collection_file, load_small
 from tests.factories import LabFactory
 
 pytestmark = pytest.mark.django_db
@@ -42,14 +44,14 @@ def test_the_ids_stand_in_columns(lab: Lab, tmp_path: Path) -> None:
     assert posts_frame(lab).rows()[1] == ("10", "answer", "1")
     assert formulas_frame(lab).select("formula_id", "post_id", "visual_id").rows()[:2] == [
         ("7", "1", "70"),
-        ("8", "10", None),
+        ("8", "10", "71"),
     ]
 
 
 def test_a_gzipped_file_is_read(lab: Lab, tmp_path: Path) -> None:
     path = tmp_path / "Posts.xml.gz"
     path.write_bytes(gzip.compress(POSTS.encode()))
-    file = replace(collection_file(tmp_path, formulas=None), posts=path)
+    file = replace(collection_file(tmp_path, formulas=None), files={"posts": path})
     assert load_collection(lab=lab, file=file, at=NOW).posts.count() == 5
 
 
@@ -93,10 +95,98 @@ def test_a_lab_without_files_has_no_columns(lab: Lab, tmp_path: Path) -> None:
     assert (posts_frame(lab), formulas_frame(lab)) == (None, None)
 
 
-def test_a_broken_file_loads_nothing(lab: Lab, tmp_path: Path) -> None:
-    with pytest.raises(FileRefusedError):
-        load_small(lab, tmp_path, posts=POSTS.replace('Id="12"', 'Id="11"'))
+def test_a_row_that_cannot_be_read_is_in_the_report_and_the_rest_is_in(lab: Lab, tmp_path: Path) -> None:
+    loaded = load_small(lab, tmp_path, posts=POSTS.replace('Id="12"', 'Id="11"'))
+    record = loaded.imports.get(kind="posts")
+
+    assert (loaded.posts.count(), record.state, record.problem_count) == (4, "done", 1)
+    assert posts_frame(lab)["post_id"].to_list() == ["1", "10", "11", "2"]
+
+
+def test_a_cut_file_loads_what_stands_before_the_cut(lab: Lab, tmp_path: Path) -> None:
+    loaded = load_small(lab, tmp_path, posts=POSTS[: POSTS.index('<row Id="2"')])
+
+    assert loaded.imports.get(kind="posts").problem_count == 1
+    assert posts_frame(lab)["post_id"].to_list() == ["1", "10", "11"]
+
+
+def test_a_formula_that_cannot_be_read_is_in_the_report(lab: Lab, tmp_path: Path) -> None:
+    loaded = load_small(lab, tmp_path, formulas=FORMULAS + "x9\t12\t2\tanswer\t\tz\n")
+    [problem] = loaded.imports.get(kind="latex").problems.all()
+
+    assert (problem.source, problem.line) == ("formulas.tsv", 5)
+    assert formulas_frame(lab).height == 3
+
+
+def test_headings_that_cannot_be_understood_are_refused_before_anything_is_loaded(lab: Lab, tmp_path: Path) -> None:
+    with pytest.raises(FileRefusedError, match=r"formulas\.tsv:1"):
+        load_small(lab, tmp_path, formulas="formula\tplace\nx\t1\n")
     assert not Collection.objects.exists()
+
+
+def test_a_missing_file_is_refused_before_anything_is_loaded(lab: Lab, tmp_path: Path) -> None:
+    file = replace(collection_file(tmp_path), files={"posts": tmp_path / "none.xml"})
+
+    with pytest.raises(FileRefusedError, match="no such file"):
+        load_collection(lab=lab, file=file, at=NOW)
+    assert not Collection.objects.exists()
+
+
+def test_what_was_stopped_is_taken_up(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loading, "import_formulas", stop)
+        with pytest.raises(KeyboardInterrupt):
+            load_small(lab, tmp_path)
+    kept = list(Post.objects.values_list("pk", flat=True))
+    load_small(lab, tmp_path)
+
+    assert list(Post.objects.values_list("pk", flat=True)) == kept
+    assert formulas_frame(lab).height == 3
+
+
+def test_what_the_commands_brought_in_is_not_read_again(lab: Lab, tmp_path: Path) -> None:
+    file = collection_file(tmp_path)
+    collection = Collection.objects.create(slug="small", loaded_at=NOW)
+    import_file(collection=collection, kind="posts", path=file.posts, window=file.window, at=NOW)
+    kept = list(Post.objects.values_list("pk", flat=True))
+    load_collection(lab=lab, file=file, at=NOW)
+
+    assert list(Post.objects.values_list("pk", flat=True)) == kept
+
+
+def test_a_file_that_is_no_longer_named_is_forgotten(lab: Lab, tmp_path: Path) -> None:
+    load_small(lab, tmp_path)
+    loaded = load_small(lab, tmp_path, posts=None)
+
+    assert posts_frame(lab) is None
+    assert [record.kind for record in loaded.imports.all()] == ["latex"]
+
+
+def test_the_formulas_of_a_raw_dump_are_found_in_its_posts(lab: Lab, tmp_path: Path) -> None:
+    raw = (
+        '<posts><row Id="1" PostTypeId="1" Title="Why $a^2$?" Body="&lt;p&gt;See.&lt;/p&gt;"/>'
+        '<row Id="10" PostTypeId="2" ParentId="1" Body="&lt;p&gt;Since $a=2b$ and $a^{2}$.&lt;/p&gt;"/></posts>'
+    )
+    load_small(lab, tmp_path, posts=raw, formulas=None)
+    found = formulas_frame(lab)
+
+    assert found.select("formula_id", "post_id", "type").rows() == [
+        ("1.1", "1", "title"),
+        ("10.1", "10", "answer"),
+        ("10.2", "10", "answer"),
+    ]
+    assert found["visual_id"][0] == found["visual_id"][2] != found["visual_id"][1]
+
+
+def test_loading_within_a_transaction_that_is_rolled_back_leaves_nothing(lab: Lab, tmp_path: Path) -> None:
+    with transaction.atomic():
+        load_small(lab, tmp_path)
+        transaction.set_rollback(True)
+    assert not Collection.objects.exists()
+    assert not VisualMap.objects.exists()
 
 
 def test_the_real_sample_loads(lab: Lab, shared_data: Path) -> None:
@@ -104,3 +194,5 @@ def test_the_real_sample_loads(lab: Lab, shared_data: Path) -> None:
     loaded = load_collection(lab=lab, file=file, at=NOW)
     kinds = [loaded.posts.filter(kind=kind).count() for kind in ("question", "answer")]
     assert (kinds, posts_frame(lab).height) == ([2769, 3395], 6164)
+    assert formulas_frame(lab).height == 62131
+    assert formulas_frame(lab)["visual_id"].null_count() == 0

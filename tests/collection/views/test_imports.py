@@ -33,7 +33,7 @@ def test_the_overview_tells_what_is_here_and_what_is_not(scene: Scene, tmp_path:
 
     assert "Comments.xml" in html
     assert "No users were imported" in html
-    assert "manage.py import_posts small FOLDER" in html
+    assert "manage.py import_posts FOLDER --collection small" in html
     assert "No comments were imported" not in html
 
 

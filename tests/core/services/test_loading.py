@@ -72,6 +72,21 @@ class TestLoading:
         assert list(Topic.objects.values()) == before
         assert AuditEvent.objects.filter(verb="lab.load").count() == 1
 
+    def test_edits_of_the_information_outlive_the_folder(self, tmp_path):
+        load(write(tmp_path))
+        Topic.objects.filter(query_id="A.1").update(info_edits={"category": "concept"})
+        (tmp_path / "info.json").write_text('{"A.1": {"Category": "Proof", "Difficulty": "Low"}}')
+        load(tmp_path)
+
+        topic = Topic.objects.get(query_id="A.1")
+        assert topic.facts == {"category": "concept", "difficulty": "easy"}
+
+    def test_a_topic_has_the_thread_that_the_folder_tells(self, tmp_path):
+        (tmp_path / "formulas.tsv").write_text("id\ttopic_id\tthread_id\ttype\tformula\nq_1\tA.1\t4235721\ttitle\tx\n")
+        load(write(tmp_path, lab=LAB + 'topic_formulas = "formulas.tsv"\n'))
+
+        assert list(Topic.objects.values_list("query_id", "thread_id")) == [("A.1", "4235721"), ("A.2", "")]
+
     def test_a_changed_topic_keeps_its_row(self, tmp_path):
         load(write(tmp_path))
         before = Topic.objects.get(query_id="A.2").pk

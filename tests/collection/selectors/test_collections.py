@@ -8,8 +8,9 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from arqlab.core.models import Lab
+from collection.models import VisualMap
 from collection.selectors import collection_of, posts_frame, thread_of, visual_ids
-from tests.collection.factories import load_small
+from tests.collection.factories import FORMULAS, load_small
 
 pytestmark = pytest.mark.django_db
 
@@ -18,9 +19,22 @@ def test_a_lab_may_have_no_collection(lab: Lab) -> None:
     assert (collection_of(lab), posts_frame(lab), visual_ids(lab)) == (None, None, None)
 
 
-def test_only_known_visual_ids_are_given(lab: Lab, tmp_path: Path) -> None:
+def test_every_formula_has_a_visual_id_given_or_ours(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
+    assert visual_ids(lab).rows() == [("7", "70"), ("8", "71"), ("9", "70")]
+
+
+def test_before_the_first_version_the_given_visual_ids_are_known(lab: Lab, tmp_path: Path) -> None:
+    load_small(lab, tmp_path)
+    VisualMap.objects.all().delete()
     assert visual_ids(lab).rows() == [("7", "70"), ("9", "70")]
+
+
+def test_the_newest_version_gives_the_visual_ids(lab: Lab, tmp_path: Path) -> None:
+    load_small(lab, tmp_path)
+    assert visual_ids(lab)["visual_id"].to_list() == ["70", "71", "70"]
+    load_small(lab, tmp_path, formulas=FORMULAS.replace("\t70\t", "\t99\t"))
+    assert visual_ids(lab)["visual_id"].to_list() == ["99", "71", "99"]
 
 
 def test_columns_are_read_from_the_storage_once(

@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.ir.scoring import NOT_JUDGMENTS
 from assessment.models import Qrel, QrelSet
+from collection.models import VisualMap
 
 QRELS_COLUMNS = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
 
@@ -66,6 +67,7 @@ def lab_fingerprint(lab: Lab) -> str:
         Topic.objects.filter(task__lab=lab).order_by("pk"),
         QrelSet.objects.filter(task__lab=lab).order_by("pk"),
         lab.collections.order_by("pk"),
+        VisualMap.objects.filter(collection__labs=lab).order_by("pk"),
     )
     for rows in parts:
         for row in rows.values_list():

@@ -1,0 +1,136 @@
+"""The information of a task's topics, as organizers fill it in: on the page, or as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django import forms
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, Topic
+from arqlab.core.selectors import info_values
+from arqlab.ir.records import TaskKind
+from arqlab.ir.topicfacts import FactChange, fact_value, heading, info_fields
+
+INCOMPLETE = "The form did not come whole, and nothing was saved. Reload the page and try again."
+
+
+@dataclass(frozen=True)
+class FactCell:
+    """One value of a topic's information in the table: what is chosen, what may be, and what else somebody must know."""
+
+    field: str
+    heading: str
+    name: str
+    label: str
+    is_free: bool
+    value: str
+    options: tuple[str, ...]
+    folder: str
+    now: str
+
+    @property
+    def is_edited(self) -> bool:
+        """Say whether organizers changed what the folder says."""
+        return self.now != self.folder
+
+
+class InformationForm:
+    """The information of all topics of a task in one table. No form of Django's: it would have hundreds of fields.
+
+    `was` holds the values that the page showed, so that only what differs is written, over nobody else's change.
+    """
+
+    def __init__(self, task: Task, data: Mapping[str, str] | None = None) -> None:
+        self.fields = info_fields(TaskKind(task.kind))
+        self.topics = list(task.topics.order_by("position").defer("body", "body_html"))
+        self.data = data
+        self.headings = [(name, heading(name)) for name in self.fields]
+        self.free = [name for name, usual in self.fields.items() if not usual]
+        self.values = {
+            name: tuple(dict.fromkeys([*usual, *info_values(self.topics, name), *self._folder(name)]))
+            for name, usual in self.fields.items()
+        }
+
+    @property
+    def facts(self) -> dict[str, dict[str, str]]:
+        """Give what holds now, by topic and field."""
+        return {topic.query_id: {name: topic.facts.get(name, "") for name in self.fields} for topic in self.topics}
+
+    @property
+    def was(self) -> str:
+        """Give what holds now, for the page to send back."""
+        return json.dumps(self.facts)
+
+    @property
+    def rows(self) -> list[tuple[Topic, list[FactCell]]]:
+        """Give the topics with their cells, what was typed going before what holds."""
+        return [(topic, [self._cell(topic, name) for name in self.fields]) for topic in self.topics]
+
+    def changes(self) -> list[FactChange]:
+        """Give what was changed. Raises `UserError` for a form that did not come whole."""
+        data = self.data or {}
+        was = _shown_values(data.get("was", ""))
+        return [
+            FactChange(query_id, name, seen[name], value)
+            for query_id, seen in was.items()
+            for name in self.fields
+            if name in seen and (value := fact_value(name, data.get(f"{name}:{query_id}", seen[name]))) != seen[name]
+        ]
+
+    def _folder(self, name: str) -> list[str]:
+        """Give the folder's values, which an edit can be taken back to though no topic has it now."""
+        return sorted({topic.info[name] for topic in self.topics if topic.info.get(name)})
+
+    def _cell(self, topic: Topic, name: str) -> FactCell:
+        key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
+        value = now if self.data is None else fact_value(name, self.data.get(key, now))
+        options = self.values[name] if value in ("", *self.values[name]) else (*self.values[name], value)
+        return FactCell(
+            field=name,
+            heading=heading(name),
+            name=key,
+            label=f"{heading(name)} of {topic.query_id}",
+            is_free=not self.fields[name],
+            value=value,
+            options=options,
+            folder=topic.info.get(name, ""),
+            now=now,
+        )
+
+
+class InformationFileForm(forms.Form):
+    """A file of topic information."""
+
+    file = forms.FileField(
+        label="CSV or JSON file",
+        help_text="The columns of the labs' own files are understood. You see what would change before anything does.",
+        error_messages={
+            "required": "Choose the file with the topic information.",
+            "empty": "The file is empty. Choose the file with the topic information.",
+        },
+    )
+
+
+def read_changes(text: str) -> list[FactChange]:
+    """Read changes that a page sent back. Raises `UserError` for what no page of ours wrote."""
+    try:
+        rows = json.loads(text)
+        if all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):
+            return [FactChange(*row) for row in rows]
+    except (ValueError, TypeError):
+        pass
+    raise UserError(INCOMPLETE, code="incomplete")
+
+
+def _shown_values(text: str) -> dict[str, dict[str, str]]:
+    """Read what the page had shown."""
+    try:
+        was = json.loads(text)
+        if all(isinstance(value, str) for seen in was.values() for value in seen.values()):
+            return dict(was)
+    except (ValueError, AttributeError):
+        pass
+    raise UserError(INCOMPLETE, code="incomplete")

@@ -1,0 +1,155 @@
+"""Posts of a dump made ready for the database: read, checked, made safe. Needs no Django: worker processes do it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections import Counter
+from datetime import datetime
+from multiprocessing import parent_process
+from typing import Any, NamedTuple
+
+from arqlab.core.cleaning import RULES, clean_title_and_body
+from arqlab.ir.dumpfile import Block, read_block
+from arqlab.ir.postrecords import PostRecord, Window, read_post
+from arqlab.ir.records import Problem
+
+FIELDS = (
+    "post_id",
+    "kind",
+    "thread_id",
+    "title",
+    "body",
+    "clean_title",
+    "clean_body",
+    "rules",
+    "tags",
+    "score",
+    "views",
+    "accepted_id",
+    "author_id",
+    "author_name",
+    "created_at",
+)
+"""The fields of a ready post's values, in their order."""
+IN, LATER, OUT = "in", "later", "out"
+"""Where a moment lies: within the window, after it but kept, or outside."""
+
+
+class Work(NamedTuple):
+    """What is to be done with a block: of one that is stored already only the ids are noted.
+
+    `as_copy` asks for values as a line of PostgreSQL's COPY in its text format, not as a tuple.
+    """
+
+    block: Block
+    window: Window
+    is_stored: bool = False
+    as_copy: bool = False
+
+
+class ReadyPost(NamedTuple):
+    """A post whose values can be stored, the number of its thread, and where its moment lies."""
+
+    number: int
+    line: int
+    kind: str
+    thread: int
+    place: str
+    values: Any
+
+
+class ReadyBlock(NamedTuple):
+    """A block's posts, the problems of its rows, and what was counted; how far the file was read, in rows and as a share."""
+
+    last: int
+    share: float
+    is_stored: bool
+    posts: list[ReadyPost]
+    problems: list[Problem]
+    counts: dict[str, int]
+
+
+def make_ready(work: Work) -> ReadyBlock:
+    """Make the posts of a block ready, in their order."""
+    block, posts, problems = work.block, list[ReadyPost](), list[Problem]()
+    counts = Counter[str]()
+    give = _nothing if work.is_stored else _copy_line if work.as_copy else _values
+    for row in read_block(block):
+        if isinstance(row, Problem):
+            problems.append(row)
+            continue
+        record, found = read_post(row, block.source)
+        problems += found
+        if record is not None:
+            place = _place(work.window, record.created_at)
+            values = give(record, counts) if place != OUT else None
+            posts.append(ReadyPost(int(record.post_id), row.line, record.kind, int(record.thread_id), place, values))
+        elif not found:
+            counts["other_types"] += 1
+    return ReadyBlock(block.last, block.share, work.is_stored, posts, problems, dict(counts))
+
+
+def _place(window: Window, moment: datetime | None) -> str:
+    if window.searches(moment):
+        return IN
+    return LATER if window.keeps(moment) else OUT
+
+
+def _nothing(record: PostRecord, counts: Counter[str]) -> None:
+    return None
+
+
+def _values(record: PostRecord, counts: Counter[str]) -> tuple[Any, ...]:
+    """Give the values of FIELDS; a clean text is None where nothing was to change."""
+    title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
+    counts["formulas"] += len(title.formulas) + len(body.formulas)
+    counts["formulas_numbered"] += title.numbered + body.numbered
+    return (
+        record.post_id,
+        record.kind,
+        record.thread_id,
+        record.title,
+        record.body,
+        None if title.html == record.title else title.html,
+        None if body.html == record.body else body.html,
+        RULES,
+        record.tags,
+        *record[6:],
+    )
+
+
+def _copy_line(record: PostRecord, counts: Counter[str]) -> bytes:
+    """Give the values as COPY reads them: tabs between, backslashes before what has a meaning."""
+    post_id, kind, thread_id, title, body, clean_title, clean_body, rules, tags, *rest = _values(record, counts)
+    texts = (_text(title), _text(body), _null(clean_title), _null(clean_body))
+    listed = _text(json.dumps(tags, ensure_ascii=False)) if tags else "[]"
+    score, views, accepted_id, author_id, author_name, moment = rest
+    cells = (
+        *(post_id, kind, thread_id, *texts, str(rules), listed),
+        *("\\N" if number is None else str(number) for number in (score, views)),
+        *(accepted_id, author_id, _text(author_name), "\\N" if moment is None else moment.isoformat()),
+    )
+    return "\t".join(cells).encode() + b"\n"
+
+
+def _null(text: str | None) -> str:
+    return "\\N" if text is None else _text(text)
+
+
+def _text(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
+def begin_worker() -> None:
+    """Leave Ctrl-C to the process that started this one, and end when that was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,68 @@
+"""What organizers say of topics, changed on the pages: edits that lie over the folder's values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, Topic, User
+from arqlab.core.services.audit import record_event
+from arqlab.ir.records import TaskKind
+from arqlab.ir.topicfacts import LONGEST_VALUE, FactChange, edits_after, fact_value, info_fields
+
+MOST_NAMED = 10
+
+
+@transaction.atomic
+def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: User | None) -> int:
+    """Write changed values of the task's topics, all or none; give how many topics changed.
+
+    A value that equals the folder's own is kept as no edit. Raises `UserError` that names the topics for a value that
+    somebody else changed meanwhile (code `changed-meanwhile`), a topic that is gone, or a value that is too long.
+    """
+    Task.objects.select_for_update().get(pk=task.pk)  # of two organizers who save at once, one must see the other's
+    topics = {topic.query_id: topic for topic in task.topics.filter(query_id__in={one.query_id for one in changes})}
+    wanted = [one._replace(value=fact_value(one.field, one.value)) for one in changes]
+    _refuse(wanted, topics, fields=set(info_fields(TaskKind(task.kind))))
+    done: dict[str, list[str]] = {}
+    changed: dict[str, Topic] = {}
+    for one in wanted:
+        topic = topics[one.query_id]
+        before = topic.facts.get(one.field, "")
+        if before != one.value:
+            topic.info_edits = edits_after(topic.info, topic.info_edits, {one.field: one.value})
+            done[f"{one.query_id} {one.field.replace('_', ' ')}"] = [before, one.value]
+            changed[one.query_id] = topic
+    Topic.objects.bulk_update(changed.values(), ["info_edits"], batch_size=200)
+    if done:
+        record_event(verb="topics.change-information", target=task, lab=task.lab, actor=by, changes=done)
+    return len(changed)
+
+
+def _refuse(changes: Sequence[FactChange], topics: dict[str, Topic], *, fields: set[str]) -> None:
+    if unknown := {one.field for one in changes} - fields:
+        raise ValueError(f"not to be changed here: {sorted(unknown)}")
+    if gone := [one.query_id for one in changes if one.query_id not in topics]:
+        raise UserError(f"{_named(gone)} not in this task any more. Reload the page.", code="topic-gone")
+    if long := [one.query_id for one in changes if len(one.value) > LONGEST_VALUE]:
+        raise UserError(
+            f"A value of {', '.join(long)} has more than {LONGEST_VALUE} characters. Shorten it.", code="long-value"
+        )
+    stale = [one.query_id for one in changes if topics[one.query_id].facts.get(one.field, "") not in one[2:]]
+    if stale:
+        raise UserError(
+            f"{_named(stale)} changed by somebody else since you opened this page. Nothing was saved: compare what "
+            "they say now with what you chose, then save again.",
+            code="changed-meanwhile",
+        )
+
+
+def _named(topics: Sequence[str]) -> str:
+    """Name topics as the subject of a sentence, each once, with its verb."""
+    names = list(dict.fromkeys(topics))
+    verb = "was" if len(names) == 1 else "were"
+    if len(names) > MOST_NAMED:
+        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more topics"]
+    return f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {verb}"

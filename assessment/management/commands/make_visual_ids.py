@@ -1,0 +1,55 @@
+"""`manage.py make_visual_ids COLLECTION`: make the next version of a collection's visual ids."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.urls import reverse
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.models import Lab
+from assessment.selectors import judged_formulas, touched_judgments
+from collection.management.progress import ProgressLine
+from collection.management.reporttext import map_line
+from collection.models import Collection, VisualMap
+from collection.selectors import newest_map
+from collection.services import make_visual_map
+
+
+class Command(LabCommand):
+    """Group the instances of formulas anew; a new version is made only where an id differs."""
+
+    help = "Make the next version of a collection's visual ids, and say which judged formulas it touches."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the collection."""
+        parser.add_argument("collection", metavar="COLLECTION", help="the slug of a collection")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make the version and print its counts and the judged formulas that it touches."""
+        found = Collection.objects.filter(slug=options["collection"]).first()
+        if found is None:
+            known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none yet; load a lab first"
+            raise CommandError(f"There is no collection {options['collection']}. The collections are: {known}.")
+        before, line = newest_map(found), ProgressLine(self.stderr, "LaTeX without MathML")
+        try:
+            judged = judged_formulas(found.slug)
+            made = make_visual_map(collection=found, at=timezone.now(), judged=judged, again=True, progress=line)
+        finally:
+            line.close()
+        if made is not None and made == before:
+            self.stdout.write("Nothing to change.")
+        self.stdout.write(map_line(made, found))
+        if made is not None:
+            for lab in found.labs.order_by("slug"):
+                self._print_touched(lab, made)
+
+    def _print_touched(self, lab: Lab, version: VisualMap) -> None:
+        address = reverse("assessment:touched-list", args=[lab.slug, version.version])
+        if count := touched_judgments(lab, version).height:
+            self.stdout.write(f"{lab.slug}: {count:,} judgments are on formulas that changed; see {address}")
+        else:
+            self.stdout.write(f"{lab.slug}: no judged formula changed.")

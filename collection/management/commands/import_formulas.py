@@ -1,0 +1,50 @@
+"""`manage.py import_formulas --collection SLUG`: take the index of a collection's formulas in."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import LabCommand
+from collection.management.progress import ProgressLine
+from collection.management.reporttext import import_lines
+from collection.models import Collection
+from collection.services import import_formulas
+
+KINDS = ("latex", "slt", "opt")
+
+
+class Command(LabCommand):
+    """Take in what the index files say; name the rows that cannot be read, and take the rest in."""
+
+    help = "Take the index of a collection's formulas in: LaTeX, SLT and OPT, of any edition, each a TSV or a folder."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the collection and a path for each representation."""
+        parser.add_argument("--collection", metavar="SLUG", required=True)
+        for kind in KINDS:
+            parser.add_argument(
+                f"--{kind}", metavar="PATH", type=Path, help="a TSV, plain or compressed, or a folder of them"
+            )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read the files and print their counts and problems."""
+        files = {kind: options[kind] for kind in KINDS if options[kind]}
+        if not files:
+            raise CommandError("Name at least one file: --latex, --slt or --opt.")
+        if missing := [str(path) for path in files.values() if not path.exists()]:
+            raise CommandError(f"There is no {', '.join(missing)}. Name files that are there.")
+        now = timezone.now()
+        collection, _ = Collection.objects.get_or_create(slug=options["collection"], defaults={"loaded_at": now})
+        line = ProgressLine(self.stderr, "Formulas")
+        try:
+            records = import_formulas(collection=collection, files=files, at=now, progress=line)
+        finally:
+            line.close()
+        for text in import_lines(records):
+            self.stdout.write(text)
+        self.stdout.write(f"Now run: manage.py make_visual_ids {collection.slug}")

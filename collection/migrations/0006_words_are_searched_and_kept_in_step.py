@@ -1,0 +1,160 @@
+"""The part of the text index that each database does in its own way.
+
+SQLite: an FTS5 table over the words (its content is `collection_postwords`, so no text is kept twice), and triggers that
+tell it of each change; a deletion must name the old words, or the index decays. PostgreSQL: a text search configuration
+with English stems and without stop words (so that phrases of them are found), a generated column and its GIN index.
+
+Both: a post that is deleted or changed loses its words, and changes are counted in `collection_textindex`. Django
+rebuilds a table of SQLite for some later migrations, and then its triggers are gone: such a migration must call
+`keep_in_step` again; a test counts the triggers.
+"""
+
+from django.db import migrations
+
+CHANGED = "title body clean_title clean_body tags kind thread_id is_searched".split()
+
+SQLITE_INDEX = [
+    """
+    CREATE VIRTUAL TABLE collection_postwords_index USING fts5(
+        title, body, facets, content='collection_postwords', content_rowid='post_id', tokenize='porter unicode61')
+    """,
+    """
+    CREATE TRIGGER collection_postwords_added AFTER INSERT ON collection_postwords BEGIN
+        INSERT INTO collection_postwords_index(rowid, title, body, facets)
+        VALUES (NEW.post_id, NEW.title, NEW.body, NEW.facets);
+    END
+    """,
+    """
+    CREATE TRIGGER collection_postwords_removed AFTER DELETE ON collection_postwords BEGIN
+        INSERT INTO collection_postwords_index(collection_postwords_index, rowid, title, body, facets)
+        VALUES ('delete', OLD.post_id, OLD.title, OLD.body, OLD.facets);
+    END
+    """,
+    """
+    CREATE TRIGGER collection_postwords_changed AFTER UPDATE ON collection_postwords BEGIN
+        INSERT INTO collection_postwords_index(collection_postwords_index, rowid, title, body, facets)
+        VALUES ('delete', OLD.post_id, OLD.title, OLD.body, OLD.facets);
+        INSERT INTO collection_postwords_index(rowid, title, body, facets)
+        VALUES (NEW.post_id, NEW.title, NEW.body, NEW.facets);
+    END
+    """,
+]
+SQLITE_STEPS = {
+    "collection_post_words_of_new": """
+    CREATE TRIGGER collection_post_words_of_new AFTER INSERT ON collection_post BEGIN
+        UPDATE collection_textindex SET changes = changes + 1 WHERE collection_id = NEW.collection_id;
+    END
+    """,
+    "collection_post_words_of_deleted": """
+    CREATE TRIGGER collection_post_words_of_deleted AFTER DELETE ON collection_post BEGIN
+        DELETE FROM collection_postwords WHERE post_id = OLD.id;
+    END
+    """,
+    "collection_post_words_of_changed": f"""
+    CREATE TRIGGER collection_post_words_of_changed AFTER UPDATE OF {", ".join(CHANGED)} ON collection_post
+    WHEN {" OR ".join(f"OLD.{name} IS NOT NEW.{name}" for name in CHANGED)} BEGIN
+        DELETE FROM collection_postwords WHERE post_id = OLD.id;
+        DELETE FROM collection_postwords WHERE OLD.tags IS NOT NEW.tags AND post_id IN (
+            SELECT id FROM collection_post WHERE collection_id = OLD.collection_id AND thread_id = OLD.thread_id);
+        UPDATE collection_textindex SET changes = changes + 1 WHERE collection_id = NEW.collection_id;
+    END
+    """,
+}
+SQLITE_UNDO = [
+    *(f"DROP TRIGGER IF EXISTS {name}" for name in SQLITE_STEPS),
+    "DROP TRIGGER IF EXISTS collection_postwords_added",
+    "DROP TRIGGER IF EXISTS collection_postwords_removed",
+    "DROP TRIGGER IF EXISTS collection_postwords_changed",
+    "DROP TABLE IF EXISTS collection_postwords_index",
+]
+
+POSTGRESQL_INDEX = [
+    "CREATE TEXT SEARCH DICTIONARY arqlab_stem (TEMPLATE = snowball, Language = english)",
+    "CREATE TEXT SEARCH CONFIGURATION arqlab_words (COPY = pg_catalog.simple)",
+    """
+    ALTER TEXT SEARCH CONFIGURATION arqlab_words
+    ALTER MAPPING FOR asciiword, word, numword, asciihword, hword, numhword, hword_asciipart, hword_part, hword_numpart
+    WITH arqlab_stem
+    """,
+    """
+    ALTER TABLE collection_postwords ADD COLUMN words tsvector GENERATED ALWAYS AS (
+        setweight(to_tsvector('arqlab_words', title), 'A')
+        || setweight(to_tsvector('arqlab_words', body), 'D')
+        || setweight(to_tsvector('simple', facets), 'C')) STORED
+    """,
+    "CREATE INDEX post_words_searched ON collection_postwords USING gin (words)",
+]
+POSTGRESQL_STEPS = [
+    """
+    CREATE FUNCTION collection_post_words_of_new() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE collection_textindex SET changes = changes + 1;
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE FUNCTION collection_post_words_of_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        DELETE FROM collection_postwords WHERE post_id IN (SELECT id FROM gone);
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE FUNCTION collection_post_words_of_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        DELETE FROM collection_postwords WHERE post_id = OLD.id;
+        IF OLD.tags IS DISTINCT FROM NEW.tags THEN
+            DELETE FROM collection_postwords WHERE post_id IN (
+                SELECT id FROM collection_post WHERE collection_id = OLD.collection_id AND thread_id = OLD.thread_id);
+        END IF;
+        UPDATE collection_textindex SET changes = changes + 1 WHERE collection_id = NEW.collection_id;
+        RETURN NULL;
+    END $$
+    """,
+    # Once for a batch, and for all collections: cheaper than asking each row where it belongs.
+    """
+    CREATE TRIGGER collection_post_words_of_new AFTER INSERT ON collection_post
+    FOR EACH STATEMENT EXECUTE FUNCTION collection_post_words_of_new()
+    """,
+    """
+    CREATE TRIGGER collection_post_words_of_deleted AFTER DELETE ON collection_post
+    REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION collection_post_words_of_deleted()
+    """,
+    f"""
+    CREATE TRIGGER collection_post_words_of_changed AFTER UPDATE ON collection_post FOR EACH ROW
+    WHEN ({" OR ".join(f"OLD.{name} IS DISTINCT FROM NEW.{name}" for name in CHANGED)})
+    EXECUTE FUNCTION collection_post_words_of_changed()
+    """,
+]
+POSTGRESQL_UNDO = [
+    *(f"DROP TRIGGER IF EXISTS {name} ON collection_post" for name in SQLITE_STEPS),
+    *(f"DROP FUNCTION IF EXISTS {name}()" for name in SQLITE_STEPS),
+    "DROP INDEX IF EXISTS post_words_searched",
+    "ALTER TABLE collection_postwords DROP COLUMN IF EXISTS words",
+    "DROP TEXT SEARCH CONFIGURATION IF EXISTS arqlab_words",
+    "DROP TEXT SEARCH DICTIONARY IF EXISTS arqlab_stem",
+]
+
+
+def make_index(apps, schema_editor):
+    _run(schema_editor, sqlite=SQLITE_INDEX, postgresql=POSTGRESQL_INDEX)
+
+
+def keep_in_step(apps, schema_editor):
+    _run(schema_editor, sqlite=SQLITE_STEPS.values(), postgresql=POSTGRESQL_STEPS)
+
+
+def undo(apps, schema_editor):
+    _run(schema_editor, sqlite=SQLITE_UNDO, postgresql=POSTGRESQL_UNDO)
+
+
+def _run(schema_editor, *, sqlite, postgresql):
+    with schema_editor.connection.cursor() as cursor:
+        for statement in sqlite if schema_editor.connection.vendor == "sqlite" else postgresql:
+            cursor.execute(statement)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("collection", "0005_words_of_posts_and_pairs_of_formulas")]
+
+    operations = [
+        migrations.RunPython(make_index, undo),
+        migrations.RunPython(keep_in_step, migrations.RunPython.noop),
+    ]

@@ -1,0 +1,108 @@
+"""Questions with all that they may be chosen by to become topics."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from django.db.models import Count, QuerySet
+
+from arqlab.core.models import Topic
+from arqlab.ir.posttext import plain_title
+from arqlab.ir.topicchoice import Candidate, measure_text
+from collection.models import Collection, Comment, Post, PostLink
+
+BATCH = 1_000
+
+
+class _Around(NamedTuple):
+    """What stands around the questions of a batch, by their ids."""
+
+    answers: dict[str, int]
+    comments: dict[str, int]
+    duplicates: dict[str, list[str]]
+    related: dict[str, list[str]]
+
+
+def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
+    """Give the questions of a collection one by one: `later` (kept, not searched), `searched` or `all`.
+
+    Duplicates and related questions are those that are searched, whichever of the two links to the other.
+    """
+    questions = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION).order_by("pk")
+    if which != "all":
+        questions = questions.filter(is_searched=which == "searched")
+    for batch in _batches(questions):
+        around = _around(collection, [post.post_id for post in batch])
+        yield from (_candidate(post, around) for post in batch)
+
+
+def questions_named(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
+    """Give those of some posts that are questions of the collection, by id."""
+    found = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION, post_id__in=list(post_ids))
+    return {post.post_id: post for post in found}
+
+
+def topics_there() -> tuple[frozenset[str], tuple[str, ...]]:
+    """Give the questions that topics of any lab here were made of, and the titles of all topics."""
+    rows = Topic.objects.values_list("thread_id", "title")
+    threads, titles = frozenset(thread for thread, _ in rows if thread), {plain_title(title) for _, title in rows}
+    return threads, tuple(sorted(titles))
+
+
+def highest_topic_number() -> int:
+    """Give the highest number of the topics here, which new ones go on after; 0 where there are none."""
+    numbers = (query_id.rpartition(".")[2] for query_id in Topic.objects.values_list("query_id", flat=True))
+    return max((int(number) for number in numbers if number.isascii() and number.isdigit()), default=0)
+
+
+def _batches(questions: QuerySet[Post]) -> Iterator[list[Post]]:
+    batch: list[Post] = []
+    for post in questions.iterator(chunk_size=BATCH):
+        batch.append(post)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _around(collection: Collection, ids: list[str]) -> _Around:
+    answers = Post.objects.filter(collection=collection, kind=Post.Kind.ANSWER, thread_id__in=ids)
+    comments = Comment.objects.filter(collection=collection, post_id__in=ids)
+    links = PostLink.objects.filter(collection=collection).values_list("post_id", "related_id", "kind")
+    pairs = {(post, other, kind) for post, other, kind in links.filter(post_id__in=ids)}
+    pairs |= {(post, other, kind) for other, post, kind in links.filter(related_id__in=ids)}
+    others = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION, is_searched=True)
+    searched = set(others.filter(post_id__in={other for _, other, _ in pairs}).values_list("post_id", flat=True))
+    linked: dict[str, dict[str, list[str]]] = {kind: defaultdict(list) for kind in PostLink.Kind.values}
+    for post, other, kind in sorted(pairs):
+        if other in searched and other != post:
+            linked[kind][post].append(other)
+    return _Around(
+        answers=dict(answers.values_list("thread_id").annotate(Count("pk")).order_by()),
+        comments=dict(comments.values_list("post_id").annotate(Count("pk")).order_by()),
+        duplicates=linked[PostLink.Kind.DUPLICATE],
+        related=linked[PostLink.Kind.RELATED],
+    )
+
+
+def _candidate(post: Post, around: _Around) -> Candidate:
+    measures = measure_text(post.safe_title, post.safe_body)
+    return Candidate(
+        post_id=post.post_id,
+        title=plain_title(post.safe_title),
+        created=post.created_at,
+        score=post.score,
+        answers=around.answers.get(post.post_id, 0),
+        comments=around.comments.get(post.post_id, 0),
+        views=post.views,
+        words=measures.words,
+        formulas=measures.formulas,
+        title_formulas=measures.title_formulas,
+        flesch=measures.flesch,
+        duplicates=tuple(around.duplicates.get(post.post_id, ())),
+        related=tuple(around.related.get(post.post_id, ())),
+        tags=tuple(post.tags),
+    )

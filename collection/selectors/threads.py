@@ -1,0 +1,134 @@
+"""A thread: a question with its answers and what stands around them, each read in one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db.models import F, Q
+
+from collection.models import Author, Collection, Comment, Post, PostLink
+
+
+class LinkedQuestion(NamedTuple):
+    """A post that people of the site linked with a thread; `post` is None where the collection does not hold it."""
+
+    post_id: str
+    post: Post | None
+
+
+@dataclass(frozen=True)
+class Links:
+    """The four ways in which questions are linked, each from the thread's point of view."""
+
+    duplicate_of: tuple[LinkedQuestion, ...] = ()
+    duplicates: tuple[LinkedQuestion, ...] = ()
+    linked: tuple[LinkedQuestion, ...] = ()
+    linked_from: tuple[LinkedQuestion, ...] = ()
+
+    @property
+    def posts(self) -> list[Post]:
+        """Give the linked posts that the collection holds."""
+        groups = (self.duplicate_of, self.duplicates, self.linked, self.linked_from)
+        return [found.post for group in groups for found in group if found.post is not None]
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A question (None where only answers were loaded), its answers (the accepted one first, then by score, ties as
+    they were loaded), comments by the post's id, authors by their id."""
+
+    collection: Collection
+    thread_id: str
+    question: Post | None
+    answers: tuple[Post, ...]
+    comments: Mapping[str, tuple[Comment, ...]]
+    authors: Mapping[str, Author]
+    links: Links
+
+    @property
+    def posts(self) -> tuple[Post, ...]:
+        """Give the question, if it is there, and the answers, as a page shows them."""
+        return (*([self.question] if self.question else []), *self.answers)
+
+    @property
+    def accepted_id(self) -> str:
+        """Give the id of the answer that the asker accepted, or an empty string."""
+        return self.question.accepted_id if self.question else ""
+
+
+def find_thread(collection: Collection, post_id: str) -> Thread | None:
+    """Give the thread of a question or an answer; None when the collection does not hold the post."""
+    thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
+    posts = list(Post.objects.filter(collection=collection, thread_id__in=thread).order_by("pk"))
+    return _thread(collection, posts) if posts else None
+
+
+def find_posts(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
+    """Give the posts of ids that the collection holds, without their texts but titles."""
+    wanted = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
+    return {post.post_id: post for post in wanted.defer("body", "clean_body")}
+
+
+def find_commented(collection: Collection, comment_ids: Iterable[str]) -> dict[str, str]:
+    """Give, for the ids of comments that the collection holds, the id of the post that they stand under."""
+    wanted = Comment.objects.filter(collection=collection, comment_id__in=set(comment_ids))
+    return dict(wanted.values_list("comment_id", "post_id"))
+
+
+def _thread(collection: Collection, posts: list[Post]) -> Thread:
+    question = next((post for post in posts if post.kind == Post.Kind.QUESTION), None)
+    accepted = question.accepted_id if question else ""
+    answers = [post for post in posts if post.kind == Post.Kind.ANSWER]
+    answers.sort(key=lambda post: (post.post_id != accepted, post.score is None, -(post.score or 0)))
+    comments = _comments(collection, [post.post_id for post in posts])
+    written = {post.author_id for post in posts}
+    written |= {comment.author_id for group in comments.values() for comment in group}
+    return Thread(
+        collection=collection,
+        thread_id=posts[0].thread_id,
+        question=question,
+        answers=tuple(answers),
+        comments=comments,
+        authors=_authors(collection, written - {""}),
+        links=_links(collection, [post.post_id for post in posts]),
+    )
+
+
+def _comments(collection: Collection, post_ids: list[str]) -> dict[str, tuple[Comment, ...]]:
+    found: dict[str, list[Comment]] = {}
+    wanted = Comment.objects.filter(collection=collection, post_id__in=post_ids)
+    for comment in wanted.order_by(F("created_at").asc(nulls_last=True), "pk"):
+        found.setdefault(comment.post_id, []).append(comment)
+    return {post_id: tuple(group) for post_id, group in found.items()}
+
+
+def _authors(collection: Collection, author_ids: set[str]) -> dict[str, Author]:
+    wanted = Author.objects.filter(collection=collection, author_id__in=author_ids)
+    return {author.author_id: author for author in wanted}
+
+
+def _links(collection: Collection, post_ids: list[str]) -> Links:
+    """Sort the links of a thread's posts; a question that is a duplicate is not named again as linked."""
+    own = set(post_ids)
+    rows = list(
+        PostLink.objects.filter(collection=collection)
+        .filter(Q(post_id__in=own) | Q(related_id__in=own))
+        .values_list("post_id", "related_id", "kind")
+    )
+    posts = find_posts(collection, {post_id for row in rows for post_id in row[:2]} - own)
+    groups: dict[tuple[bool, str], dict[str, None]] = {}
+    for post_id, related_id, kind in rows:
+        is_ours = post_id in own
+        other = related_id if is_ours else post_id
+        if other not in own:
+            groups.setdefault((is_ours, kind), {})[other] = None
+    named: set[str] = set()
+    sorted_ids: list[list[str]] = []
+    for kind in PostLink.Kind.DUPLICATE, PostLink.Kind.RELATED:
+        for is_ours in (True, False):
+            ids = sorted(set(groups.get((is_ours, kind), {})) - named, key=lambda post_id: (len(post_id), post_id))
+            named |= set(ids)
+            sorted_ids.append(ids)
+    return Links(*(tuple(LinkedQuestion(post_id, posts.get(post_id)) for post_id in ids) for ids in sorted_ids))

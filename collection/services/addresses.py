@@ -1,0 +1,39 @@
+"""Which addresses in posts lead to a page of the collection here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.urls import reverse
+
+from arqlab.core.models import Lab
+from arqlab.ir.postaddress import PostAddress, post_address
+from collection.selectors import Thread, find_commented, find_posts
+
+
+def page_of(lab: Lab, post_id: str) -> str:
+    """Give the address of a post on its thread's page."""
+    return f"{reverse('collection:post-detail', args=[lab.slug, post_id])}#post-{post_id}"
+
+
+def local_pages(addresses: Iterable[str], *, thread: Thread, lab: Lab) -> dict[str, str]:
+    """Give the local page for each address that leads to a post or a comment of the collection, in two queries.
+
+    What stands in the thread itself is reached without leaving the page.
+    """
+    named = {address: found for address in addresses if (found := post_address(address))}
+    comments = find_commented(thread.collection, {found.comment_id for found in named.values()} - {""})
+    wanted = {post_id for found in named.values() for post_id in found.post_ids} | set(comments.values())
+    posts = find_posts(thread.collection, wanted)
+    here = {post.post_id for post in thread.posts}
+
+    def page(found: PostAddress) -> str | None:
+        under = comments.get(found.comment_id, "")
+        for post_id in (under, *found.post_ids):
+            if post_id not in posts:
+                continue
+            place = f"#comment-{found.comment_id}" if post_id == under else f"#post-{post_id}"
+            return place if post_id in here else page_of(lab, post_id).partition("#")[0] + place
+        return None
+
+    return {address: local for address, found in named.items() if (local := page(found))}

@@ -1,0 +1,108 @@
+"""LaTeX that came without MathML, converted to layout strings: each distinct LaTeX once, in batches.
+
+What became of it is kept as columns (latex, layout, error, engine), failures too, as the work goes on. A formula that
+brings its batch down is found by halving the batch until it is alone. Another converter, or another version of it, does
+all again: layouts of two converters are not mixed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import polars as pl
+from django.conf import settings
+from django.db import transaction
+
+from arqlab.core.conversion import converter, converter_name
+from arqlab.ir.mathml import layout_strings
+from collection.models import Collection
+from collection.selectors.collections import scan_columns
+from collection.services.columns import name_columns, store_frame
+from collection.services.importing.records import Progress
+
+BATCH = 500
+KEEP_EVERY = 60.0
+"""Seconds of conversion that a process which dies may lose."""
+SCHEMA = {"latex": pl.String, "layout": pl.String, "error": pl.String, "engine": pl.String}
+NO_MATHML = "The engine gives no MathML for it."
+NO_LAYOUT = "The MathML that the engine gives cannot be read."
+
+_Result = tuple[str, str | None, str | None]  # LaTeX, layout, error
+
+
+class Conversions(NamedTuple):
+    """How many distinct LaTeX strings were converted now, and how many of them failed."""
+
+    converted: int
+    failed: int
+
+
+def convert_latex(*, collection: Collection, progress: Progress | None = None) -> Conversions:
+    """Convert what has no layout and was not tried by this engine; gives what was done now."""
+    waiting = _waiting(collection)
+    todo = waiting.filter(~waiting.is_in(converted_latex(collection)["latex"].implode())).to_list()
+    new: list[_Result] = []
+    done, failed, kept = 0, 0, time.monotonic()
+    for start in range(0, len(todo), BATCH):
+        results = list(_converted(todo[start : start + BATCH]))
+        new += results
+        done, failed = done + len(results), failed + sum(error is not None for _, _, error in results)
+        if progress:
+            progress(done, len(todo))
+        if done == len(todo) or time.monotonic() - kept > KEEP_EVERY:
+            _keep(collection, new)
+            new, kept = [], time.monotonic()
+    return Conversions(done, failed)
+
+
+def converted_latex(collection: Collection) -> pl.DataFrame:
+    """Give what this engine made of the collection's LaTeX: latex, layout (null: failed), error, engine."""
+    return _kept(collection).filter(engine=engine())
+
+
+def engine() -> str:
+    """Give the name of the converter that the settings choose, with its version."""
+    return converter_name(exact=settings.LATEXML)
+
+
+def _kept(collection: Collection) -> pl.DataFrame:
+    return scan_columns(collection.conversions).collect() if collection.conversions else pl.DataFrame(schema=SCHEMA)
+
+
+def _keep(collection: Collection, results: Sequence[_Result]) -> None:
+    rows = [(*result, engine()) for result in results]
+    new = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    whole = pl.concat([_kept(collection).join(new, on="latex", how="anti"), new])
+    with transaction.atomic():
+        name_columns(collection, conversions=store_frame(slug=collection.slug, what="conversions", frame=whole))
+
+
+def _waiting(collection: Collection) -> pl.Series:
+    """Give each LaTeX once that some instance has without a layout."""
+    if not collection.formulas_index:
+        return pl.Series("latex", [], pl.String)
+    without = scan_columns(collection.formulas_index).filter(
+        pl.col("layout").is_null() & (pl.col("latex").str.strip_chars() != "")
+    )
+    return without.select(pl.col("latex").unique().sort()).collect().to_series()
+
+
+def _converted(batch: Sequence[str]) -> Iterator[_Result]:
+    try:
+        yield from _layouts(batch)
+    except Exception as error:  # noqa: BLE001  # whatever one formula does to the engine, the others are converted
+        if len(batch) == 1:
+            yield batch[0], None, f"{type(error).__name__}: {error}"
+        else:
+            middle = len(batch) // 2
+            yield from _converted(batch[:middle])
+            yield from _converted(batch[middle:])
+
+
+def _layouts(batch: Sequence[str]) -> list[_Result]:
+    with converter(exact=settings.LATEXML) as used:
+        mathml = [used.convert(latex) for latex in batch]
+    results = zip(batch, mathml, layout_strings(mathml), strict=True)
+    return [(latex, layout, None if layout else NO_LAYOUT if text else NO_MATHML) for latex, text, layout in results]

@@ -1,0 +1,197 @@
+"""The formula index into columns: LaTeX, layout and MathML of every instance, joined by formula id.
+
+The whole of Math Stack Exchange has 28 million instances. Its index is read in parts that are put down on disk; of all
+ids only a hash is held (eight bytes each), by which a layout finds the part that its instance stands in, in whatever
+order the files are. No more than a part of any file is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+from django.db import transaction
+
+from arqlab.ir.formulaindex import IndexPart, read_index
+from arqlab.ir.mathml import layout_strings
+from collection.models import Collection, Import, Post
+from collection.selectors.collections import scan_columns
+from collection.services.columns import name_columns, store_file
+from collection.services.importing.parts import INDEX_COLUMNS, IndexRows, Layouts, Parts
+from collection.services.importing.records import (
+    Progress,
+    finish_import,
+    save_progress,
+    start_import,
+    stopped_on_error,
+)
+
+KINDS = ("latex", "slt", "opt")
+FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}
+FORMAT = "1"
+"""Of the columns that are written. Raised when these change, so that the files are read again."""
+
+
+def import_formulas(
+    *, collection: Collection, files: Mapping[str, Path], at: datetime, progress: Progress | None = None
+) -> list[Import]:
+    """Take the representations of a formula index in: `files` by kind (latex, slt, opt), each a TSV or a folder of them.
+
+    What is not among them stays as it was taken in before. An import that was stopped starts again: nothing of it was
+    stored. Gives the record of each file.
+    """
+    with ExitStack() as stack:
+        records: dict[str, Import] = {}
+        for kind in (kind for kind in KINDS if kind in files):
+            records[kind] = _record(collection, kind, files[kind], at)
+            stack.enter_context(stopped_on_error(records[kind]))
+        if not all(_stands(collection, record) for record in records.values()):
+            _take_in(_Sources(collection, files, records), at, progress)
+    return list(records.values())
+
+
+def forget_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> None:
+    """Forget representations: their columns, and that their files were taken in."""
+    kinds = tuple(kinds)
+    name_columns(collection, **{FIELDS[kind]: "" for kind in kinds})
+    Import.objects.filter(collection=collection, kind__in=kinds).delete()
+
+
+def _record(collection: Collection, kind: str, path: Path, at: datetime) -> Import:
+    return start_import(collection=collection, kind=kind, source=path.name, sha256=_digest(path), at=at)
+
+
+def _stands(collection: Collection, record: Import) -> bool:
+    """Say whether the columns are those of the record's file: the last one of its kind that was taken in."""
+    newest = Import.objects.filter(collection=collection, kind=record.kind, state=Import.State.DONE)
+    last = newest.order_by("-finished_at", "-pk").first()
+    return last == record and bool(getattr(collection, FIELDS[record.kind]) or collection.formulas_index)
+
+
+def _digest(path: Path) -> str:
+    """Give the sha256 of a file, or over the files of a folder by their names, and of the columns' format."""
+    whole = hashlib.sha256(FORMAT.encode())
+    for one in sorted(path.iterdir()) if path.is_dir() else [path]:
+        with one.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """Which files are taken into which collection, with their records."""
+
+    collection: Collection
+    files: Mapping[str, Path]
+    records: Mapping[str, Import]
+
+
+def _take_in(sources: _Sources, at: datetime, progress: Progress | None) -> None:
+    for record in sources.records.values():
+        record.problems.all().delete()
+        record.rows = record.kept = record.problem_count = 0
+        record.counts, record.state, record.finished_at = {}, Import.State.RUNNING, None
+        save_progress(record=record, at=at)
+    with TemporaryDirectory(prefix="arqlab-formulas-") as folder:
+        names = _Reading(sources, Path(folder), at, progress).store()
+    with transaction.atomic():
+        name_columns(sources.collection, **names)
+        for record in sources.records.values():
+            finish_import(record=record, at=at)
+
+
+class _Reading:
+    """One reading of an index, with its parts in a folder."""
+
+    def __init__(self, sources: _Sources, folder: Path, at: datetime, progress: Progress | None) -> None:
+        self.collection, self.files, self.records = sources.collection, sources.files, sources.records
+        self.folder, self.at, self.progress = folder, at, progress
+
+    def store(self) -> dict[str, str]:
+        """Read all, store the columns, and give their names by field."""
+        rows = IndexRows(self.folder / "rows")
+        for frame in self._rows():
+            rows.add(frame)
+        rows.close()
+        layouts = Layouts(self.folder / "layouts", rows)
+        names = {FIELDS[kind]: self._mathml(kind, layouts) for kind in ("slt", "opt") if kind in self.files}
+        if "slt" not in self.files:
+            for frame in self._stored("formula_id", "layout"):
+                layouts.add(frame)
+        return names | {"formulas_index": self._index(rows, layouts)}
+
+    def _rows(self) -> Iterator[pl.DataFrame]:
+        """Give the rows of the LaTeX index; without one those that were stored, else those of another representation."""
+        if "latex" in self.files:
+            for part in self._parts("latex"):
+                yield part.frame.rename({"visual_id": "given_visual_id", "formula": "latex"})
+        elif self.collection.formulas_index:
+            yield from self._stored(*INDEX_COLUMNS)
+        else:
+            for part in read_index(next(iter(self.files.values()))):
+                yield part.frame.rename({"visual_id": "given_visual_id"}).with_columns(latex=pl.lit(None, pl.String))
+
+    def _mathml(self, kind: str, layouts: Layouts) -> str:
+        """Store the MathML of a representation; gives its name."""
+        written, unknown, read = Parts(self.folder / kind), 0, 0
+        for part in self._parts(kind):
+            written.add(part.frame.select("formula_id", mathml="formula"))
+            frame = part.frame.select("formula_id")
+            if kind == "slt":
+                frame = frame.with_columns(layout=pl.Series(layout_strings(part.frame["formula"]), dtype=pl.String))
+                read += frame["layout"].count()
+            unknown += layouts.add(frame)
+        counts = {"instances": self.records[kind].kept, "without LaTeX": unknown}
+        self.records[kind].counts = counts | ({"with a layout": read} if kind == "slt" else {})
+        return self._saved(kind, written)
+
+    def _index(self, rows: IndexRows, layouts: Layouts) -> str:
+        written, posts = Parts(self.folder / "index"), _post_ids(self.collection)
+        instances = with_layout = given = spurious = 0
+        for frame in layouts.joined(rows):
+            instances += frame.height
+            with_layout += frame["layout"].count()
+            given += frame["given_visual_id"].count()
+            spurious += 0 if posts is None else frame.join(posts, on="post_id", how="anti").height
+            written.add(frame)
+        counts = {"instances": instances, "with a layout": with_layout, "without a layout": instances - with_layout}
+        counts["with a visual id given"] = given
+        if posts is not None:
+            counts["whose post is not in the collection"] = spurious
+        if record := self.records.get("latex"):
+            record.counts = counts
+        return self._saved("formulas", written)
+
+    def _parts(self, kind: str) -> Iterator[IndexPart]:
+        """Read a representation, with its record kept up to date."""
+        record = self.records[kind]
+        for part in read_index(self.files[kind]):
+            record.rows += part.frame.height + len(part.problems)
+            record.kept += part.frame.height
+            save_progress(record=record, problems=part.problems, at=self.at)
+            if self.progress:
+                self.progress(record.rows, None)
+            yield part
+
+    def _stored(self, *columns: str) -> Iterator[pl.DataFrame]:
+        """Give columns of the index as it was stored before, part by part."""
+        if self.collection.formulas_index:
+            index = scan_columns(self.collection.formulas_index)
+            yield from index.select(columns).collect_batches(maintain_order=True)
+
+    def _saved(self, what: str, written: Parts) -> str:
+        path = self.folder / f"{what}.parquet"
+        written.write(path)
+        return store_file(slug=self.collection.slug, what=what, path=path)
+
+
+def _post_ids(collection: Collection) -> pl.DataFrame | None:
+    """Give the ids of the collection's posts; None when it has none, and no formula can be said to lack its post."""
+    ids = list(Post.objects.filter(collection=collection).values_list("post_id", flat=True).iterator(50_000))
+    return pl.DataFrame({"post_id": ids}, schema={"post_id": pl.String}) if ids else None

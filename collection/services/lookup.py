@@ -1,0 +1,211 @@
+"""Looking up what a person asks for: posts by words and by formulas, formulas that look alike, ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count
+from django.utils.safestring import SafeString
+
+from arqlab.core.typesetting import presentation_mathml
+from arqlab.ir.mathml import layout_string
+from arqlab.ir.postquery import PostQuery
+from arqlab.ir.snippet import joined, marked, snippet
+from collection.models import Collection, Post, VisualMap
+from collection.selectors import (
+    Looks,
+    form_of,
+    formulas_like,
+    instances_of,
+    newest_forms,
+    search_posts,
+    titles_of,
+    visual_id_of,
+)
+from collection.services.indexing import formula_index_is_small, index_formulas
+from collection.services.snippets import snippet_html
+
+RESULTS_A_PAGE = 20
+POSTS_OF_FORMULAS = 5_000
+"""Posts with a formula among which words are looked for; those with the same formula come first."""
+
+
+class Known(NamedTuple):
+    """Something that has the id that was asked for: a post, a formula instance or a visual id."""
+
+    kind: str
+    number: str
+    visual_id: str = ""
+
+
+class Result(NamedTuple):
+    """A post that was found, as a list shows it."""
+
+    post: Post
+    title: SafeString
+    text: SafeString
+    answers: int
+    formula_id: str
+
+
+@dataclass
+class Found:
+    """All that was found. `is_any` says that no post had all words, so that posts with some of them are shown."""
+
+    page: Page[int]
+    results: list[Result] = field(default_factory=list)
+    known: list[Known] = field(default_factory=list)
+    looks: list[tuple[str, Looks]] = field(default_factory=list)
+    is_any: bool = False
+    has_all_pairs: bool = True
+
+
+class _Posts(NamedTuple):
+    total: int
+    posts: list[Post]
+    formula_ids: dict[str, list[str]]
+    is_any: bool = False
+
+
+def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Found:
+    """Find what a query asks for; `page` is a page number, and what is none is taken for the nearest that is there."""
+    version = newest_forms(collection)
+    if version and query.formulas:
+        version = ready_for_formulas(version)
+    found = Found(_page(0, page))
+    found.known = list(_known(collection, version, query))
+    if version:
+        found.looks = [(latex, look_alike(version, latex)) for latex in query.formulas]
+        found.has_all_pairs = bool(version.pairs) or not query.formulas
+    if not (query.asks_for_posts or query.formulas):
+        return found
+    wanted = _wanted(page)
+    posts = _posts(collection, version, query, found.looks, wanted)
+    if not posts.posts and posts.total:
+        wanted = -(-posts.total // RESULTS_A_PAGE)
+        posts = _posts(collection, version, query, found.looks, wanted)
+    found.page, found.is_any = _page(posts.total, wanted), posts.is_any
+    found.results = _results(collection, query, posts)
+    return found
+
+
+def ready_for_formulas(version: VisualMap) -> VisualMap:
+    """Give the version with its index of pairs, which a small one gets now; a large one's is made by the beat task."""
+    return index_formulas(version=version) if not version.pairs and formula_index_is_small(version) else version
+
+
+def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> Looks:
+    """Find the formulas that look like LaTeX."""
+    mathml = presentation_mathml(latex)
+    return formulas_like(version, latex=latex, layout=layout_string(mathml) if mathml else None, limit=limit)
+
+
+# --- ids -------------------------------------------------------------------------------------------------------------
+
+
+def _known(collection: Collection, version: VisualMap | None, query: PostQuery) -> Sequence[Known]:
+    asked = list(query.ids)
+    if query.number:
+        asked += [(kind, query.number) for kind in ("post", "formula", "visual")]
+    return [known for kind, number in asked if (known := _one_known(collection, version, kind, number))]
+
+
+def _one_known(collection: Collection, version: VisualMap | None, kind: str, number: str) -> Known | None:
+    if kind == "post":
+        is_there = Post.objects.filter(collection=collection, post_id=number).exists()
+        return Known("post", number) if is_there else None
+    if version is None:
+        return None
+    if kind == "formula":
+        visual_id = visual_id_of(version, number)
+        return Known("formula", number, visual_id) if visual_id else None
+    return Known("visual", number, number) if form_of(version, number) else None
+
+
+# --- posts -----------------------------------------------------------------------------------------------------------
+
+
+def _posts(
+    collection: Collection, version: VisualMap | None, query: PostQuery, looks: list[tuple[str, Looks]], wanted: int
+) -> _Posts:
+    offset = (wanted - 1) * RESULTS_A_PAGE
+    if not query.formulas:
+        return _by_words(collection, query, offset)
+    holding = _posts_with_all(collection, version, looks) if version else {}
+    if query.asks_for_posts and query.phrases:
+        return _by_words(collection, query, offset, holding)
+    ids = list(holding)
+    if query.asks_for_posts:
+        match = search_posts(collection, query, limit=POSTS_OF_FORMULAS, among=ids[:POSTS_OF_FORMULAS])
+        kept = set(Post.objects.filter(pk__in=match.keys).values_list("post_id", flat=True))
+        ids = [post_id for post_id in ids if post_id in kept]
+    part = ids[offset : offset + RESULTS_A_PAGE]
+    posts = {post.post_id: post for post in Post.objects.filter(collection=collection, post_id__in=part)}
+    return _Posts(len(ids), [posts[post_id] for post_id in part if post_id in posts], holding)
+
+
+def _by_words(
+    collection: Collection, query: PostQuery, offset: int, holding: dict[str, list[str]] | None = None
+) -> _Posts:
+    among = None if holding is None else list(holding)[:POSTS_OF_FORMULAS]
+    match = search_posts(collection, query, offset=offset, limit=RESULTS_A_PAGE, among=among)
+    is_any = match.total == 0 and len(query.phrases) > 1
+    if is_any:
+        query = replace(query, any_phrase=True)
+        match = search_posts(collection, query, offset=offset, limit=RESULTS_A_PAGE, among=among)
+    posts = Post.objects.in_bulk(match.keys)
+    return _Posts(match.total, [posts[key] for key in match.keys if key in posts], holding or {}, is_any)
+
+
+def _posts_with_all(collection: Collection, version: VisualMap, looks: list[tuple[str, Looks]]) -> dict[str, list[str]]:
+    """Give the posts with instances of every formula, those of the most similar first, and their instances' ids."""
+    all_of: dict[str, list[str]] | None = None
+    for _, found in looks:
+        instances = instances_of(collection, version, [form.visual_id for form in found.all])
+        holding: dict[str, list[str]] = {}
+        for post_id, formula_id in instances.select("post_id", "formula_id").iter_rows():
+            holding.setdefault(post_id, []).append(formula_id)
+        earlier = holding if all_of is None else all_of
+        all_of = {post_id: earlier[post_id] + holding[post_id] for post_id in earlier if post_id in holding}
+    return all_of or {}
+
+
+def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Result]:
+    threads = {post.thread_id for post in found.posts}
+    titles = titles_of(collection, threads)
+    in_threads = Post.objects.filter(collection=collection, thread_id__in=threads, kind=Post.Kind.ANSWER)
+    answers = dict(in_threads.values_list("thread_id").annotate(Count("pk")).order_by())
+    words = [word for phrase in query.phrases for word in phrase]
+    results = []
+    for post in found.posts:
+        formulas = found.formula_ids.get(post.post_id, [])
+        question = titles.get(post.thread_id)
+        title = marked(question.safe_title, found=words, formulas=formulas) if question else []
+        text = snippet(post.safe_body, found=words, formulas=formulas)
+        results.append(
+            Result(
+                post,
+                snippet_html(joined(title)),
+                snippet_html(joined(text)),
+                answers.get(post.thread_id, 0),
+                formulas[0] if formulas else "",
+            )
+        )
+    return results
+
+
+# --- pages -----------------------------------------------------------------------------------------------------------
+
+
+def _wanted(page: object) -> int:
+    try:
+        return min(max(1, int(str(page))), 50_000)
+    except ValueError:
+        return 1
+
+
+def _page(total: int, page: object) -> Page[int]:
+    return Paginator(range(total), RESULTS_A_PAGE).get_page(_wanted(page))

@@ -1,0 +1,20 @@
+"""The worker's doors: one service called, safe to run twice."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from arqlab.celery import app
+from collection import services
+
+
+@app.task
+def sweep_columns() -> None:
+    """Remove columns that a worker stored and was killed before any row named them."""
+    services.sweep_columns(at=timezone.now())
+
+
+@app.task
+def index_waiting() -> None:
+    """Bring the search indexes up to date, a while at a time, so that other tasks have their turn."""
+    services.index_waiting(seconds=10)

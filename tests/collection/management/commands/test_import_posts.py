@@ -1,0 +1,165 @@
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import py7zr
+import pytest
+from django.core.management import CommandError, call_command
+
+from arqlab.core.models import Lab
+from collection.management.progress import ProgressLine
+from collection.models import Collection, Comment, Import, Post
+from collection.services.importing import found_formulas
+from tests.collection.factories import POSTS
+
+ROOT = Path(__file__).resolve().parents[4]
+COMMENTS = '<comments>\n<row Id="7" PostId="1" Text="Is $c$ odd?" />\n</comments>\n'
+RAW = POSTS.replace(
+    "&lt;span class=&quot;math-container&quot; id=&quot;7&quot;&gt;$a^2$&lt;/span&gt;", "$a^2$"
+).replace("&lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;", "$$a=2b$$")
+
+
+def run(*arguments: str | Path) -> str:
+    out = io.StringIO()
+    call_command("import_posts", *(str(one) for one in arguments), stdout=out, stderr=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Posts.xml").write_text(RAW, encoding="utf-8")
+    (tmp_path / "Comments.xml").write_text(COMMENTS, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.django_db
+def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(folder):
+    printed = run(folder, "--collection", "raw")
+    (frame,) = found_formulas(Collection.objects.get())
+
+    assert (Post.objects.count(), Comment.objects.count()) == (5, 1)
+    assert frame.select("formula_id", "post_id", "thread_id", "type", "comment_id", "latex").rows() == [
+        ("1.1", "1", "1", "title", None, "a^2"),
+        ("10.1", "10", "1", "answer", None, "a=2b"),
+        ("c7.1", "1", "1", "comment", "7", "c"),
+    ]
+    assert Collection.objects.get().formulas_index
+    assert "Posts (Posts.xml): 5 of 6 rows kept" in printed
+
+
+@pytest.mark.django_db
+def test_formulas_that_came_with_ids_are_left_to_their_index(tmp_path):
+    (tmp_path / "Posts.xml").write_text(POSTS, encoding="utf-8")
+    run(tmp_path / "Posts.xml", "--collection", "marked")
+
+    assert not Collection.objects.get().formulas_index
+
+
+@pytest.mark.django_db
+def test_an_archive_is_read_as_a_folder_is(folder):
+    with py7zr.SevenZipFile(folder / "site.7z", "w") as archive:
+        archive.write(folder / "Posts.xml", "Posts.xml")
+        archive.write(folder / "Comments.xml", "Comments.xml")
+    run(folder / "site.7z", "--collection", "raw")
+
+    assert (Post.objects.count(), Comment.objects.count()) == (5, 1)
+
+
+@pytest.mark.django_db
+def test_a_file_of_another_name_needs_its_kind(folder):
+    path = (folder / "Posts.xml").rename(folder / "all.xml")
+    with pytest.raises(CommandError, match="--kind"):
+        run(path, "--collection", "raw")
+
+    assert "5 of 6 rows" in run(path, "--collection", "raw", "--kind", "posts")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("none.xml",), "There is no none.xml"),
+        ((".", "--kind", "votes"), "holds none"),
+        ((".", "--lab", "x"), "no lab x"),
+    ],
+)
+def test_what_is_not_there_is_named(folder, monkeypatch, arguments, says):
+    monkeypatch.chdir(folder)
+    with pytest.raises(CommandError, match=says):
+        run(*arguments, "--collection", "raw")
+
+
+@pytest.mark.django_db
+def test_a_lab_searches_what_was_imported_for_it_and_no_second_collection(folder, lab: Lab):
+    run(folder, "--collection", "raw", "--lab", lab.slug)
+    assert lab.collections.get().slug == "raw"
+
+    with pytest.raises(CommandError, match="searches the collection raw"):
+        run(folder, "--collection", "other", "--lab", lab.slug)
+
+
+@pytest.mark.django_db
+def test_nothing_is_said_where_nothing_shall_be(folder):
+    assert run(folder, "--collection", "raw", "--verbosity", "0") == ""
+
+
+class Terminal(io.StringIO):
+    ending = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str, ending: str = "") -> int:
+        return super().write(text + ending)
+
+
+def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
+    path, out, clock = tmp_path / "x", Terminal(), iter((0.0, 0.0, 10.0, 11.0))
+    path.write_bytes(b"x" * 4_000_000)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    line = ProgressLine(out, "Posts", path=path)
+    line(100, 1000)
+    line(250, 1000)
+
+    assert "Posts: [#####...............] 25%, 1 of 4 MB, 250 rows, 15 a second, 0:00:50 left" in out.getvalue()
+
+
+@pytest.mark.servers
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("DATABASE_URL" not in os.environ, reason="A process that is killed needs a server beside it.")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, settings, how):
+    path = tmp_path / "Posts.xml"
+    rows = (
+        f'<row Id="{n}" PostTypeId="1" Title="x" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001)
+    )
+    path.write_text("<posts>\n" + "\n".join(rows) + "\n</posts>\n", encoding="utf-8")
+    command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", "big"]
+    database = settings.DATABASES["default"]
+    address = f"postgresql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    variables = {"DATABASE_URL": address, "ARQLAB_DATA": str(tmp_path), "ARQLAB_SECRET_KEY": "s" * 50}
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | variables, start_new_session=True)
+    until(lambda: Import.objects.filter(rows__gt=0).exists())
+    os.killpg(process.pid, how) if how == signal.SIGINT else process.kill()
+    process.wait(timeout=30)
+    record = Import.objects.get()
+    assert 0 < record.rows < 30_000
+    assert record.state == ("stopped" if how == signal.SIGINT else "running")
+    assert Post.objects.count() == record.kept == record.rows
+    Import.objects.update(updated_at=record.updated_at - timedelta(minutes=2))
+
+    subprocess.run(command, cwd=ROOT, env=os.environ | variables, check=True)
+    assert Import.objects.get().state == "done"
+    assert Post.objects.count() == 30_000
+
+
+def until(is_so: object, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,0 +1,233 @@
+from datetime import date, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.ir import dumpblocks
+from arqlab.ir.dumprecords import Window
+from arqlab.ir.records import FileRefusedError
+from collection.models import Collection, Import, Post
+from collection.services import import_posts
+from collection.services.importing import posts as importing
+from collection.services.importing import workers
+from tests.collection.factories import NOW
+from tests.ir.real_data import DATA, needs_data
+
+pytestmark = pytest.mark.django_db
+EVERY_DAY = Window()
+IN_2018 = Window(date(2018, 1, 1), date(2018, 12, 31))
+
+THREAD = (
+    'Id="1" PostTypeId="1" Title="Is $x$ even?" Body="&lt;p&gt;Is $y$?&lt;/p&gt;" Score="3" CreationDate="2018-05-01T10:00:00"',
+    'Id="2" PostTypeId="2" ParentId="1" Body="&lt;p onclick=&quot;x()&quot;&gt;No&lt;/p&gt;" CreationDate="2018-06-01T10:00:00"',
+    'Id="3" PostTypeId="2" ParentId="1" Body="&lt;p&gt;Later.&lt;/p&gt;" CreationDate="2019-06-01T10:00:00"',
+)
+
+
+def row(post_id: int, parent: int = 0, day: str = "2018-05-01", body: str = "So") -> str:
+    kind = f'PostTypeId="2" ParentId="{parent}"' if parent else 'PostTypeId="1" Title="Why?"'
+    return f'Id="{post_id}" {kind} Body="&lt;p&gt;{body}&lt;/p&gt;" CreationDate="{day}T10:00:00"'
+
+
+def dump(folder: Path, *rows: str, name: str = "Posts.xml") -> Path:
+    """Write a Posts.xml, each row on a line of its own from line 2 on."""
+    path = folder / name
+    path.write_text("<posts>\n" + "".join(f"<row {one} />\n" for one in rows) + "</posts>\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def collection() -> Collection:
+    return Collection.objects.create(slug="small", loaded_at=NOW)
+
+
+def take(collection: Collection, path: Path, window: Window = EVERY_DAY, at: datetime = NOW) -> Import:
+    return import_posts(collection=collection, path=path, window=window, at=at)
+
+
+def stored(collection: Collection) -> dict[str, bool]:
+    return dict(Post.objects.filter(collection=collection).values_list("post_id", "is_searched"))
+
+
+def index(collection: Collection) -> list[tuple[str, ...]]:
+    with collection.posts_index.open() as file:
+        return pl.read_parquet(file).rows()
+
+
+def test_posts_are_stored_as_they_came_and_as_the_sanitizer_left_them(collection, tmp_path):
+    record = take(collection, dump(tmp_path, *THREAD))
+    question, answer, plain = Post.objects.order_by("post_id")
+
+    assert (record.state, record.rows, record.kept, record.problem_count) == ("done", 3, 3, 0)
+    assert "$x$" in question.title
+    assert '<span class="math-container" id="1.1">$x$</span>' in question.clean_title
+    assert '<span class="math-container" id="1.2">$y$</span>' in question.clean_body
+    assert (answer.clean_body, plain.clean_body) == ("<p>No</p>", None)
+    assert (question.score, question.created_at.year, answer.thread_id, question.rules) == (3, 2018, "1", 1)
+
+
+def test_the_index_names_the_posts_that_are_searched(collection, tmp_path):
+    take(collection, dump(tmp_path, *THREAD))
+
+    assert index(collection) == [("1", "question", "1"), ("2", "answer", "1"), ("3", "answer", "1")]
+
+
+def test_all_characters_come_back(collection, tmp_path):
+    body = "a\\b\\\\N \\. &#9;tab&#10;line&#13; &quot;q&quot; é 𝔸 \\N"
+    take(collection, dump(tmp_path, f'Id="1" PostTypeId="1" Title="\\N" Tags="&lt;a\\b&gt;" Body="{body}"'))
+    post = Post.objects.get()
+
+    assert post.body == 'a\\b\\\\N \\. \ttab\nline\r "q" é 𝔸 \\N'
+    assert (post.title, post.tags) == ("\\N", ["a\\b"])
+
+
+def test_bad_rows_are_reported_by_line_and_the_rest_is_in(collection, tmp_path):
+    bad = ('PostTypeId="1" Body="x"', 'Id="abc" PostTypeId="1"', 'Id="9" PostTypeId="1" Body="a < b"', row(1))
+    record = take(collection, dump(tmp_path, row(1), *bad, row(2, 1), 'Id="8" PostTypeId="5"'))
+
+    assert set(stored(collection)) == {"1", "2"}
+    assert sorted(record.problems.values_list("line", flat=True)) == [3, 4, 5, 6]
+    assert record.counts["other_types"] == 1
+
+
+def test_a_cut_file_is_in_up_to_the_cut(collection, tmp_path):
+    path = dump(tmp_path, row(1), row(2, 1), row(3, 1))
+    path.write_text(path.read_text()[:-40])
+    record = take(collection, path)
+
+    assert (set(stored(collection)), record.problem_count, record.state) == ({"1", "2"}, 1, "done")
+
+
+def test_an_answer_without_its_question_is_in_and_reported(collection, tmp_path):
+    record = take(collection, dump(tmp_path, row(1), row(2, 99), row(3, 1)))
+
+    assert stored(collection) == {"1": True, "2": True, "3": True}
+    assert [(one.line, one.found) for one in record.problems.all()] == [(3, "the answer 2 to 99, which is not there")]
+
+
+def test_an_answer_may_stand_before_its_question_or_its_question_be_in_already(collection, tmp_path):
+    take(collection, dump(tmp_path, row(1), name="first.xml"))
+    record = take(collection, dump(tmp_path, row(6, 5), row(5), row(2, 1)))
+
+    assert record.problem_count == 0
+
+
+def test_the_window_keeps_out_what_is_older_and_newer_and_the_answers_of_that(collection, tmp_path):
+    old, new, inside = row(1, 0, "2017-12-31"), row(3, 0, "2019-01-01"), row(5, 0, "2018-12-31")
+    answers = (row(2, 1), row(4, 3), row(6, 5), row(7, 5, "2019-02-02"))
+    record = take(collection, dump(tmp_path, old, new, inside, *answers), IN_2018)
+
+    assert (set(stored(collection)), record.counts["outside_the_window"]) == ({"5", "6"}, 5)
+    assert record.problem_count == 0
+
+
+def test_what_is_later_may_be_kept_and_is_not_searched(collection, tmp_path):
+    posts = (row(3, 0, "2019-01-01"), row(4, 3, "2019-01-01"), row(5), row(7, 5, "2019-02-02"))
+    take(collection, dump(tmp_path, *posts), IN_2018._replace(keep_later=True))
+
+    assert stored(collection) == {"3": False, "4": False, "5": True, "7": False}
+    assert index(collection) == [("5", "question", "5")]
+
+
+def test_an_answer_before_its_question_lies_where_that_does(collection, tmp_path):
+    posts = (row(2, 1), row(4, 3), row(1, 0, "2017-01-01"), row(3, 0, "2019-01-01"))
+    record = take(collection, dump(tmp_path, *posts), IN_2018._replace(keep_later=True))
+
+    assert (stored(collection), record.kept) == ({"4": False, "3": False}, 2)
+
+
+def test_the_same_file_is_not_read_again_and_another_changes_its_posts_only(collection, tmp_path):
+    path = dump(tmp_path, row(1), row(2, 1))
+    assert take(collection, path).pk == take(collection, path).pk
+    Post.objects.filter(post_id="1").update(up_votes=7)
+    take(collection, dump(tmp_path, row(1, body="changed"), row(3), name="newer.xml"))
+
+    assert set(stored(collection)) == {"1", "2", "3"}
+    assert (Post.objects.get(post_id="1").body, Post.objects.get(post_id="1").up_votes) == ("<p>changed</p>", 7)
+    assert len(index(collection)) == 3
+
+
+class Interrupt:
+    """Stops an import after some batches, as Ctrl-C does."""
+
+    def __init__(self, batches: int) -> None:
+        self.left = batches
+
+    def __call__(self, done: int, total: int | None) -> None:
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "BATCH", 10)
+    monkeypatch.setattr(dumpblocks, "BLOCK", 500)
+
+
+@pytest.mark.usefixtures("in_small_batches")
+def test_an_import_that_was_stopped_goes_on_where_it_was(collection, tmp_path):
+    rows = [row(number, number - 1 if number % 2 == 0 else 0) for number in range(1, 200)]
+    path = dump(tmp_path, *rows, row(3), row(501, 500))
+    with pytest.raises(KeyboardInterrupt):
+        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(4))
+    record = Import.objects.get()
+    assert (record.state, record.rows) == ("stopped", record.kept)
+    assert 0 < len(stored(collection)) == record.rows < 199
+    Post.objects.filter(post_id="1").update(body="not read again")
+
+    record = take(collection, path)
+    assert (record.state, record.kept, record.rows, record.problem_count) == ("done", 200, 201, 2)
+    assert Post.objects.get(post_id="1").body == "not read again"
+
+
+@pytest.mark.usefixtures("in_small_batches")
+def test_a_running_import_is_left_alone_until_its_sign_of_life_is_old(collection, tmp_path):
+    path = dump(tmp_path, *(row(number) for number in range(1, 100)))
+    with pytest.raises(KeyboardInterrupt):
+        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(2))
+    Import.objects.update(state="running")
+    with pytest.raises(UserError, match="another process"):
+        take(collection, path)
+
+    Import.objects.update(updated_at=NOW.replace(year=2020))
+    assert take(collection, path).kept == 99
+
+
+def test_inside_a_transaction_that_is_undone_nothing_stays(collection, tmp_path):
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        take(collection, dump(tmp_path, *THREAD))
+        raise ZeroDivisionError
+
+    assert (stored(collection), Import.objects.count()) == ({}, 0)
+
+
+def test_a_path_without_a_file_is_refused(collection, tmp_path):
+    with pytest.raises(FileRefusedError, match="no such file"):
+        take(collection, tmp_path / "Posts.xml")
+
+
+def test_progress_tells_rows_and_how_many_there_will_be(collection, tmp_path):
+    told = []
+    path = dump(tmp_path, *THREAD)
+    import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=lambda *now: told.append(now))
+
+    assert told[-1] == (3, 3)
+
+
+@needs_data
+def test_processes_of_their_own_give_the_same_posts(collection, monkeypatch):
+    real = DATA / "collection/Posts.xml.gz"
+    other = Collection.objects.create(slug="other", loaded_at=NOW)
+    record = take(collection, real)
+    monkeypatch.setattr(workers, "worth_starting", lambda size: 2)
+    monkeypatch.setattr(importing, "worth_starting", lambda size: 2)
+    again = take(other, real)
+    fields = ("post_id", "title", "body", "clean_title", "clean_body", "tags", "thread_id")
+
+    assert (record.kept, record.counts, record.problem_count) == (6164, again.counts, 0)
+    assert list(collection.posts.values_list(*fields)) == list(other.posts.values_list(*fields))
+    assert collection.posts_index.read() == other.posts_index.read()

@@ -1,0 +1,94 @@
+"""LaTeX without MathML gets a layout: once each, and one that fails spoils no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import polars as pl
+import pytest
+
+from arqlab.core.conversion import Converter, converter
+from collection.models import Collection
+from collection.selectors import scan_columns
+from collection.services import convert_latex, converting, import_formulas
+from collection.services.converting import converted_latex
+from tests.collection.factories import NOW
+from tests.collection.services.importing.test_formulas import write_index
+
+pytestmark = pytest.mark.django_db
+GOOD, BAD = "e^{x}", r"\frac{1}{2"
+
+
+@pytest.fixture
+def collection(tmp_path) -> Collection:
+    made = Collection.objects.create(slug="small", loaded_at=NOW)
+    rows = (f"{number}\t1\t1\ttitle\t\t{latex}" for number, latex in enumerate((GOOD, BAD, GOOD, "a+b"), start=1))
+    import_formulas(collection=made, files={"latex": write_index(tmp_path, "latex.tsv", *rows)}, at=NOW)
+    return made
+
+
+def layouts(collection: Collection) -> dict[str, str | None]:
+    return dict(converted_latex(collection).select("latex", "layout").iter_rows())
+
+
+def test_each_distinct_latex_is_converted_once_and_failures_are_kept(collection):
+    assert convert_latex(collection=collection) == (3, 1)
+    assert layouts(collection)[GOOD] == "V!e a[ V!x ]"
+    kept = converted_latex(collection).filter(latex=BAD)
+    assert kept.select("layout", "error").rows() == [(None, converting.NO_MATHML)]
+
+
+def test_a_second_time_nothing_is_converted(collection):
+    convert_latex(collection=collection)
+    name = collection.conversions.name
+
+    assert convert_latex(collection=collection) == (0, 0)
+    assert collection.conversions.name == name
+
+
+def test_another_engine_converts_all_again(collection, monkeypatch):
+    convert_latex(collection=collection)
+    monkeypatch.setattr(converting, "engine", lambda: "another 2")
+
+    assert converted_latex(collection).is_empty()
+    assert convert_latex(collection=collection) == (3, 1)
+    assert scan_columns(collection.conversions).collect()["engine"].unique().to_list() == ["another 2"]
+
+
+def test_a_formula_that_brings_its_batch_down_is_found(collection, monkeypatch):
+    @contextmanager
+    def falling(**_: bool) -> Iterator[Converter]:
+        with converter(exact=False) as real:
+            yield Converter("falling", lambda latex: fall() if latex == BAD else real.convert(latex))
+
+    monkeypatch.setattr(converting, "converter", falling)
+
+    assert convert_latex(collection=collection) == (3, 1)
+    assert converted_latex(collection).filter(latex=BAD)["error"].item() == "MemoryError: too deep"
+    assert layouts(collection)["a+b"]
+
+
+def fall() -> str:
+    raise MemoryError("too deep")
+
+
+def test_what_was_converted_before_a_stop_is_kept(collection, monkeypatch):
+    def stop(done: int, total: int | None) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(converting, "BATCH", 1)
+    monkeypatch.setattr(converting, "KEEP_EVERY", -1.0)
+    with pytest.raises(KeyboardInterrupt):
+        convert_latex(collection=collection, progress=stop)
+
+    assert converted_latex(collection).height == 1
+    assert convert_latex(collection=collection).converted == 2
+
+
+def test_a_collection_without_formulas_has_nothing_to_convert():
+    empty = Collection.objects.create(slug="empty", loaded_at=NOW)
+
+    assert convert_latex(collection=empty) == (0, 0)
+    assert converted_latex(empty).equals(pl.DataFrame(schema=converting.SCHEMA))

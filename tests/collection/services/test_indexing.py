@@ -1,0 +1,157 @@
+"""The search indexes follow the posts, whoever changes them."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from arqlab.ir.postquery import parse_query
+from collection import tasks
+from collection.models import Collection, Post, PostWords, TextIndex
+from collection.selectors import newest_map, search_posts
+from collection.services import index_formulas, index_posts, index_small, waiting_collections
+from tests.collection.lookup import add_formulas, add_post, formula, make_collection
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def collection(lab) -> Collection:
+    made = make_collection(lab)
+    add_post(made, "1", f"<p>Alpha {formula('7', 'beta')}</p>", title="A <b>title</b>", tags=["limits"])
+    add_post(made, "10", "<p>gamma</p>", thread_id="1")
+    index_posts(collection=made)
+    return made
+
+
+def total(collection: Collection, text: str) -> int:
+    return search_posts(collection, parse_query(text)).total
+
+
+def test_the_words_are_those_of_the_text_without_formulas(collection):
+    assert PostWords.objects.values_list("title", "body").get(post__post_id="1") == ("a title", "alpha")
+
+
+def test_a_clean_text_is_indexed_instead_of_the_source(collection):
+    add_post(collection, "5", "<p>hostile</p>", clean_body="<p>harmless</p>")
+    index_posts(collection=collection)
+
+    assert (total(collection, "hostile"), total(collection, "harmless")) == (0, 1)
+
+
+def test_a_second_time_there_is_nothing_to_do(collection):
+    assert index_posts(collection=collection) == 0
+    assert not waiting_collections().exists()
+
+
+def test_a_new_post_makes_its_collection_wait(collection):
+    add_post(collection, "2", "<p>delta</p>")
+
+    assert list(waiting_collections()) == [collection]
+    assert index_posts(collection=collection) == 1
+    assert total(collection, "delta") == 1
+
+
+def test_a_changed_post_is_not_found_by_its_old_words_and_indexed_again(collection):
+    Post.objects.filter(post_id="10").update(clean_body="<p>epsilon</p>")
+
+    assert total(collection, "gamma") == 0
+    assert index_posts(collection=collection) == 1
+    assert (total(collection, "gamma"), total(collection, "epsilon")) == (0, 1)
+
+
+def test_a_change_of_what_is_not_searched_changes_no_words(collection):
+    Post.objects.filter(post_id="10").update(score=9, rules=2)
+
+    assert not waiting_collections().exists()
+
+
+def test_other_tags_of_a_question_are_those_of_its_answers(collection):
+    Post.objects.filter(post_id="1").update(tags=["series"])
+    index_posts(collection=collection)
+
+    assert (total(collection, "tag:limits"), total(collection, "tag:series kind:answer")) == (0, 1)
+
+
+def test_a_deleted_post_is_not_found(collection):
+    Post.objects.filter(post_id="10").delete()
+
+    assert (total(collection, "gamma"), PostWords.objects.count()) == (0, 1)
+
+
+def test_a_post_that_leaves_the_window_is_not_found(collection):
+    Post.objects.filter(post_id="10").update(is_searched=False)
+    index_posts(collection=collection)
+
+    assert total(collection, "gamma") == 0
+
+
+def test_a_stopped_pass_goes_on_and_is_complete_only_then(lab):
+    collection = make_collection(lab)
+    first = add_post(collection, "1", "<p>one</p>").pk
+    add_post(collection, "2", "<p>two</p>", pk=first + 5000)
+
+    assert index_posts(collection=collection, seconds=-1) == 1
+    assert list(waiting_collections()) == [collection]
+    assert index_posts(collection=collection, seconds=-1) == 0
+    assert index_posts(collection=collection) == 1
+    assert not waiting_collections().exists()
+
+
+def test_posts_that_come_during_a_pass_leave_the_collection_waiting(collection):
+    add_post(collection, "2", "<p>delta</p>")
+
+    index_posts(collection=collection, progress=lambda done, of: add_post(collection, f"9{done}", "<p>late</p>"))
+
+    assert list(waiting_collections()) == [collection]
+
+
+def test_the_task_finds_what_waits(lab):
+    collection = make_collection(lab)
+    add_post(collection, "1", "<p>zeta</p>")
+    add_formulas(collection)
+
+    tasks.index_waiting()
+
+    assert total(collection, "zeta") == 1
+    assert newest_map(collection).pairs
+
+
+def test_a_small_collection_is_indexed_at_once(lab):
+    collection = make_collection(lab)
+    add_post(collection, "1", "<p>eta</p>")
+
+    index_small(collection=collection)
+
+    assert TextIndex.objects.get().indexed == 0
+    assert total(collection, "eta") == 1
+
+
+def test_the_pairs_of_formulas_are_indexed_once(lab):
+    version = add_formulas(make_collection(lab))
+    name = index_formulas(version=version).pairs.name
+
+    assert index_formulas(version=version).pairs.name == name
+
+
+def test_after_all_migrations_the_triggers_are_there(db):
+    names = {"sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'"}
+    with connection.cursor() as cursor:
+        cursor.execute(names.get(connection.vendor, "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"))
+        found = {name for (name,) in cursor.fetchall() if name.startswith("collection_post_words_of_")}
+
+    assert found == {f"collection_post_words_of_{what}" for what in ("new", "deleted", "changed")}
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="Only FTS5 keeps its own account of the text.")
+def test_after_changes_and_deletions_the_index_of_sqlite_agrees_with_its_words(collection):
+    Post.objects.filter(post_id="10").update(body="<p>theta</p>")
+    index_posts(collection=collection)
+    Post.objects.filter(post_id="1").delete()
+    with connection.cursor() as cursor:
+        # Raises "database disk image is malformed" where the index and the words differ.
+        cursor.execute(
+            "INSERT INTO collection_postwords_index(collection_postwords_index, rank) VALUES ('integrity-check', 1)"
+        )
+
+    assert total(collection, "theta") == 1

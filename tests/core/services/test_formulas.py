@@ -1,0 +1,63 @@
+"""Formulas are typeset once, and kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from arqlab.core.models import TypesetFormula
+from arqlab.core.services import formulas, typeset_formulas
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_formula_is_kept_and_read_again_in_one_query(django_assert_num_queries, monkeypatch):
+    first = typeset_formulas([("x^2", False), ("y", True), ("x^2", False)])
+    monkeypatch.setattr(formulas, "typeset", None)
+
+    with django_assert_num_queries(1):
+        assert typeset_formulas([("x^2", False), ("y", True)]) == first
+    assert TypesetFormula.objects.count() == 2
+
+
+def test_inline_and_display_are_two():
+    found = typeset_formulas([("x", False), ("x", True)])
+
+    assert found["x", False] != found["x", True]
+
+
+def test_a_failure_is_kept_too(monkeypatch):
+    typeset_formulas([(r"\frac{", False)])
+    monkeypatch.setattr(formulas, "typeset", None)
+
+    assert typeset_formulas([(r"\frac{", False)])[r"\frac{", False] == (None, r"\frac{")
+
+
+def test_another_engine_sets_what_was_kept_again():
+    typeset_formulas([("x", False)])
+    TypesetFormula.objects.update(engine="older", mathml="")
+
+    assert typeset_formulas([("x", False)])["x", False].mathml == "<math><mi>x</mi></math>"
+    assert TypesetFormula.objects.get().engine == formulas.ENGINE
+
+
+def test_what_another_process_kept_meanwhile_is_no_error(monkeypatch):
+    real = formulas.typeset
+
+    def set_while_another_does(latex, *, display):
+        TypesetFormula.objects.create(
+            digest=formulas._digest(latex, display), latex=latex, is_display=display, engine=formulas.ENGINE
+        )
+        return real(latex, display=display)
+
+    monkeypatch.setattr(formulas, "typeset", set_while_another_does)
+    assert typeset_formulas([("x", False)])["x", False].mathml
+
+
+@pytest.mark.parametrize("latex", ["", "\x00", "x\ud800"])
+def test_what_no_database_holds_is_given_all_the_same(latex):
+    assert (latex, False) in typeset_formulas([(latex, False)])
+
+
+def test_nothing_is_asked_for_nothing(django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert typeset_formulas([]) == {}
