@@ -59,6 +59,7 @@ _SPANS = re.compile(r"<(/?)span\b[^<>]*>", re.IGNORECASE)
 _BREAKS_A_FORMULA = re.compile(r"</?(?:p|div|li|ul|ol|blockquote|pre|h[1-6]|table|tr|t[dh])\b", re.IGNORECASE)
 _LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_PARTS_OF_TABLES = (TABLE_ROWS | {"td", "th"}) - {"table"}
 _SCHEME = re.compile(r"(?:(https?):)?//(?=[^/\\\s])", re.IGNORECASE)
 
 
@@ -179,7 +180,7 @@ class _Writer:
             return name in self.inside[self.stack[-1]] and not (name == "a" and "a" in self.stack)
         if name in ("li", "dt", "dd"):
             return self._in_list(name)
-        if name in TABLE_ROWS | {"td", "th"} - {"table"}:
+        if name in _PARTS_OF_TABLES:
             return self._in_table(name)
         if self.stack[-1] in TABLE_ROWS:
             self._open_row("td")
