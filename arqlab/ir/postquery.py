@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from arqlab.ir.posttext import without_dollars, words
+from arqlab.ir.postwords import without_dollars, words
 
 LONGEST = 1000  # characters that are read of a query
 MOST_TERMS = 24

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from arqlab.ir.posttext import TextFormula, pieces, word_spans
+from arqlab.ir.postwords import TextFormula, pieces, word_spans
 
 LENGTH = 260  # characters
 FORMULA_LENGTH = 12  # what a formula counts for: it is about as wide as this many letters

@@ -14,7 +14,7 @@ from collection.models.posts import Post
 
 
 class PostWords(models.Model):
-    """The words of one post as they are compared (`arqlab.ir.posttext.words`), with blanks between.
+    """The words of one post as they are compared (`arqlab.ir.postwords.words`), with blanks between.
 
     `facets` are words of our own: the collection, the kind, and the thread's tags. On SQLite the FTS5 table
     `collection_postwords_index` reads these columns, on PostgreSQL the generated column `words` is made of them.

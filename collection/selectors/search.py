@@ -1,7 +1,7 @@
 """Finding posts by their words: one question, asked in the words of each database.
 
 What a person typed reaches SQL as parameters only, and inside them only as words of letters and digits
-(`arqlab.ir.posttext.words`), each in quotes: no operator of FTS5 or of a tsquery can be among them.
+(`arqlab.ir.postwords.words`), each in quotes: no operator of FTS5 or of a tsquery can be among them.
 """
 
 from __future__ import annotations

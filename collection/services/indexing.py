@@ -15,7 +15,7 @@ import polars as pl
 from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
 
-from arqlab.ir.posttext import plain_text, words
+from arqlab.ir.postwords import plain_text, words
 from arqlab.ir.similarity import GROUP, pair_index
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
 from collection.selectors import newest_map, scan_columns

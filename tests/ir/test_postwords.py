@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.ir.posttext import TextFormula, pieces, plain_text, word_spans, words
+from arqlab.ir.postwords import TextFormula, pieces, plain_text, word_spans, words
 
 FORMULA = '<span class="math-container" id="7">$a&lt;b$</span>'
 
