@@ -185,6 +185,9 @@ RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 # A state that a worker claimed goes back for another after this many seconds without an end.
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 
+# LaTeX without MathML is converted by LaTeXML, which must be installed, instead of by Temml.
+LATEXML = env_bool("ARQLAB_LATEXML", False)
+
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
 CELERY_TASK_ACKS_LATE = True

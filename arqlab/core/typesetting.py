@@ -37,6 +37,9 @@ MACROS = {
     r"\ref": r"\text{(#1)}",
     r"\eqref": r"\text{(#1)}",
     r"\eqalign": r"\begin{aligned}#1\end{aligned}",
+    r"\matrix": r"\begin{matrix}#1\end{matrix}",
+    r"\pmatrix": r"\begin{pmatrix}#1\end{pmatrix}",
+    r"\cases": r"\begin{cases}#1\end{cases}",
     r"\require": r"\@firstoftwo{}{#1}",
     r"\par": r"\,",
 }
@@ -45,6 +48,12 @@ function typeset(latex, display, macros) {
   return temml.renderToString(latex, {
     displayMode: display, macros: JSON.parse(macros), xml: true, annotate: false, throwOnError: true,
     wrap: display ? 'none' : 'tex', trust: false, maxExpand: 1000, maxSize: [40, 40],
+  });
+}
+function convert(latex, display, macros) {
+  return temml.renderToString(latex, {
+    displayMode: display, macros: Object.assign({'\\\\iff': '\\\\Leftrightarrow'}, JSON.parse(macros)), xml: true, annotate: false, throwOnError: true,
+    wrap: 'none', trust: false, maxExpand: 1000, maxSize: [40, 40],
   });
 }
 """
@@ -71,21 +80,47 @@ def typeset(latex: str, *, display: bool) -> Typeset:
 
 @lru_cache(maxsize=8192)
 def _typeset(source: str, display: bool) -> Typeset:
+    mathml = _converted(source, display, "typeset")
+    try:
+        return Typeset(_clean(mathml) if mathml else None, source)
+    except etree.XMLSyntaxError:  # nested deeper than a parser should follow
+        return Typeset(None, source)
+
+
+def presentation_mathml(latex: str) -> str | None:
+    """Convert one formula, without its dollars, to MathML for its layout string, not for a page; None where it fails.
+
+    It is Temml's own, without the breaks in lines and the allow-list of `typeset`. Nothing is raised.
+    """
+    source = unescape(latex).strip()
+    if not source or len(source) > LONGEST:
+        return None
+    return _converted(on_one_line(source), False, "convert")
+
+
+def on_one_line(latex: str) -> str:
+    """Take out tags, and the line ends outside of groups and environments, which would make a table of the formula."""
+    depth, parts = 0, []
+    for part in _GROUPS.split(_LOOSE.sub(" ", latex)):
+        depth += part.startswith((r"\begin", "{")) - part.startswith((r"\end", "}"))
+        parts.append(" " if depth == 0 and part.startswith((r"\\", r"\cr")) else part)
+    return "".join(parts)
+
+
+def _converted(source: str, display: bool, function: str) -> str | None:
+    """Give what a function of the engine makes of a formula, mended if need be."""
     attempt = _WITHOUT_NUMBERS.sub(r"\\\1{\2*}", source)
     attempt = _EQNARRAY.sub(r"\\begin{darray}{rclrcl}\1\\end{darray}", attempt)
     macros = dict(MACROS)
     for _ in range(REPAIRS):
         try:
-            mathml = _engine().get("typeset")(attempt, display, json.dumps(macros))
-            return Typeset(_clean(mathml), source)
+            return str(_engine().get(function)(attempt, display, json.dumps(macros)))
         except (quickjs.JSException, quickjs.StackOverflow) as error:
             mended = _mend(attempt, display, macros, str(error))
-        except etree.XMLSyntaxError:  # nested deeper than a parser should follow
-            return Typeset(None, source)
         if mended is None:
-            return Typeset(None, source)
+            return None
         attempt, display = mended
-    return Typeset(None, source)
+    return None
 
 
 # --- the engine ------------------------------------------------------------------------------------------------------
@@ -109,6 +144,10 @@ def _engine() -> Any:
 # --- LaTeX that failed -----------------------------------------------------------------------------------------------
 
 _WITHOUT_NUMBERS = re.compile(r"\\(begin|end)\s*\{(equation|align|gather|alignat|multline|flalign)\}")
+_LOOSE = re.compile(
+    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
+)
+_GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])", re.DOTALL)
 _EQNARRAY = re.compile(r"\\begin\s*\{eqnarray\*?\}(.*?)\\end\s*\{eqnarray\*?\}", re.DOTALL)
 _UNKNOWN = re.compile(r"Unsupported function name: (\\[A-Za-z@]+)")
 

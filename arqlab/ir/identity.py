@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqlab.ir.scoring import NOT_JUDGMENTS
+
 EXAMPLES = 20  # most formula ids and LaTeX strings of one row of the second opinion
 
 
@@ -62,7 +64,7 @@ def visual_map(
     """Give every instance the id of the formula that it shows.
 
     instances: formula_id, latex, layout (null ok), given (null ok). previous: formula_id, visual_id of the map before.
-    relevance: formula_id, label, of which the sum decides ties. above: the highest number that any earlier map used, so
+    relevance: formula_id, label, of which the sum decides ties (5 and 6 are no judgments). above: the highest number that any earlier map used, so
     that an id which was given up long ago is not used for something else.
     """
     rows = _with_forms(_in_order(instances))
@@ -94,7 +96,8 @@ def _number(name: str) -> pl.Expr:
 
 def _in_order(instances: pl.DataFrame) -> pl.DataFrame:
     """Sort by formula id, drop repeated ids, and number the rows (`place`)."""
-    columns = [pl.col(name).cast(pl.String) for name in ("formula_id", "latex", "layout", "given")]
+    columns = [pl.col(name).cast(pl.String) for name in ("formula_id", "latex")]
+    columns += [pl.col(name).cast(pl.String).replace("", None) for name in ("layout", "given")]
     order = [_number("formula_id"), "formula_id", "given", "layout", "latex"]
     rows = instances.select(columns).sort(order, nulls_last=True)
     rows = rows.filter(pl.col("formula_id").ne_missing(pl.col("formula_id").shift()))
@@ -142,7 +145,8 @@ def _old_parts(rows: pl.DataFrame, previous: pl.DataFrame | None, relevance: pl.
     if relevance is None:
         parts = parts.with_columns(label=pl.lit(0.0))
     else:
-        labels = relevance.select(pl.col("formula_id").cast(pl.String), label=pl.col("label").cast(pl.Float64))
+        judged = relevance.filter(~pl.col("label").cast(pl.Int64).is_in(NOT_JUDGMENTS))
+        labels = judged.select(pl.col("formula_id").cast(pl.String), label=pl.col("label").cast(pl.Float64))
         parts = parts.join(labels.group_by("formula_id").agg(pl.col("label").sum()), on="formula_id", how="left")
     return parts.group_by("old", "form").agg(pl.len(), pl.col("label").fill_null(0.0).sum(), pl.col("place").min())
 

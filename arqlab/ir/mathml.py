@@ -23,11 +23,13 @@ import re
 from collections.abc import Iterable
 from html import unescape
 from typing import NamedTuple
+from unicodedata import normalize
 
 from arqlab.ir.mathmltokens import OddMathMLError, careful_tokens
 from arqlab.ir.mathsymbols import leaf_item, limits_beside
 
 LONGEST = 500_000  # characters; the longest SLT of the collection's sample has 16,522
+DEEPEST = 20  # how often what is empty is taken out, and then what is empty without it
 REMEMBERED = 100_000  # tokens; real ones are fewer, hostile ones are not
 
 
@@ -41,12 +43,17 @@ def layout_strings(mathml: Iterable[str | None]) -> list[str | None]:
     return [_layout(formula) if formula else None for formula in mathml]
 
 
+def forget() -> None:
+    """Forget what tokens mean; it is worked out again when they are next met."""
+    _meanings.clear()
+
+
 def _layout(formula: str) -> str | None:
     start = _MATH.match(formula)
     if start is None or len(formula) > LONGEST:
         return None
     if len(_meanings) > REMEMBERED:
-        _meanings.clear()
+        forget()
     try:
         return _finished(_walk(_TOKEN.findall(formula, start.end())))
     except OddMathMLError:
@@ -97,8 +104,7 @@ def _walk(tokens: Iterable[str]) -> list[str]:
     """Write what the tokens after the start tag of `math` show, in order."""
     out: list[str] = []
     write = out.append
-    done = _Frame("", None, "nothing")
-    stack, frame = [done], _CONTENT
+    stack, frame = [_OUTSIDE], _CONTENT
     for token in tokens:
         meaning = _meanings[token]
         if isinstance(meaning, str):
@@ -117,17 +123,19 @@ def _walk(tokens: Iterable[str]) -> list[str]:
             frame = frame.beside
         write(frame.separator)
         frame = frame.next
-    if frame is not done:
+    if frame is not _OUTSIDE.next:
         raise OddMathMLError
     return out
 
 
 def _takes_limits(out: list[str]) -> bool:
     """Say whether the base just written takes limits beside it; if so, it is no longer opened as an accent."""
-    written = [place for place in range(max(0, len(out) - 12), len(out)) if out[place]]
-    if len(written) < 2 or out[written[-2]] != _ACCENT or not limits_beside(out[written[-1]]):
+    place = len(out) - 1
+    while not out[place] or limits_beside(out[place]):  # the base was opened as an accent, which ends this
+        place -= 1
+    if out[place] != _ACCENT or not any(out[place + 1 :]):
         return False
-    out[written[-2]] = ""
+    out[place] = ""
     return True
 
 
@@ -139,7 +147,7 @@ _START = re.compile(r"<([a-z-]+)(\s[^<>]*?)?(/?)>")
 _END = re.compile(r"</([a-z-]+)\s*>")
 _BARLESS = re.compile(r"""linethickness=["']0""")
 _NOTATION = re.compile(r"""notation=["']([^"']*)""")
-_FRAMED = re.compile(r"border:1px solid;")  # how Temml says \\boxed
+_FRAMED = re.compile(r"border:1px solid;")  # how Temml says boxed
 
 
 def _chain(name: str, *separators: str) -> _Frame:
@@ -158,6 +166,7 @@ def _limits(name: str, over: tuple[str, ...], beside: tuple[str, ...]) -> _Openi
 
 
 _CONTENT = _Frame("", None, "math")
+_OUTSIDE = _chain("", "")
 _NOTHING = frozenset(["mspace", "none", "mrow", "mtext", "mi", "mo", "mn", "mpadded", "mprescripts", "malignmark"])
 _OPENINGS = {
     **{name: _Opening("", _Frame("", None, name)) for name in ("mrow", "mstyle", "mpadded", "merror")},
@@ -176,7 +185,7 @@ _OPENINGS = {
     "mtd": _Opening("e[ ", _Frame("", None, "mtd", "] ")),
 }
 _BINOMIAL = _Opening("n B o[ ", _OPENINGS["mfrac"].frame)
-_LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!_ ] "}
+_LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!¯ ] "}
 
 
 class _Meanings(dict[str, "str | _Opening | _Closing"]):
@@ -225,16 +234,33 @@ def _opening(name: str, attributes: str) -> _Opening:
 
 _EMPTY = re.compile(r"[abuoir]\[ \] |(?:e\[ \] )+(?=\])")
 _DOTS = "O!. n O!. n O!. "
-_DIGITS = re.compile(r"(?<=N!)(\S+) n N!(?=\S)")
+_BARE = re.compile(r"A w\[ ([^\[\]]*)\] (?![ou]\[)")  # an accent that shows nothing, as Temml's arrows have
+_NUMBERS = re.compile(r"N!\S+(?: n N!\S+)+")
+_NEGATED = re.compile(r"(\S) n O!\u0338 ")
+_AMPERSAND = re.compile(r"(?<=e\[ )V!a n V!m n V!p n O!; (?:n )?")
 _ESCAPED = re.compile(r"O!& n (?:V!l n V!t|(V!g n V!t)|(V!a n V!m n V!p)) n O!; ")
 
 
 def _finished(out: list[str]) -> str | None:
     text = "".join(out).replace("[ n ", "[ ")
     if "[ ] " in text:
-        before = ""
-        while before != text:
-            before, text = text, _EMPTY.sub("", text)
-    if "O!& " in text:  # LaTeXML read an HTML escape letter by letter
+        text = _without_empty(text)
+    if " n N!" in text:
+        text = _NUMBERS.sub(lambda found: "N!" + found[0][2:].replace(" n N!", ""), text)
+    if "O!. n O!. " in text:
+        text = text.replace(_DOTS, "O!… ")
+    if "\u0338" in text:
+        text = normalize("NFC", _NEGATED.sub("\\1\u0338 ", text))
+    if "V!p n O!; " in text:  # LaTeXML read the HTML escape of an alignment's ampersand letter by letter
+        text = _AMPERSAND.sub("", text)
+    if "O!& " in text:  # or that of a relation
         text = _ESCAPED.sub(lambda found: f"O!{'>' if found[1] else '&' if found[2] else '<'} ", text)
     return text.removeprefix("n ").rstrip() or None
+
+
+def _without_empty(text: str) -> str:
+    for _ in range(DEEPEST):
+        before, text = text, _BARE.sub(r"\1", _EMPTY.sub("", text))
+        if before == text:
+            break
+    return text

@@ -4,6 +4,7 @@ LaTeXML and Temml write some symbols with different characters that look the sam
 """
 
 import re
+from unicodedata import normalize
 
 _SHOWN = {
     "−": "-",
@@ -17,6 +18,7 @@ _SHOWN = {
     "˜": "~",
     "˙": "˙",
     "⌀": "∅",
+    "⊧": "⊨",
     "⃗": "→",
     "″": "′′",
     "‴": "′′′",
@@ -33,23 +35,27 @@ _INVISIBLE = dict.fromkeys([*range(0x2061, 0x2065), *range(0x200B, 0x2010), 0xFE
 _TABLE: dict[int, str | None] = {ord(shown): same for shown, same in _SHOWN.items()} | _ITALIC | _INVISIBLE
 
 _NUMBER = re.compile(r"[\d.,]*\d[\d.,]*")
+_DIGITS = re.compile(r"\d+(?:\.\d+)*|\.\d+|.")
 
 # Bases of which the limits stand below and above in a display, and beside them in a line (TeX's large operators).
 _LARGE = frozenset(f"n O!{symbol} " for symbol in "∑∏∐⋃⋂⋁⋀⨁⨂⨀⨄⨆⊕⊗⊙⊎⊔∫∬∭∮∯∰⨌")
 
 
 def leaf_item(text: str, *, is_text: bool) -> str:
-    """Give the items of a leaf of MathML with the edges that lead to them; an empty string where it shows nothing."""
-    shown = "".join(text.translate(_TABLE).split())
+    """Give the items of a leaf of MathML with the edges that lead to them; an empty string where it shows nothing.
+
+    A text of fewer than two letters looks like the symbols that it is made of.
+    """
+    shown = normalize("NFC", "".join(text.translate(_TABLE).split()))
     if not shown:
         return ""
-    if is_text:
+    if is_text and sum(map(str.isalpha, shown)) > 1:
         return f"n T!{shown} "
     if _NUMBER.fullmatch(shown):
-        return f"n N!{shown} "
-    if shown.isalpha() or (len(shown) > 1 and any(map(str.isalpha, shown))):
+        return "".join(f"n {'O' if part in ',.' else 'N'}!{part} " for part in _DIGITS.findall(shown))
+    if any(map(str.isalpha, shown)) and shown.isascii():
         return f"n V!{shown} "
-    return "".join(f"n O!{symbol} " for symbol in shown)
+    return "".join(f"n {'V' if symbol.isalpha() else 'O'}!{symbol} " for symbol in shown)
 
 
 def limits_beside(item: str) -> bool:

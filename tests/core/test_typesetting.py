@@ -2,14 +2,18 @@
 
 import csv
 import gzip
+import json
 import threading
 from html import unescape
 from pathlib import Path
 
+import polars as pl
 import pytest
 from lxml import etree
 
-from arqlab.core.typesetting import LONGEST, typeset
+from arqlab.core.typesetting import LONGEST, presentation_mathml, typeset
+from arqlab.ir.identity import agreement, visual_map
+from arqlab.ir.mathml import layout_strings
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
@@ -183,3 +187,117 @@ def test_every_formula_of_the_real_topics_is_typeset(shared_data: Path) -> None:
     ]
 
     assert failed == []
+
+
+# --- for visual identity ---------------------------------------------------------------------------------------------
+
+DEFECTS = {  # of the organizers' conversion: an align block or a text cut to its first symbol
+    "mi(n)",
+    "mi(X)",
+    "mi(k)",
+    "mn(12)",
+}
+
+
+def strings(*formulas: str) -> list[str | None]:
+    """The layout strings of formulas that have LaTeX only."""
+    return layout_strings(presentation_mathml(latex) for latex in formulas)
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        ("e^x", "e^{x}"),
+        (r"\frac{n}{m}", r"\frac n m", r"{\frac{n}{m}}", r"n \over m", r"\dfrac{n}{m}", r"\tfrac nm"),
+        (r"a\to b", r"a\rightarrow b"),
+        (r"n\choose k", r"\binom{n}{k}", r"\dbinom nk", r"{n \choose k}"),
+        ("f'", r"f^\prime", r"f^{\prime}"),
+        ("f''", r"f^{\prime\prime}"),
+        ("f'_1", r"f_1'", r"f_{1}^{\prime}"),
+        (r"a\le b", r"a\leq b", "a≤b"),
+        ("{a^{2}}=2{b^{2}}", "{a^2}=2{b^2}", "a^2=2b^{2}"),
+        (r"{m \neq 0}", r"m \not= 0", r"m \not = 0", r"m\ne 0"),
+        ("x_1^2", "x^2_1", "x^{2}_{1}"),
+        (r"\int_0^1 x\,dx", r"\int_0^1 x dx", r"\int\limits_{0}^{1}x\mathrm{d}x"),
+        (r"\sum_i i", r"\displaystyle\sum_{i}i"),
+        (r"\left(x\right)", "(x)", r"\big(x\big)"),
+        (r"\pmatrix{a&b\cr c&d}", r"\begin{pmatrix}a&b\\c&d\end{pmatrix}"),
+        (r"\cases{a&b\\c&d}", r"\begin{cases}a&b\\c&d\end{cases}"),
+        (r"a < b", r"a\lt b", "a &lt; b"),
+        (r"x=1\tag{1}", "x=1", r"\begin{equation}x=1\label{a}\end{equation}", r"x=1\\"),
+        (r"1+...+n", r"1+\ldots+n"),
+        (r"\overline{ab}", r"\overline{a b}"),
+        (r"1\ 000", "1000"),
+    ],
+)
+def test_formulas_that_look_the_same_have_one_string(formulas: tuple[str, ...]) -> None:
+    assert len(set(strings(*formulas))) == 1
+    assert None not in strings(*formulas)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x^{y^z}", "{x^y}^z"),
+        (r"\overline{ab}", r"a\overline{b}"),
+        (r"\binom{a}{b}", r"(\frac{a}{b})"),
+        (r"\mathbb{R}", "R"),
+        ("x_1", "x^1"),
+        (r"\boxed{x}", "x"),
+        (r"\underset{n}{x}", "x_n"),
+        (r"\begin{matrix}a&b\end{matrix}", r"\begin{matrix}a\\b\end{matrix}"),
+    ],
+)
+def test_formulas_that_look_different_have_two_strings(one: str, other: str) -> None:
+    assert len(set(strings(one, other))) == 2
+
+
+@pytest.mark.parametrize("latex", ["", " ", r"\frac{", "x" * (LONGEST + 1), r"\def\a{\a\a}\a"])
+def test_what_cannot_be_converted_is_none(latex: str) -> None:
+    assert presentation_mathml(latex) is None
+
+
+def test_the_groups_of_the_topics_with_one_slt_have_one_string_from_latex_alone(shared_data: Path) -> None:
+    groups = json.loads((shared_data / "visual-identity/topic-formulas-same-slt.json").read_text(encoding="utf-8"))
+    apart = {group["slt"] for group in groups if len(set(strings(*(each["latex"] for each in group["variants"])))) > 1}
+
+    assert len(groups) == 22
+    assert apart == DEFECTS
+
+
+def test_the_topics_strings_are_those_of_the_organizers_mathml(shared_data: Path) -> None:
+    pairs = [
+        pair for year in (1, 2, 3) for pair in latex_and_slt(shared_data / f"arqmath-{year}") if "merror" not in pair[1]
+    ]
+    known = layout_strings(slt for _, slt in pairs)
+    ours = strings(*(latex for latex, _ in pairs))
+
+    assert len(pairs) > 2_600
+    assert sum(map(str.__eq__, map(str, known), map(str, ours))) / len(pairs) > 0.975
+
+
+def test_the_official_ids_are_found_again_from_the_authors_latex(shared_data: Path) -> None:
+    path = shared_data / "visual-identity/official-index-v2-sample.tsv"
+    rows = pl.read_csv(path, separator="\t", infer_schema=False).select(
+        "visual_id", formula_id="id", latex="formula", given=pl.lit(None, pl.String)
+    )
+    rows = rows.with_columns(layout=pl.Series(strings(*rows["latex"]), dtype=pl.String))
+    ours = visual_map(rows).mapping.rename({"visual_id": "ours"}).join(rows, on="formula_id")
+    found = agreement(ours.select("ours", theirs="visual_id"))
+
+    assert (found.together, found.only_ours, found.only_theirs) == (634, 1, 0)
+
+
+def latex_and_slt(folder: Path) -> list[tuple[str, str]]:
+    """The topic formulas of an edition that have both."""
+    latex, slt = (
+        {tuple(row[:2]): row[-1] for row in read_rows(folder / f"topic-formulas.{form}.tsv.gz")}
+        for form in ("latex", "slt")
+    )
+    return [(latex[key], slt[key]) for key in latex if slt.get(key)]
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """The rows of an index, without its header."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        return list(csv.reader(lines, delimiter="\t"))[1:]
