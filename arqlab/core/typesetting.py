@@ -284,8 +284,3 @@ def _step(length: str) -> int:
     amount = _AMOUNT.match(length)
     em = float(amount[1]) / (10 if amount[2] == "pt" else 1) if amount else 0.0
     return min(range(len(_STEPS)), key=lambda step: abs(_STEPS[step] - em))
-
-
-def presentation_mathml(latex: str) -> str | None:
-    """Give Presentation MathML for identity (stand-in until the whole function joins)."""
-    return typeset(latex, display=False).mathml
