@@ -171,9 +171,9 @@ def test_the_number_of_queries_does_not_grow_with_the_results(ask, collection, d
     for number in range(100, 118):
         add_post(collection, str(number), "<p>cones again</p>", thread_id=str(number % 5))
     index_posts(collection=collection)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         assert len(posts(ask("cones $x^2+y^2=z^2$"))) == 1
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         assert len(posts(ask("cones"))) == 20
 
 
