@@ -110,7 +110,7 @@ def index(name: str) -> pl.DataFrame:
 
 def from_latex(rows: pl.DataFrame) -> pl.DataFrame:
     """Give the rows the layout strings of what Temml makes of their LaTeX."""
-    from arqlab.core.typesetting import presentation_mathml
+    from arqlab.core.maths.typesetting import presentation_mathml
 
     distinct = rows.select("latex").unique().drop_nulls()
     made = layout_strings(presentation_mathml(latex) for latex in distinct["latex"])

@@ -136,7 +136,7 @@ def copied(post: object, copy: int) -> object:
 
 def ask(collection: object, name: str) -> None:
     """Print the latencies of all questions."""
-    from arqlab.core.typesetting import presentation_mathml
+    from arqlab.core.maths.typesetting import presentation_mathml
     from arqlab.ir.mathml import layout_string
     from arqlab.ir.postquery import parse_query
     from collection.selectors import formulas_like, newest_map, search_posts

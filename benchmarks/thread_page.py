@@ -92,7 +92,7 @@ def measure(name: str, rounds: int, formulas: list[str]) -> None:
 def timed(client: object, path: str) -> tuple[float, float]:
     """Give the milliseconds until the whole answer is there, and those of the processor, which other work on the machine
     does not stretch. The process's own memory of formulas is emptied first."""
-    from arqlab.core import typesetting
+    from arqlab.core.maths import typesetting
 
     typesetting._typeset.cache_clear()
     start, processor = time.perf_counter(), time.process_time()
@@ -105,7 +105,7 @@ def timed(client: object, path: str) -> tuple[float, float]:
 
 def make_threads(formulas: list[str]) -> tuple[str, str]:
     """Make a lab with a thread of the formulas, with comments, owners and links, and the same without formulas."""
-    from arqlab.core.cleaning import RULES
+    from arqlab.core.html.cleaning import RULES
     from arqlab.core.models import Lab
     from tests.collection import threads
 

@@ -1,6 +1,6 @@
 """What a post says: its text and its formulas, in order, the words that a search compares, and other ids for formulas.
 
-A post is the clean HTML of `arqlab.core.cleaning`: formulas are `<span class="math-container" id="…">$LATEX$</span>`.
+A post is the clean HTML of `arqlab.core.html.cleaning`: formulas are `<span class="math-container" id="…">$LATEX$</span>`.
 Nothing here makes HTML safe; text comes out without its tags and escapes, and is escaped again by whoever shows it.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.cleaning import clean_line, clean_title_and_body
+from arqlab.core.html.cleaning import clean_line, clean_title_and_body
 from collection.models.collections import Collection
 
 NEVER_CLEANED = 0  # such a text goes through the sanitizer whenever it is shown

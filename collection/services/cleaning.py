@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqlab.core.cleaning import RULES, clean_line, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, clean_line, clean_title_and_body
 from collection.models import Collection, Comment, Post
 from collection.models.posts import NEVER_CLEANED
 

@@ -15,7 +15,7 @@ import polars as pl
 from django.conf import settings
 from django.db import transaction
 
-from arqlab.core.conversion import converter, converter_name
+from arqlab.core.maths.conversion import converter, converter_name
 from arqlab.ir.mathml import layout_strings
 from collection.models import Collection
 from collection.selectors.collections import scan_columns

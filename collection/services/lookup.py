@@ -10,7 +10,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count
 from django.utils.safestring import SafeString
 
-from arqlab.core.typesetting import presentation_mathml
+from arqlab.core.maths.typesetting import presentation_mathml
 from arqlab.ir.mathml import layout_string
 from arqlab.ir.postquery import PostQuery
 from arqlab.ir.snippet import joined, marked, snippet

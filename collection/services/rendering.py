@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from arqlab.core.cleaning import RULES, FoundFormula, clean_line, clean_title_and_body
-from arqlab.core.definitions import Definitions
-from arqlab.core.highlighting import places_of
+from arqlab.core.html.cleaning import RULES, FoundFormula, clean_line, clean_title_and_body
+from arqlab.core.html.highlighting import places_of
+from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys_of, plain_text, read_text
+from arqlab.core.maths.definitions import Definitions
+from arqlab.core.maths.typesetting import Typeset
 from arqlab.core.models import Lab, Topic
-from arqlab.core.posthtml import Key, PostText, addresses_of, compose, keys_of, plain_text, read_text
 from arqlab.core.services import typeset_formulas
-from arqlab.core.typesetting import Typeset
 from collection.models import Author, Comment, Post
 from collection.selectors import LinkedQuestion, Thread
 from collection.services.addresses import local_pages, page_of

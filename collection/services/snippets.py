@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from arqlab.core.posthtml import render_formula
+from arqlab.core.html.posthtml import render_formula
 from arqlab.ir.snippet import Part
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arqlab.core.typesetting import presentation_mathml
+from arqlab.core.maths.typesetting import presentation_mathml
 from arqlab.ir.chosenfile import ChosenQuestion
 from arqlab.ir.mathml import layout_string
 from arqlab.ir.posttext import text_formulas

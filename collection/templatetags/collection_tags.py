@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 from django.utils.safestring import SafeString
 
-from arqlab.core.posthtml import render_formula
+from arqlab.core.html.posthtml import render_formula
 
 register = template.Library()
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from arqlab.core.posthtml import plain_title
+from arqlab.core.html.posthtml import plain_title
 from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.ir.board import BoardCell, BoardRow, sorted_board
 from arqlab.ir.measures import Measure

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page
 
-from arqlab.core.cleanhtml import ATTRIBUTES, POST_TAGS
-from arqlab.core.cleaning import RULES, clean_line, clean_title_and_body
+from arqlab.core.html.cleanhtml import ATTRIBUTES, POST_TAGS
+from arqlab.core.html.cleaning import RULES, clean_line, clean_title_and_body
 from collection.models import Collection, Comment, LabCollection, Post
 from tests.core.xss import vectors
 from tests.factories import make_lab

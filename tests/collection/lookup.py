@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from arqlab.core.maths.typesetting import presentation_mathml
 from arqlab.core.models import Lab
-from arqlab.core.typesetting import presentation_mathml
 from arqlab.ir.identity import visual_map
 from arqlab.ir.mathml import layout_string
 from collection.models import Collection, LabCollection, Post, VisualMap

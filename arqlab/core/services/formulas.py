@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from django.db import OperationalError, transaction
 
+from arqlab.core.maths.typesetting import ENGINE, Typeset, can_be_set, typeset
 from arqlab.core.models import TypesetFormula
-from arqlab.core.typesetting import ENGINE, Typeset, can_be_set, typeset
 
 BATCH = 5_000  # parameters of one query
 

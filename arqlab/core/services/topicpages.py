@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from arqlab.core.cleaning import clean_title_and_body
-from arqlab.core.definitions import Definitions
-from arqlab.core.highlighting import places_of
-from arqlab.core.posthtml import Key, PostText, compose, keys_of, one_formula, read_text
+from arqlab.core.html.cleaning import clean_title_and_body
+from arqlab.core.html.highlighting import places_of
+from arqlab.core.html.posthtml import Key, PostText, compose, keys_of, one_formula, read_text
+from arqlab.core.maths.definitions import Definitions
+from arqlab.core.maths.typesetting import Typeset
 from arqlab.core.services.formulas import typeset_formulas
-from arqlab.core.typesetting import Typeset
 from arqlab.ir import records
 
 

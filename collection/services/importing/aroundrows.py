@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from arqlab.core.cleaning import RULES, clean_line
+from arqlab.core.html.cleaning import RULES, clean_line
 from arqlab.ir.dumprecords import AuthorRecord, CommentRecord, PostLinkRecord, TagRecord
 from collection.models import Author, Collection, Comment, PostLink, Tag
 from collection.services.importing.held import known_posts

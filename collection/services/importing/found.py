@@ -10,8 +10,8 @@ from typing import NamedTuple
 import polars as pl
 from django.db.models.functions import Coalesce
 
-from arqlab.core.cleanhtml import FORMULA
-from arqlab.core.formulatext import without_marks
+from arqlab.core.html.cleanhtml import FORMULA
+from arqlab.core.html.formulatext import without_marks
 from collection.models import Collection, Comment, Import, Post
 from collection.services.columns import name_columns
 from collection.services.importing.postsindex import PART, store_frames

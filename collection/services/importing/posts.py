@@ -16,7 +16,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqlab.core.readyposts import IN, LATER, OUT, ReadyBlock, Work
+from arqlab.core.html.readyposts import IN, LATER, OUT, ReadyBlock, Work
 from arqlab.ir.dumpfile import blocks, dump_files
 from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError, Problem

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from arqlab.core.readyposts import FIELDS
+from arqlab.core.html.readyposts import FIELDS
 from collection.models import Collection, Post
 
 ROWS = 500
@@ -21,7 +21,7 @@ _COLUMNS = ", ".join(("collection_id", "is_searched", *FIELDS))
 
 
 class StoredPost(NamedTuple):
-    """A post to be written: its id, whether it is searched, and its values as `arqlab.core.readyposts` gives them."""
+    """A post to be written: its id, whether it is searched, and its values as `arqlab.core.html.readyposts` gives them."""
 
     number: int
     is_searched: bool

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from arqlab.core.readyposts import IN, LATER, OUT, ReadyPost
+from arqlab.core.html.readyposts import IN, LATER, OUT, ReadyPost
 from arqlab.ir.records import Problem
 from arqlab.ir.seenids import SeenIds
 from collection.services.importing.poststore import StoredPost

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import current_process, get_context
 
-from arqlab.core.readyposts import ReadyBlock, Work, begin_worker, make_ready
+from arqlab.core.html.readyposts import ReadyBlock, Work, begin_worker, make_ready
 
 LARGE = 16 * 2**20
 """Bytes of a file from which on processes are worth their start."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.core.cleaning import RULES
+from arqlab.core.html.cleaning import RULES
 from arqlab.core.models import Lab
 from collection.models import Collection, Comment, Post
 from collection.services.cleaning import clean_posts

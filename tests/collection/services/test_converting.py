@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import polars as pl
 import pytest
 
-from arqlab.core.conversion import Converter, converter
+from arqlab.core.maths.conversion import Converter, converter
 from collection.models import Collection
 from collection.selectors import scan_columns
 from collection.services import convert_latex, converting, import_formulas

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.core.cleaning import RULES
+from arqlab.core.html.cleaning import RULES
 from arqlab.core.models import TypesetFormula
 from collection.selectors import find_thread
 from collection.services import render_posts, render_thread

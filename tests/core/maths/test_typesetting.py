@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from lxml import etree
 
-from arqlab.core.typesetting import LONGEST, presentation_mathml, typeset
+from arqlab.core.maths.typesetting import LONGEST, presentation_mathml, typeset
 from arqlab.ir.identity import agreement, visual_map
 from arqlab.ir.mathml import layout_strings
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from arqlab.core import conversion
-from arqlab.core.conversion import converter, converter_name
-from arqlab.core.latexml import latexml_name
+from arqlab.core.maths import conversion
+from arqlab.core.maths.conversion import converter, converter_name
+from arqlab.core.maths.latexml import latexml_name
 from arqlab.ir.mathml import layout_string
 
 needs_latexml = pytest.mark.skipif(
@@ -19,7 +19,7 @@ def test_the_name_says_engine_version_and_rules() -> None:
 
 
 def test_wanting_latexml_where_it_is_not_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arqlab.core.latexml.latexml_name", lambda: None)
+    monkeypatch.setattr("arqlab.core.maths.latexml.latexml_name", lambda: None)
 
     with pytest.raises(RuntimeError, match="apt-get install latexml"), converter(exact=True):
         pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from arqlab.core.typesetting import typeset
+from arqlab.core.maths.typesetting import typeset
 
 
 def text_of(latex: str) -> str:

@@ -3,7 +3,7 @@
 `is_clean` reads a text once, from left to right, and answers yes only when every `<` in it begins a tag of the lists
 below, written with the attributes below in double quotes, closed in its own order, in a place where an HTML parser
 leaves it. Such a text means the same to every parser and cannot leave the element that holds it. Whatever cannot be
-proven is written anew (`arqlab.core.tidying`), and proven then: nothing else gets onto a page.
+proven is written anew (`arqlab.core.html.tidying`), and proven then: nothing else gets onto a page.
 """
 
 from __future__ import annotations

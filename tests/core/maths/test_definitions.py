@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.core.definitions import LONGEST, Definitions
-from arqlab.core.typesetting import typeset
+from arqlab.core.maths.definitions import LONGEST, Definitions
+from arqlab.core.maths.typesetting import typeset
 
 
 def after(definition: str, formula: str) -> str:

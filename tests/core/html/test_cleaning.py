@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree, html
 
-from arqlab.core import cleaning
-from arqlab.core.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
-from arqlab.core.cleaning import CleanText, clean_line, clean_post, clean_title_and_body
+from arqlab.core.html import cleaning
+from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
+from arqlab.core.html.cleaning import CleanText, clean_line, clean_post, clean_title_and_body
 
 SPAN = '<span class="math-container" id="{}">{}</span>'
 
@@ -190,7 +190,7 @@ def test_any_text_comes_out_as_text(source: str) -> None:
 
 @pytest.fixture(scope="module")
 def real_posts() -> list[tuple[str, str, str]]:
-    path = Path(__file__).resolve().parents[3] / "shared/data/collection/Posts.xml.gz"
+    path = Path(__file__).resolve().parents[4] / "shared/data/collection/Posts.xml.gz"
     if not path.exists():
         pytest.skip(f"The real data is not at {path}.")
     with gzip.open(path) as file:

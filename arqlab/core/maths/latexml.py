@@ -14,7 +14,7 @@ from functools import cache
 from html import unescape
 from pathlib import Path
 
-from arqlab.core.typesetting import LONGEST, on_one_line
+from arqlab.core.maths.typesetting import LONGEST, on_one_line
 
 SCRIPT = Path(__file__).with_name("latexml.pl")
 SECONDS = 10  # for one formula; the median is about 0.05

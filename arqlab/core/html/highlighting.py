@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from arqlab.core.cleaning import FoundFormula
-from arqlab.core.typesetting import presentation_mathml
+from arqlab.core.html.cleaning import FoundFormula
+from arqlab.core.maths.typesetting import presentation_mathml
 from arqlab.ir.mathml import layout_string
 
 

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 import quickjs
 from lxml import etree
 
-from arqlab.core import latexrepair
-from arqlab.core.latexrepair import MACROS, mend, prepared
+from arqlab.core.maths import latexrepair
+from arqlab.core.maths.latexrepair import MACROS, mend, prepared
 
-TEMML = Path(__file__).resolve().parents[2] / "static" / "vendor" / "temml" / "temml.min.js"
+TEMML = Path(__file__).resolve().parents[3] / "static" / "vendor" / "temml" / "temml.min.js"
 SECONDS = 0.5
 MEMORY = 48 * 2**20
 LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000

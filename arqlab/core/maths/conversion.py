@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
-from arqlab.core.latexml import latexml, latexml_name
-from arqlab.core.typesetting import TEMML, presentation_mathml
+from arqlab.core.maths.latexml import latexml, latexml_name
+from arqlab.core.maths.typesetting import TEMML, presentation_mathml
 
 RULES = 2  # version of our own macros, repairs and normalisation before conversion; raise it when they change
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from lxml import etree, html
 
-from arqlab.core.posthtml import (
+from arqlab.core.html.posthtml import (
     addresses_of,
     compose,
     keys_of,

@@ -1,6 +1,6 @@
 """Clean texts of a collection as the HTML of a page: formulas typeset, links followed only where they lead somewhere here.
 
-The sanitizer (`arqlab.core.cleaning`) says what may stand in a text. This composes the page from what it left: a formula
+The sanitizer (`arqlab.core.html.cleaning`) says what may stand in a text. This composes the page from what it left: a formula
 becomes MathML of our own making, an image a placeholder that names it, and a link that does not open a page of ours is
 shown but dead. Nothing of a text loads from another host.
 """
@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 
-from arqlab.core.cleaning import clean_line, clean_post
-from arqlab.core.definitions import Definitions
-from arqlab.core.formulatext import without_marks
-from arqlab.core.typesetting import Typeset, typeset
+from arqlab.core.html.cleaning import clean_line, clean_post
+from arqlab.core.html.formulatext import without_marks
+from arqlab.core.maths.definitions import Definitions
+from arqlab.core.maths.typesetting import Typeset, typeset
 
 LONG = 40  # characters of LaTeX; an inline formula that is longer may be wider than a telephone
 # A formula's LaTeX without dollars, and whether it is a block.

@@ -13,7 +13,7 @@ from html import escape, unescape
 
 import nh3
 
-from arqlab.core.cleanhtml import (
+from arqlab.core.html.cleanhtml import (
     ATTRIBUTES,
     DEEPEST,
     FORMULA,
@@ -27,7 +27,7 @@ from arqlab.core.cleanhtml import (
     VOID,
     is_clean,
 )
-from arqlab.core.formulatext import LONGEST, with_dollars
+from arqlab.core.html.formulatext import LONGEST, with_dollars
 
 Inside = dict[str, frozenset[str]]
 

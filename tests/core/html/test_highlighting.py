@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arqlab.core.cleaning import FoundFormula
-from arqlab.core.highlighting import places_of
-from arqlab.core.posthtml import compose
+from arqlab.core.html.cleaning import FoundFormula
+from arqlab.core.html.highlighting import places_of
+from arqlab.core.html.posthtml import compose
 from arqlab.core.services.topicpages import topic_pages
 from arqlab.ir.topicfile import read_topics
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 from lxml import html
 
-from arqlab.core.cleanhtml import ATTRIBUTES, POST_TAGS
-from arqlab.core.cleaning import CleanText, clean_line, clean_post
-from tests.core.test_cleaning import SPAN, body, ours, slowly
+from arqlab.core.html.cleanhtml import ATTRIBUTES, POST_TAGS
+from arqlab.core.html.cleaning import CleanText, clean_line, clean_post
+from tests.core.html.test_cleaning import SPAN, body, ours, slowly
 from tests.core.xss import vectors
 
 

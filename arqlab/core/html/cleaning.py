@@ -1,6 +1,6 @@
 """Posts, titles and comments made safe to show, with every formula found, numbered and in an element of its own.
 
-What comes out holds no tag, attribute, class or id but those of `arqlab.core.cleanhtml`; a formula is
+What comes out holds no tag, attribute, class or id but those of `arqlab.core.html.cleanhtml`; a formula is
 `<span class="math-container" id="ID">$LaTeX$</span>`. Text that is so already is given back as it is.
 Needs no Django: worker processes use it.
 """
@@ -13,9 +13,9 @@ from functools import partial
 from html import unescape
 from typing import NamedTuple
 
-from arqlab.core.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
-from arqlab.core.formulatext import bare_formulas, has_marks, runs, with_dollars, without_marks
-from arqlab.core.tidying import Inside, tidy
+from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
+from arqlab.core.html.formulatext import bare_formulas, has_marks, runs, with_dollars, without_marks
+from arqlab.core.html.tidying import Inside, tidy
 
 RULES = 1  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
 

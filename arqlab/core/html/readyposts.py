@@ -11,7 +11,7 @@ from datetime import datetime
 from multiprocessing import parent_process
 from typing import Any, NamedTuple
 
-from arqlab.core.cleaning import RULES, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, clean_title_and_body
 from arqlab.ir.dumpfile import Block, read_block
 from arqlab.ir.postrecords import PostRecord, Window, read_post
 from arqlab.ir.records import Problem

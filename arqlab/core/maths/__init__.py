@@ -1,0 +1,1 @@
+"""Formulas: LaTeX mended, typeset for pages, and converted for visual identity."""
