@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from arqlab.core.models import Topic
 from arqlab.ir.posttext import plain_title
+from arqlab.ir.slices import in_slices
 from arqlab.ir.topicchoice import Candidate, measure_text
 from collection.models import Collection, Comment, Post, PostLink
 
@@ -33,7 +34,7 @@ def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
     questions = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION).order_by("pk")
     if which != "all":
         questions = questions.filter(is_searched=which == "searched")
-    for batch in _batches(questions):
+    for batch in in_slices(questions.iterator(chunk_size=BATCH), size=BATCH):
         around = _around(collection, [post.post_id for post in batch])
         yield from (_candidate(post, around) for post in batch)
 
@@ -55,17 +56,6 @@ def highest_topic_number() -> int:
     """Give the highest number of the topics here, which new ones go on after; 0 where there are none."""
     numbers = (query_id.rpartition(".")[2] for query_id in Topic.objects.values_list("query_id", flat=True))
     return max((int(number) for number in numbers if number.isascii() and number.isdigit()), default=0)
-
-
-def _batches(questions: QuerySet[Post]) -> Iterator[list[Post]]:
-    batch: list[Post] = []
-    for post in questions.iterator(chunk_size=BATCH):
-        batch.append(post)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _around(collection: Collection, ids: list[str]) -> _Around:

@@ -23,7 +23,7 @@ from arqlab.ir.mathml import layout_strings
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.columns import name_columns, store_file
-from collection.services.importing.parts import INDEX_COLUMNS, IndexRows, Layouts, Parts
+from collection.services.importing.parts import INDEX_COLUMNS, STORED_AS, IndexRows, Layouts, Parts
 from collection.services.importing.records import (
     Progress,
     finish_import,
@@ -130,7 +130,7 @@ class _Reading:
         """Give the rows of the LaTeX index; without one those that were stored, else those of another representation."""
         if "latex" in self.files:
             for part in self._parts("latex"):
-                yield part.frame.rename({"visual_id": "given_visual_id", "formula": "latex"})
+                yield part.frame.rename(STORED_AS)
         elif self.collection.formulas_index:
             yield from self._stored(*INDEX_COLUMNS)
         else:

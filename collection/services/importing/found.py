@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import unescape
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import polars as pl
@@ -12,25 +12,13 @@ from django.db.models.functions import Coalesce
 
 from arqlab.core.html.cleanhtml import FORMULA
 from arqlab.core.html.formulatext import without_marks
+from arqlab.ir.slices import in_slices
 from collection.models import Collection, Comment, Import, Post
 from collection.services.columns import name_columns
+from collection.services.importing.parts import INDEX_COLUMNS
 from collection.services.importing.postsindex import PART, store_frames
 
-SCHEMA = dict.fromkeys(
-    (
-        "formula_id",
-        "post_id",
-        "thread_id",
-        "type",
-        "comment_id",
-        "old_visual_id",
-        "given_visual_id",
-        "issue",
-        "latex",
-        "layout",
-    ),
-    pl.String,
-)
+SCHEMA = dict.fromkeys((*INDEX_COLUMNS, "layout"), pl.String)
 """The columns of `Collection.formulas_index`."""
 TEXTS = 500
 """Texts that are in memory at once."""
@@ -118,8 +106,7 @@ def _texts_of_comments(collection: Collection) -> Iterator[_Text]:
     posts = Post.objects.filter(collection=collection, is_searched=True)
     comments = Comment.objects.filter(collection=collection).order_by("pk")
     fields = ("comment_id", "post_id", Coalesce("clean_text", "text"))
-    rows = comments.values_list(*fields).iterator(TEXTS)
-    while some := list(islice(rows, TEXTS)):
+    for some in in_slices(comments.values_list(*fields).iterator(TEXTS), size=TEXTS):
         named = posts.filter(post_id__in={post_id for _, post_id, _ in some})
         threads = dict(named.values_list("post_id", "thread_id"))
         for comment_id, post_id, text in some:

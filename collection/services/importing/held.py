@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import TypeVar
+from collections.abc import Iterable
 
+from arqlab.ir.slices import in_slices
 from collection.models import Author, Collection, Post
-
-Each = TypeVar("Each")
 
 # SQLite takes 32,766 parameters in one statement, and a row may need four.
 A_STATEMENT = 5_000
 
 
-def in_slices(rows: Iterable[Each], *, size: int = A_STATEMENT) -> Iterator[list[Each]]:
-    """Give rows in lists of at most `size`: as many as one statement takes."""
-    rest = iter(rows)
-    while part := list(islice(rest, size)):
-        yield part
-
-
 def known_posts(collection: Collection, post_ids: Iterable[str]) -> set[str]:
     """Give those of the ids that are posts of the collection."""
     posts = Post.objects.filter(collection=collection)
-    slices = in_slices(set(post_ids))
+    slices = in_slices(set(post_ids), size=A_STATEMENT)
     return {found for part in slices for found in posts.filter(post_id__in=part).values_list("post_id", flat=True)}
 
 
 def known_authors(collection: Collection, author_ids: Iterable[str]) -> set[str]:
     """Give those of the ids that are authors of the collection."""
     authors = Author.objects.filter(collection=collection)
-    slices = in_slices(set(author_ids))
+    slices = in_slices(set(author_ids), size=A_STATEMENT)
     return {
         found for part in slices for found in authors.filter(author_id__in=part).values_list("author_id", flat=True)
     }

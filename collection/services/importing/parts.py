@@ -8,21 +8,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from arqlab.ir.formulaindex import COLUMNS
+
 ROWS = 250_000
 """Rows of a part: with their layouts about 100 MB."""
 GROUP = 25_000
 """Rows that are written together: with their MathML about 15 MB, of which several are under way at a time."""
-INDEX_COLUMNS = (
-    "formula_id",
-    "post_id",
-    "thread_id",
-    "type",
-    "comment_id",
-    "old_visual_id",
-    "given_visual_id",
-    "issue",
-    "latex",
-)
+STORED_AS = {"visual_id": "given_visual_id", "formula": "latex"}
+"""Columns of an index file that are stored under names of ours."""
+INDEX_COLUMNS = tuple(STORED_AS.get(name, name) for name in COLUMNS)
 LAYOUT_SCHEMA = {"formula_id": pl.String, "layout": pl.String}
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 
 from django.db import transaction
@@ -20,6 +19,7 @@ from arqlab.core.html.readyposts import IN, LATER, OUT, ReadyBlock, Work
 from arqlab.ir.dumpfile import blocks, dump_files
 from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError, Problem
+from arqlab.ir.slices import in_slices
 from collection.models import Collection, Import, Post
 from collection.services.importing.postsindex import index_posts
 from collection.services.importing.poststore import StoredPost, store_posts, takes_copy
@@ -131,8 +131,7 @@ class _Intake:
 
     def settle_threads(self) -> None:
         """See to the answers that came before their question, and report those whose question is not there."""
-        waiting = self.threads.waiting()
-        while some := list(islice(waiting, ASKED)):
+        for some in in_slices(self.threads.waiting(), size=ASKED):
             places = self._places({parent for _, parent, _ in some})
             lost = self._answers(post for post, parent, _ in some if places.get(parent) == OUT).delete()[0]
             self._answers(post for post, parent, _ in some if places.get(parent) == LATER).update(is_searched=False)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
 
+from arqlab.ir.slices import in_slices
 from collection.models import Collection, Post
 from collection.services.columns import name_columns, store_file
 from collection.services.importing.parts import Parts
@@ -27,7 +27,7 @@ def index_posts(collection: Collection) -> None:
 
 
 def _frames(rows: Iterator[tuple[str, str, str]]) -> Iterator[pl.DataFrame]:
-    while some := list(islice(rows, PART)):
+    for some in in_slices(rows, size=PART):
         yield pl.DataFrame(some, schema=POSTS_SCHEMA, orient="row")
 
 

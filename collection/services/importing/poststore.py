@@ -13,6 +13,7 @@ from django.db import connection
 
 from arqlab.core.html.readyposts import FIELDS
 from collection.models import Collection, Post
+from collection.services.importing.held import known_posts
 
 ROWS = 500
 """Rows that one statement writes where there is no COPY."""
@@ -47,13 +48,7 @@ def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exis
 
 
 def _some_exist(collection: Collection, posts: Sequence[StoredPost]) -> bool:
-    ids = [str(post.number) for post in posts]
-    found = (Post.objects.filter(collection=collection, post_id__in=ids[at : at + ROWS]) for at in _starts(posts))
-    return any(some.exists() for some in found)
-
-
-def _starts(posts: Sequence[StoredPost]) -> range:
-    return range(0, len(posts), ROWS)
+    return bool(known_posts(collection, (str(post.number) for post in posts)))
 
 
 def _store_in_bulk(collection: Collection, posts: Sequence[StoredPost], *, exist: bool) -> None:

@@ -13,8 +13,9 @@ from django.db import connection
 from django.db.models import F
 
 from arqlab.ir.dumprecords import BadgeRecord, VoteRecord
+from arqlab.ir.slices import in_slices
 from collection.models import Author, Collection, Import, Post
-from collection.services.importing.held import in_slices, known_authors, known_posts
+from collection.services.importing.held import A_STATEMENT, known_authors, known_posts
 
 VOTES = ("up", "down")
 BADGES = ("gold", "silver", "bronze")
@@ -109,7 +110,7 @@ def _add(
     here = known(collection, ids)
     is_here = np.array([row_id in here for row_id in ids], np.bool_)
     rows = zip((row_id for row_id in ids if row_id in here), sums[is_here].tolist(), strict=True)
-    for part in in_slices(rows):
+    for part in in_slices(rows, size=A_STATEMENT):
         values = [value for row_id, counts in part for value in (row_id, *counts)]
         with connection.cursor() as cursor:
             cursor.execute(_statement(table, key, columns, len(part)), [*values, collection.pk])
