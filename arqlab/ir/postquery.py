@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from arqlab.ir.posttext import without_dollars, words
+from arqlab.ir.posttext import without_marks, words
 
 LONGEST = 1000  # characters that are read of a query
 MOST_TERMS = 24
@@ -178,7 +178,7 @@ def parse_query(text: str) -> PostQuery:
 def _read(part: re.Match[str], draft: _Draft) -> None:
     negative = bool(part["minus"])
     if part["formula"]:
-        latex = without_dollars(part["formula"])[0]
+        latex = without_marks(part["formula"])[0]
         if negative:
             draft.notes.append("A formula cannot be excluded; the minus sign before it was passed over.")
         if latex:

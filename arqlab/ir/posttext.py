@@ -115,14 +115,20 @@ def _bare(text: str) -> str:
 
 def _formula(found: re.Match[str]) -> TextFormula:
     known = _ID.search(found["span"])
-    latex, is_display = without_dollars(unescape(found["inner"]))
+    latex, is_display = without_marks(unescape(found["inner"]))
     return TextFormula(known[1] if known else "", latex, is_display)
 
 
-def without_dollars(latex: str) -> tuple[str, bool]:
-    r"""Give LaTeX without the dollars, `\(…\)` or `\[…\]` around it, and whether they say display."""
-    latex = latex.strip()
+def without_marks(text: str) -> tuple[str, bool]:
+    """Give the LaTeX of a formula without its dollars or brackets, and whether it is set as a display.
+
+    `text` is what stands in its element, with HTML's escapes undone. A bare environment is a display.
+    """
+    latex = text.strip()
+    if latex[:1] == "$" == latex[-1:] and len(latex) > 1:
+        is_display = latex[:2] == "$$" == latex[-2:] and len(latex) > 3
+        return (latex[2:-2] if is_display else latex[1:-1]).strip(), is_display
     for opening, closing, is_display in _MARKS:
-        if latex.startswith(opening) and latex.endswith(closing) and len(latex) >= len(opening) + len(closing):
+        if latex.startswith(opening) and latex.endswith(closing) and len(latex) >= 2 * len(opening):
             return latex[len(opening) : -len(closing)].strip(), is_display
-    return latex, False
+    return latex, latex.startswith(r"\begin{") and latex.endswith("}")

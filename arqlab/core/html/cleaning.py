@@ -14,8 +14,9 @@ from html import unescape
 from typing import NamedTuple
 
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
-from arqlab.core.html.formulatext import bare_formulas, has_marks, runs, with_dollars, without_marks
+from arqlab.core.html.formulatext import bare_formulas, has_marks, runs, with_dollars
 from arqlab.core.html.tidying import Inside, tidy
+from arqlab.ir.posttext import without_marks
 
 RULES = 1  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
 

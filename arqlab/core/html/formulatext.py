@@ -14,7 +14,6 @@ from typing import NamedTuple
 LONGEST = 10_000  # characters; the longest formula of the collection has fewer than 3,000
 _PATIENCE = 6  # scans that found no end, in one run of text; so hostile text takes linear time
 
-_MARKS = (("$$", "$$", True), (r"\[", r"\]", True), ("$", "$", False), (r"\(", r"\)", False))
 _BOUNDARY = re.compile(r"(<(?!span |/span>|br>)[^>]*>)")
 _VERBATIM = ("code", "pre", "kbd")
 _START = re.compile(
@@ -80,21 +79,6 @@ class Bare(NamedTuple):
     end: int
     inner: slice
     is_display: bool
-
-
-def without_marks(text: str) -> tuple[str, bool]:
-    """Give the LaTeX of a formula without its dollars or brackets, and whether it is set as a display.
-
-    `text` is what stands in its element, with HTML's escapes undone. A bare environment is a display.
-    """
-    latex = text.strip()
-    if latex[:1] == "$" == latex[-1:] and len(latex) > 1:
-        is_display = latex[:2] == "$$" == latex[-2:] and len(latex) > 3
-        return (latex[2:-2] if is_display else latex[1:-1]).strip(), is_display
-    for opening, closing, is_display in _MARKS:
-        if latex.startswith(opening) and latex.endswith(closing) and len(latex) >= 2 * len(opening):
-            return latex[len(opening) : -len(closing)].strip(), is_display
-    return latex, latex.startswith(r"\begin{") and latex.endswith("}")
 
 
 def with_dollars(text: str) -> str:

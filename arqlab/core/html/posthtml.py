@@ -15,9 +15,9 @@ import nh3
 from django.utils.safestring import SafeString, mark_safe
 
 from arqlab.core.html.cleaning import clean_line, clean_post
-from arqlab.core.html.formulatext import without_marks
 from arqlab.core.maths.definitions import Definitions
 from arqlab.core.maths.typesetting import Typeset, typeset
+from arqlab.ir.posttext import without_marks
 
 LONG = 40  # characters of LaTeX; an inline formula that is longer may be wider than a telephone
 # A formula's LaTeX without dollars, and whether it is a block.

@@ -11,7 +11,7 @@ import polars as pl
 from django.db.models.functions import Coalesce
 
 from arqlab.core.html.cleanhtml import FORMULA
-from arqlab.core.html.formulatext import without_marks
+from arqlab.ir.posttext import without_marks
 from arqlab.ir.slices import in_slices
 from collection.models import Collection, Comment, Import, Post
 from collection.services.columns import name_columns
