@@ -115,7 +115,7 @@ def _bare(text: str) -> str:
 
 def _formula(found: re.Match[str]) -> TextFormula:
     known = _ID.search(found["span"])
-    latex, is_display = without_marks(unescape(found["inner"]))
+    latex, is_display = without_marks(unescape(unescape(found["inner"])))  # some topic files escape twice
     return TextFormula(known[1] if known else "", latex, is_display)
 
 

@@ -1,7 +1,8 @@
 """Posts as the dump has them, and what stands around them: comments, links, authors, tags.
 
 Ids are those of the dump, as strings. A text is kept as it came (`body`) and as the sanitizer left it (`clean_body`;
-null where the sanitizer had nothing to change). `rules` is the version of the sanitizer's rules that it went through.
+null where the sanitizer had nothing to change). `rules` is the version of the sanitizer's rules that it went through; one
+that went through others than today's is sanitized whenever it is read.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.html.cleaning import clean_line, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, clean_line, clean_title_and_body
 from collection.models.collections import Collection
 
-NEVER_CLEANED = 0  # such a text goes through the sanitizer whenever it is shown
+NEVER_CLEANED = 0  # a version of the rules that there never was
 
 
 class Post(models.Model):
@@ -59,15 +60,15 @@ class Post(models.Model):
 
     @property
     def safe_title(self) -> str:
-        """Give the title as the sanitizer left it, formulas as spans with their LaTeX."""
-        if self.rules == NEVER_CLEANED:
+        """Give the title as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
+        if self.rules != RULES:
             return clean_title_and_body(self.title, "", post_id=self.post_id)[0].html
         return self.title if self.clean_title is None else self.clean_title
 
     @property
     def safe_body(self) -> str:
-        """Give the body as the sanitizer left it, formulas as spans with their LaTeX."""
-        if self.rules == NEVER_CLEANED:
+        """Give the body as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
+        if self.rules != RULES:
             return clean_title_and_body(self.title, self.body, post_id=self.post_id)[1].html
         return self.body if self.clean_body is None else self.clean_body
 
@@ -96,8 +97,8 @@ class Comment(models.Model):
 
     @property
     def safe_text(self) -> str:
-        """Give the comment as the sanitizer left it."""
-        if self.rules == NEVER_CLEANED:
+        """Give the comment as the sanitizer of today leaves it."""
+        if self.rules != RULES:
             return clean_line(self.text, prefix=f"c{self.comment_id}").html
         return self.text if self.clean_text is None else self.clean_text
 

@@ -1,6 +1,6 @@
 """The words of posts, for search: an index beside the posts that is brought up to date after they changed.
 
-The database itself keeps it in step (migration 0005): a post that is deleted or changed loses its words, and each change
+The database itself keeps it in step (migration 0006): a post that is deleted or changed loses its words, and each change
 of a collection's posts is counted. Which posts lack words is then a query, asked only where the counts differ.
 """
 

@@ -6,7 +6,6 @@ from collection.selectors.collections import (
     formulas_frame,
     posts_frame,
     scan_columns,
-    thread_of,
     visual_ids,
 )
 from collection.selectors.formulas import (
@@ -86,7 +85,6 @@ __all__ = [
     "scan_columns",
     "search_posts",
     "slt_of",
-    "thread_of",
     "titles_of",
     "visual_id_of",
     "visual_ids",

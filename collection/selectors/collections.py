@@ -1,4 +1,4 @@
-"""What is read of a collection: its columns of ids, kept in the process, and its posts."""
+"""What is read of a collection: its columns of ids, kept in the process."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from io import BytesIO
 
 import polars as pl
 from django.core.files.storage import FileSystemStorage, storages
-from django.db.models import QuerySet
 from django.db.models.fields.files import FieldFile
 
 from arqlab.core.models import Lab
-from collection.models import Collection, Post, VisualMap
+from collection.models import Collection, VisualMap
 
-# Columns are stored anew under a new name, so an entry never goes stale. Those of the whole Math Stack Exchange take
-# about a gigabyte, so few are kept.
-KEPT_FRAMES = 4
+# Columns are stored anew under a new name, so an entry never goes stale. Those of 28 million formulas take more than two
+# gigabytes (five columns of ids, 16 bytes a cell), so few are kept.
+KEPT_FRAMES = 2
 
 
 def collection_of(lab: Lab) -> Collection | None:
@@ -44,12 +43,6 @@ def visual_ids(lab: Lab) -> pl.DataFrame | None:
     """Give formula_id and visual_id of the formulas whose visual id is known; None without formulas."""
     formulas = formulas_frame(lab)
     return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
-
-
-def thread_of(collection: Collection, post_id: str) -> QuerySet[Post]:
-    """Give the posts of a post's thread, the question first; none when the collection does not hold the post."""
-    thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
-    return Post.objects.filter(collection=collection, thread_id__in=thread).order_by("-kind", "pk")
 
 
 def scan_columns(file: FieldFile | str) -> pl.LazyFrame:

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from arqlab.core.html.cleaning import RULES, FoundFormula, clean_line, clean_title_and_body
+from arqlab.core.html.cleaning import FoundFormula
 from arqlab.core.html.highlighting import places_of
-from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys_of, plain_text, read_text
+from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys_of, read_text
 from arqlab.core.maths.definitions import Definitions
 from arqlab.core.maths.typesetting import Typeset
 from arqlab.core.models import Lab, Topic
 from arqlab.core.services import typeset_formulas
+from arqlab.ir.posttext import plain_title
 from collection.models import Author, Comment, Post
 from collection.selectors import LinkedQuestion, Thread
 from collection.services.addresses import local_pages, page_of
@@ -95,23 +96,13 @@ class _Read(NamedTuple):
     comments: tuple[tuple[Comment, PostText], ...]
 
 
-def render_posts(posts: Iterable[Post]) -> list[RenderedPost]:
-    """Give posts with their pages' HTML, by themselves: without comments, all links dead."""
-    read = [_read(post, ()) for post in posts]
-    formulas = typeset_formulas(keys_of(_texts(read)))
-    return [
-        RenderedPost(each.post, compose(each.title, formulas=formulas), compose(each.body, formulas=formulas))
-        for each in read
-    ]
-
-
 def render_thread(thread: Thread, *, lab: Lab, topic: Topic | None = None) -> RenderedThread:
     """Give a thread as a page of a lab shows it; the query formula of a topic is marked in its question.
 
     The number of queries is the same for every thread: its references, its formulas, and those new to be kept.
     """
     read = [_read(post, thread.comments.get(post.post_id, ())) for post in thread.posts]
-    titles = {post.post_id: read_text(_clean(post)[0]) for post in thread.links.posts if post.title}
+    titles = {post.post_id: read_text(post.safe_title) for post in thread.links.posts if post.title}
     texts = [*_texts(read), *titles.values()]
     formulas = typeset_formulas(keys_of(texts))
     links = local_pages(addresses_of(texts), thread=thread, lab=lab)
@@ -129,34 +120,18 @@ def render_thread(thread: Thread, *, lab: Lab, topic: Topic | None = None) -> Re
         question=posts[0] if thread.question else None,
         answers=tuple(posts[1:] if thread.question else posts),
         links=tuple((name, tuple(map(linked, group))) for name, group in _named(thread) if group),
-        plain_title=plain_text(read[0].title.html) if thread.question else "",
+        plain_title=plain_title(read[0].title.html) if thread.question else "",
         is_highlighted=bool(highlight),
     )
 
 
-def _clean(post: Post) -> tuple[str, str]:
-    """Give title and body as the rules of today leave them: what was stored under others is sanitized here."""
-    if post.rules == RULES:
-        return post.safe_title, post.safe_body
-    body = "" if "body" in post.get_deferred_fields() else post.body
-    title, clean = clean_title_and_body(post.title, body, post_id=post.post_id)
-    return title.html, clean.html
-
-
-def _clean_comment(comment: Comment) -> str:
-    if comment.rules == RULES:
-        return comment.safe_text
-    return clean_line(comment.text, prefix=f"c{comment.comment_id}").html
-
-
 def _read(post: Post, comments: Iterable[Comment]) -> _Read:
-    title, body = _clean(post)
     definitions = Definitions()
     return _Read(
         post,
-        read_text(title, definitions),
-        read_text(body, definitions),
-        tuple((comment, read_text(_clean_comment(comment), definitions)) for comment in comments),
+        read_text(post.safe_title, definitions),
+        read_text(post.safe_body, definitions),
+        tuple((comment, read_text(comment.safe_text, definitions)) for comment in comments),
     )
 
 

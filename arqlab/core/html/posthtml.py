@@ -11,13 +11,12 @@ from html import escape, unescape
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import nh3
 from django.utils.safestring import SafeString, mark_safe
 
-from arqlab.core.html.cleaning import clean_line, clean_post
+from arqlab.core.html.cleaning import clean_line
 from arqlab.core.maths.definitions import Definitions
 from arqlab.core.maths.typesetting import Typeset, typeset
-from arqlab.ir.posttext import without_marks
+from arqlab.ir import posttext
 
 LONG = 40  # characters of LaTeX; an inline formula that is longer may be wider than a telephone
 # A formula's LaTeX without dollars, and whether it is a block.
@@ -60,7 +59,7 @@ def read_text(clean_html: str, definitions: Definitions | None = None) -> PostTe
     known = definitions or Definitions()
     formulas = []
     for match in _FORMULA.finditer(clean_html):
-        latex, display = without_marks(unescape(unescape(match[2])))  # some topic files escape twice
+        latex, display = posttext.without_marks(unescape(unescape(match[2])))  # some topic files escape twice
         formulas.append(Formula(unescape(match[1]), latex, (known.before(latex), display)))
     return PostText(clean_html, tuple(formulas))
 
@@ -114,25 +113,9 @@ def compose(
     return mark_safe(_PIECES.sub(composed, text.html))  # noqa: S308  # clean text, and escaped parts
 
 
-def render_post(html: str) -> SafeString:
-    """The body of a post as safe HTML, whatever it was: formulas typeset, images as placeholders, links dead."""
-    return compose(clean_post(html, prefix="f").html, formulas={})
-
-
-def render_title(html: str) -> SafeString:
-    """A title, or another text of one line, as safe HTML without blocks; formulas are typeset."""
-    return compose(clean_line(html, prefix="f").html, formulas={})
-
-
 def plain_title(html: str) -> str:
     """A title as plain text, formulas as LaTeX between dollars: for <title>, file names and logs. Not escaped."""
-    return plain_text(clean_line(html, prefix="f").html)
-
-
-def plain_text(clean_html: str) -> str:
-    """A clean text without its markup, formulas as LaTeX between dollars. Not escaped."""
-    text = _FORMULA.sub(lambda match: f"${escape(without_marks(unescape(unescape(match[2])))[0])}$", clean_html)
-    return " ".join(unescape(nh3.clean(text, tags=set(), attributes={})).split())
+    return posttext.plain_title(clean_line(html, prefix="f").html)
 
 
 def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -> SafeString:

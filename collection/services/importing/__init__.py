@@ -2,12 +2,11 @@
 
 from collection.services.importing.around import import_file
 from collection.services.importing.formulas import forget_formulas, import_formulas
-from collection.services.importing.found import found_formulas, index_found_formulas
+from collection.services.importing.found import index_found_formulas
 from collection.services.importing.posts import import_posts
 
 __all__ = [
     "forget_formulas",
-    "found_formulas",
     "import_file",
     "import_formulas",
     "import_posts",

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from arqlab.core.models import Lab
 from collection.models import VisualMap
-from collection.selectors import collection_of, posts_frame, thread_of, visual_ids
+from collection.selectors import collection_of, posts_frame, visual_ids
 from tests.collection.factories import FORMULAS, load_small
 
 pytestmark = pytest.mark.django_db
@@ -44,12 +44,3 @@ def test_columns_are_read_from_the_storage_once(
     first = posts_frame(lab)
     with django_assert_num_queries(1):
         assert posts_frame(lab) is first
-
-
-def test_a_thread_starts_with_its_question(lab: Lab, tmp_path: Path) -> None:
-    thread = thread_of(load_small(lab, tmp_path), "11")
-    assert [post.post_id for post in thread] == ["1", "10", "11"]
-
-
-def test_an_unknown_post_has_no_thread(lab: Lab, tmp_path: Path) -> None:
-    assert not thread_of(load_small(lab, tmp_path), "99")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lxml import etree, html
 
+from arqlab.core.html.cleaning import clean_line, clean_post
 from arqlab.core.html.posthtml import (
     addresses_of,
     compose,
@@ -17,11 +18,17 @@ from arqlab.core.html.posthtml import (
     plain_title,
     read_text,
     render_formula,
-    render_post,
-    render_title,
 )
 
 SPAN = '<span class="math-container" id="q_7">${}$</span>'
+
+
+def render_post(source: str) -> str:
+    return compose(clean_post(source, prefix="f").html, formulas={})
+
+
+def render_title(source: str) -> str:
+    return compose(clean_line(source, prefix="f").html, formulas={})
 
 
 def words_of(source: str) -> str:

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from arqlab.core.models import Lab
 from collection.management.progress import ProgressLine
 from collection.models import Collection, Comment, Import, Post
-from collection.services.importing import found_formulas
+from collection.services.importing.found import found_formulas
 from tests.collection.factories import POSTS
 
 ROOT = Path(__file__).resolve().parents[4]
