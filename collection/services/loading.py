@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 
 from django.db import transaction
 
@@ -23,7 +22,7 @@ from collection.selectors import Judged
 from collection.services.columns import name_columns
 from collection.services.importing import forget_formulas, import_file, import_formulas
 from collection.services.importing.found import index_found_formulas
-from collection.services.importing.records import Progress
+from collection.services.importing.records import Progress, file_digest
 from collection.services.indexing import index_small
 from collection.services.visualmaps import make_visual_map
 
@@ -47,7 +46,9 @@ def load_collection(
     """
     require_loadable(lab_slug=lab.slug, file=file)
     with transaction.atomic():
-        collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
+        Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
+        # Of two that load it at once, one waits here, and then finds the files of the other.
+        collection = Collection.objects.select_for_update().get(slug=file.slug)
         _replace_other_files(collection, digest=_digest(file), at=at)
         Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
         LabCollection.objects.update_or_create(lab=lab, defaults={"collection": collection})
@@ -108,18 +109,10 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
 def _digest(file: CollectionFile) -> str:
     """Give the sha256 over all that is read: kinds, window and contents. An archive of several kinds is read once."""
     paths = {**file.files, **file.formulas}
-    read = {path: _sha256(path) for path in set(paths.values())}
+    read = {path: file_digest(path) for path in set(paths.values())}
     whole = hashlib.sha256(repr(file.window).encode())
     for kind, path in sorted(paths.items()):
         whole.update(f" {kind} {read[path]}".encode())
-    return whole.hexdigest()
-
-
-def _sha256(path: Path) -> str:
-    whole = hashlib.sha256()
-    for one in sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]:
-        with one.open("rb") as opened:
-            whole.update(hashlib.file_digest(opened, "sha256").digest())
     return whole.hexdigest()
 
 

@@ -7,7 +7,6 @@ order the files are. No more than a part of any file is in memory at a time.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from collection.services.columns import name_columns, store_file
 from collection.services.importing.parts import INDEX_COLUMNS, STORED_AS, IndexRows, Layouts, Parts
 from collection.services.importing.records import (
     Progress,
+    file_digest,
     finish_import,
     save_progress,
     start_import,
@@ -64,7 +64,7 @@ def forget_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> Non
 
 
 def _record(collection: Collection, kind: str, path: Path, at: datetime) -> Import:
-    return start_import(collection=collection, kind=kind, source=path.name, sha256=_digest(path), at=at)
+    return start_import(collection=collection, kind=kind, source=path.name, sha256=file_digest(path, FORMAT), at=at)
 
 
 def _stands(collection: Collection, record: Import) -> bool:
@@ -72,15 +72,6 @@ def _stands(collection: Collection, record: Import) -> bool:
     newest = Import.objects.filter(collection=collection, kind=record.kind, state=Import.State.DONE)
     last = newest.order_by("-finished_at", "-pk").first()
     return last == record and bool(getattr(collection, FIELDS[record.kind]) or collection.formulas_index)
-
-
-def _digest(path: Path) -> str:
-    """Give the sha256 of a file, or over the files of a folder by their names, and of the columns' format."""
-    whole = hashlib.sha256(FORMAT.encode())
-    for one in sorted(path.iterdir()) if path.is_dir() else [path]:
-        with one.open("rb") as file:
-            whole.update(hashlib.file_digest(file, "sha256").digest())
-    return whole.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -27,11 +27,17 @@ KEPT_PROBLEMS = 10_000
 """Problems of an import that are kept with their lines; the others are counted."""
 
 
+class TakenOverError(UserError):
+    """Another process goes on with this import, or took it out: this one must write nothing more of it."""
+
+
 def file_digest(path: Path, *options: object) -> str:
-    """Give the sha256 over a file and the options that it is read with."""
-    with path.open("rb") as file:
-        whole = hashlib.file_digest(file, "sha256")
-    whole.update(repr(options).encode())
+    """Give the sha256 over a file, or over the files of a folder by their names, and the options that it is read with."""
+    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    whole = hashlib.sha256(repr(options).encode())
+    for one in files:
+        with one.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
 
 
@@ -61,6 +67,8 @@ def stopped_on_error(record: Import) -> Iterator[None]:
     """Mark an import that is broken off (Ctrl-C, or a fault) as stopped, so that it can be taken up at once."""
     try:
         yield
+    except TakenOverError:
+        raise  # its state is the other's now
     except BaseException:
         # In a transaction that is lost anyway nothing can be written; then the silence tells.
         if not connection.needs_rollback:
@@ -69,7 +77,10 @@ def stopped_on_error(record: Import) -> Iterator[None]:
 
 
 def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datetime) -> None:
-    """Store the record, the problems of a batch and a sign of life. Call it in the transaction that stores the batch."""
+    """Store the record, the problems of a batch and a sign of life. Call it in the transaction that stores the batch.
+
+    Raises `TakenOverError` when another process has taken the import over: then the batch is rolled back.
+    """
     found = list(problems)
     room = max(0, KEPT_PROBLEMS - record.problem_count)
     ImportProblem.objects.bulk_create(
@@ -85,12 +96,24 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     )
     record.problem_count += len(found)
     # The sign of life is the clock's and not `at`: it tells other processes that this one lives.
-    record.updated_at = max(at, timezone.now())
-    record.save()
+    _save(record, sign=max(at, timezone.now()))
 
 
 def finish_import(*, record: Import, at: datetime) -> None:
-    """Mark an import as done."""
-    with transaction.atomic():
-        record.state, record.updated_at, record.finished_at = Import.State.DONE, at, at
-        record.save()
+    """Mark an import as done. Raises `TakenOverError` as `save_progress` does."""
+    record.state, record.finished_at = Import.State.DONE, at
+    _save(record, sign=at)
+
+
+def _save(record: Import, *, sign: datetime) -> None:
+    """Write a record whose last sign of life is still this process's own: of two at one import, one wins."""
+    last, record.updated_at = record.updated_at, sign
+    values = {
+        field.attname: getattr(record, field.attname) for field in Import._meta.concrete_fields if not field.primary_key
+    }
+    if not Import.objects.filter(pk=record.pk, updated_at=last).update(**values):
+        raise TakenOverError(
+            f"{record.source} was taken over by another process, after this one gave no sign for {SILENCE.seconds} seconds, "
+            "or other files were loaded instead. Nothing is lost; look at the collection's page before you start again.",
+            code="import-taken-over",
+        )

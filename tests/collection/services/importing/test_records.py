@@ -1,0 +1,62 @@
+"""An import has one process at a time, and says when it was taken over."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from collection.models import Collection, Import
+from collection.models.imports import SILENCE
+from collection.services.importing.records import (
+    TakenOverError,
+    file_digest,
+    finish_import,
+    save_progress,
+    start_import,
+    stopped_on_error,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def started() -> Import:
+    collection, _ = Collection.objects.get_or_create(slug="small", defaults={"loaded_at": timezone.now()})
+    return start_import(collection=collection, kind="posts", source="Posts.xml", sha256="1", at=timezone.now())
+
+
+def silent(record: Import) -> None:
+    Import.objects.filter(pk=record.pk).update(updated_at=timezone.now() - 2 * SILENCE)
+
+
+def test_a_process_that_was_silent_and_wakes_up_writes_no_more() -> None:
+    first = started()
+    silent(first)
+    second = started()
+    second.rows = 7
+    save_progress(record=second, at=timezone.now())
+
+    first.rows = 5
+    with pytest.raises(TakenOverError, match="taken over"), stopped_on_error(first):
+        save_progress(record=first, at=timezone.now())
+    assert Import.objects.values_list("rows", "state").get() == (7, "running")
+
+
+def test_an_import_that_was_taken_out_does_not_come_back() -> None:
+    record = started()
+    Import.objects.all().delete()
+
+    with pytest.raises(TakenOverError):
+        finish_import(record=record, at=timezone.now() + timedelta(seconds=1))
+    assert not Import.objects.exists()
+
+
+def test_the_digest_of_a_folder_is_over_the_files_in_it_and_below(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "1.tsv").write_text("a")
+    before = file_digest(tmp_path)
+    (tmp_path / "below" / "1.tsv").write_text("b")
+
+    assert file_digest(tmp_path) != before
