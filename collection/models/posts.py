@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.html.cleaning import RULES, clean_line, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body
 from collection.models.collections import Collection
 
 NEVER_CLEANED = 0  # a version of the rules that there never was
@@ -99,7 +99,7 @@ class Comment(models.Model):
     def safe_text(self) -> str:
         """Give the comment as the sanitizer of today leaves it."""
         if self.rules != RULES:
-            return clean_line(self.text, prefix=f"c{self.comment_id}").html
+            return clean_comment(self.text, comment_id=self.comment_id).html
         return self.text if self.clean_text is None else self.clean_text
 
 

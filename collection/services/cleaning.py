@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqlab.core.html.cleaning import RULES, clean_line, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body
 from collection.models import Collection, Comment, Post
 from collection.models.posts import NEVER_CLEANED
 
@@ -46,7 +46,7 @@ def _clean_posts(old: QuerySet[Post]) -> int:
     changed = []
     for post in posts:
         title, body = clean_title_and_body(post.title, post.body, post_id=post.post_id)
-        kept = _null_where_same(title.html, post.title), _null_where_same(body.html, post.body)
+        kept = title.beside(post.title), body.beside(post.body)
         if kept != (post.clean_title, post.clean_body):
             post.clean_title, post.clean_body = kept
             changed.append(post)
@@ -59,13 +59,9 @@ def _clean_comments(old: QuerySet[Comment]) -> int:
     comments = list(old.select_for_update().order_by("pk")[:BATCH])
     changed = []
     for comment in comments:
-        kept = _null_where_same(clean_line(comment.text, prefix=f"c{comment.comment_id}").html, comment.text)
+        kept = clean_comment(comment.text, comment_id=comment.comment_id).beside(comment.text)
         if kept != comment.clean_text:
             comment.clean_text = kept
             changed.append(comment)
     Comment.objects.bulk_update(changed, ["clean_text"], batch_size=100)
     return Comment.objects.filter(pk__in=[comment.pk for comment in comments]).update(rules=RULES)
-
-
-def _null_where_same(clean: str, source: str) -> str | None:
-    return None if clean == source else clean

@@ -43,6 +43,10 @@ class CleanText(NamedTuple):
         """Give how many formulas were given their ids by us."""
         return sum(formula.is_numbered for formula in self.formulas)
 
+    def beside(self, source: str) -> str | None:
+        """Give the HTML that is stored beside its source: None where there was nothing to change."""
+        return None if self.html == source else self.html
+
 
 _found = partial(tuple.__new__, FoundFormula)  # as FoundFormula._make, at half its cost
 
@@ -61,6 +65,11 @@ def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanT
     """Make both texts of a post safe; formulas are numbered through title and body."""
     clean_title = clean_line(title, prefix=post_id)
     return clean_title, clean_post(body, prefix=post_id, first=1 + clean_title.numbered)
+
+
+def clean_comment(text: str, *, comment_id: str) -> CleanText:
+    """Make a comment safe; formulas without an id are numbered under its id."""
+    return clean_line(text, prefix=f"c{comment_id}")
 
 
 def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:

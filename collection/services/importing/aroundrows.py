@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from arqlab.core.html.cleaning import RULES, clean_line
+from arqlab.core.html.cleaning import RULES, CleanText, clean_comment
 from arqlab.ir.dumprecords import AuthorRecord, CommentRecord, PostLinkRecord, TagRecord
 from collection.models import Author, Collection, Comment, PostLink, Tag
 from collection.services.importing.held import known_posts
@@ -25,20 +25,20 @@ def store_comments(collection: Collection, comments: Sequence[CommentRecord]) ->
     formulas = 0
     rows: list[Comment] = []
     for comment in held:
-        clean = clean_line(comment.text, prefix=f"c{comment.comment_id}")
+        clean = clean_comment(comment.text, comment_id=str(comment.comment_id))
         formulas += len(clean.formulas)
-        rows.append(_comment(collection, comment, clean.html))
+        rows.append(_comment(collection, comment, clean))
     Comment.objects.bulk_create(rows, batch_size=ROWS_A_STATEMENT)
     return Counter(kept=len(held), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(held))
 
 
-def _comment(collection: Collection, comment: CommentRecord, html: str) -> Comment:
+def _comment(collection: Collection, comment: CommentRecord, clean: CleanText) -> Comment:
     return Comment(
         collection=collection,
         comment_id=comment.comment_id,
         post_id=comment.post_id,
         text=comment.text,
-        clean_text=None if html == comment.text else html,
+        clean_text=clean.beside(comment.text),
         rules=RULES,
         score=comment.score,
         author_id=comment.author_id,
