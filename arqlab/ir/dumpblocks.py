@@ -200,10 +200,18 @@ class _Scan:
         if self._has_doctype(self.buffer):
             return (self._doctype(),)
         try:
-            etree.fromstring(self.buffer, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
+            root = etree.fromstring(
+                self.buffer, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+            )
         except etree.XMLSyntaxError:
             return (self._cut_short(self.line + self.buffer.count(b"\n")),)
-        return (self._cut_short(1),) if self.fault else ()
+        if self.fault:
+            return (self._cut_short(1),)
+        expected = f"<{self.kind.replace('_', '')}>"
+        if len(root):  # an empty list, whatever it is called, is none the worse for it
+            found = f"no row in <{root.tag}>"
+            return (Problem(self.name, 1, found, f"{expected} with its rows", f"Give {DUMP_FILES[self.kind]}."),)
+        return ()
 
     def _has_doctype(self, text: bytes) -> bool:
         return b"<!DOCTYPE" in text or b"<!ENTITY" in text

@@ -27,7 +27,7 @@ DUMP_FILES: Mapping[str, str] = {
     "badges": "Badges.xml",
 }
 """Kind of import -> the member of a dump that it reads."""
-READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError)
+READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 """What a file that was cut short or is damaged may raise while it is read."""
 PACKINGS = ("", ".gz", ".bz2", ".7z")
 
@@ -115,10 +115,37 @@ def _in_folder(path: Path, kind: str) -> Path:
 def _unpacked(file: BinaryIO, path: Path) -> _Bytes:
     match path.suffix.lower():
         case ".gz":
-            return gzip.GzipFile(fileobj=file)
+            return _Packed(gzip.GzipFile(fileobj=file))
         case ".bz2":
-            return bz2.BZ2File(file)
+            return _Packed(bz2.BZ2File(file))
     return file
+
+
+class _Packed:
+    """Bytes of a packed file. Where it was cut short, what could be unpacked before is given first."""
+
+    def __init__(self, file: gzip.GzipFile | bz2.BZ2File) -> None:
+        self._file = file
+        self._fault: Exception | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """Give as many bytes, fewer at the end or before a fault; raises the fault when it is reached."""
+        if self._fault:
+            raise self._fault
+        parts: list[bytes] = []
+        while size > 0:
+            try:
+                part = self._file.read1(size)
+            except READ_ERRORS as error:
+                self._fault = error
+                break
+            if not part:
+                break
+            parts.append(part)
+            size -= len(part)
+        if self._fault and not parts:
+            raise self._fault
+        return b"".join(parts)
 
 
 @contextmanager
@@ -204,6 +231,11 @@ class _Begun:
         return start or self._file.read(size)
 
 
+def _is_8_bit_after_all(name: str, mark: str | None) -> bool:
+    """Say whether a declaration could be read that says it cannot: one of 16 or 32 bits a character, without its mark."""
+    return mark is None and codecs.lookup(name).name.startswith(("utf-16", "utf-32"))
+
+
 def _recoded(file: _Bytes) -> "_Bytes | _Recoded":
     """Look at the first bytes for a byte order mark or a declared encoding, and give the file as UTF-8."""
     start = file.read(1024)
@@ -214,7 +246,8 @@ def _recoded(file: _Bytes) -> "_Bytes | _Recoded":
     name = encoding or (declared[1].decode() if declared else "utf-8")
     try:
         # ASCII is a part of UTF-8; to check it apart would lose a row with a stray byte for nothing.
-        is_utf8 = codecs.lookup(name).name in ("utf-8", "ascii")
+        is_utf8 = codecs.lookup(name).name in ("utf-8", "ascii") or _is_8_bit_after_all(name, encoding)
+        "".encode(name)  # base64 and the like are no encodings of text
     except LookupError as error:
         raise OSError(f"the unknown encoding {name}") from error
     return _Begun(file, start) if is_utf8 else _Recoded(file, start, name)

@@ -197,10 +197,11 @@ def _changes(rows: pl.DataFrame, previous: pl.DataFrame | None) -> pl.DataFrame:
         previous = rows.clear().select("formula_id", "visual_id")
     old = previous.select(pl.col("formula_id").cast(pl.String), old_visual_id=pl.col("visual_id").cast(pl.String))
     both = rows.select("formula_id", new_visual_id="visual_id").join(old, on="formula_id", maintain_order="left")
+    both = both.with_columns(apart=pl.col("new_visual_id").n_unique().over("old_visual_id") > 1)
     moved = both.filter(pl.col("old_visual_id") != pl.col("new_visual_id"))
     known = moved["new_visual_id"].is_in(old["old_visual_id"].unique().implode())
     kept = moved["old_visual_id"].is_in(rows["visual_id"].unique().implode())
-    change = pl.when(pl.lit(kept) & ~pl.lit(known)).then(pl.lit("split")).otherwise(pl.lit("merge"))
+    change = pl.when((pl.lit(kept) | pl.col("apart")) & ~pl.lit(known)).then(pl.lit("split")).otherwise(pl.lit("merge"))
     return moved.select("formula_id", "old_visual_id", "new_visual_id", change=change).select(
         "change", "formula_id", "old_visual_id", "new_visual_id"
     )

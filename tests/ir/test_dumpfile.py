@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import zlib
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -179,6 +180,39 @@ def test_packed_files_are_read_and_cut_ones_reported(tmp_path, packing):
     found, problems = read(path)
     assert ids(found) == [str(number) for number in range(len(found))]
     assert len(problems) == 1
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "utf-32"])
+def test_a_file_that_says_it_is_wide_and_is_not_is_read_as_utf_8(tmp_path, declared):
+    text = HEAD.replace("utf-8", declared) + '<row Id="1" Body="Gödel" /></posts>'
+
+    found, problems = read(write(tmp_path, text))
+    assert (found[0].fields["Body"], problems) == ("Gödel", [])
+
+
+@pytest.mark.parametrize("declared", ["base64", "rot13", "klingon"])
+def test_an_encoding_that_is_none_of_text_is_reported(tmp_path, declared):
+    found, problems = read(write(tmp_path, HEAD.replace("utf-8", declared) + '<row Id="1" /></posts>'))
+
+    assert (found, len(problems)) == ([], 1)
+
+
+def test_of_a_gz_cut_in_the_middle_all_that_can_be_unpacked_is_in(tmp_path):
+    text = xml([{"Id": str(number), "Body": f"text {number * 7919}" * 3} for number in range(30_000)]).encode()
+    whole = gzip.compress(text)
+    path = write(tmp_path, whole[: len(whole) // 2], "Posts.xml.gz")
+    there = zlib.decompressobj(31).decompress(whole[: len(whole) // 2])
+
+    found, (problem,) = read(path)
+    assert len(found) == there.count(b" />\n")
+    assert problem.line == there.count(b"\n") + 1
+
+
+def test_another_kind_of_file_is_reported(tmp_path):
+    found, (problem,) = read(write(tmp_path, "<html><body>404</body></html>"))
+
+    assert (found, problem.line) == ([], 1)
+    assert "no row" in problem.found
 
 
 def test_a_folder_and_an_archive_tell_what_they_hold(tmp_path):

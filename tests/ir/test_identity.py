@@ -120,6 +120,17 @@ def test_a_part_that_moves_to_a_formula_that_was_there_is_a_merge() -> None:
     assert changes(visual_map(instances(*rows), previous=before)) == [("merge", "4", "5", "6")]
 
 
+def test_a_part_that_falls_off_a_formula_whose_id_was_given_up_is_a_split() -> None:
+    rows = [(str(number), "", "T" if number == 3 else "S", None) for number in range(1, 7)]
+    before = known(f1="5", f2="5", f3="5", f4="6", f5="6", f6="6")
+
+    assert changes(visual_map(instances(*rows), previous=before)) == [
+        ("merge", "1", "5", "6"),
+        ("merge", "2", "5", "6"),
+        ("split", "3", "5", "7"),
+    ]
+
+
 def test_a_given_id_goes_before_one_that_we_made_of_the_same_number() -> None:
     found = ids(visual_map(instances(("1", "", "S", None), ("2", "", "T", "5")), previous=known(f1="5")))
 

@@ -22,6 +22,7 @@ from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.seenids import SeenIds
 from collection.models import Collection, Import
 from collection.services.importing import aroundrows, tallies
+from collection.services.importing.found import forget_found_formulas
 from collection.services.importing.posts import import_posts
 from collection.services.importing.records import (
     Progress,
@@ -38,6 +39,11 @@ TALLIED = 100_000
 
 
 def _nothing(_: Collection) -> Counter[str]:
+    return Counter()
+
+
+def _forget_found(collection: Collection) -> Counter[str]:
+    forget_found_formulas(collection)
     return Counter()
 
 
@@ -68,6 +74,7 @@ _WAYS: dict[str, _Way] = {
         key=lambda comment: str(comment.comment_id),
         store=aroundrows.store_comments,
         clear=aroundrows.clear_comments,
+        finish=_forget_found,
     ),
     Kind.POST_LINKS: _Way(
         read=dumprecords.read_post_link,

@@ -38,6 +38,16 @@ def index_found_formulas(collection: Collection) -> bool:
     return True
 
 
+def forget_found_formulas(collection: Collection) -> None:
+    """Forget the formulas that were found in texts, as these have changed; an index that was imported stays.
+
+    Call it in the transaction that ends an import of texts: whoever comes next, here or after a crash, finds them anew.
+    """
+    if collection.imports.filter(kind__in=(Import.Kind.LATEX, Import.Kind.SLT, Import.Kind.OPT)).exists():
+        return
+    name_columns(collection, formulas_index="")
+
+
 def found_formulas(collection: Collection) -> Iterator[pl.DataFrame]:
     """Give the formulas in the clean texts of the posts that are searched, and of their comments, in batches of columns.
 

@@ -21,6 +21,7 @@ from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.slices import in_slices
 from collection.models import Collection, Import, Post
+from collection.services.importing.found import forget_found_formulas
 from collection.services.importing.postsindex import index_posts
 from collection.services.importing.poststore import StoredPost, store_posts, takes_copy
 from collection.services.importing.records import (
@@ -66,6 +67,7 @@ def import_posts(
         with transaction.atomic():
             intake.settle_threads()
             index_posts(collection)
+            forget_found_formulas(collection)
             finish_import(record=record, at=at)
     return record
 

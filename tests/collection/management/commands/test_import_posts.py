@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from arqlab.core.models import Lab
 from collection.management.progress import ProgressLine
 from collection.models import Collection, Comment, Import, Post
+from collection.selectors import scan_columns
 from collection.services.importing.found import found_formulas
 from tests.collection.factories import POSTS
 
@@ -50,6 +51,29 @@ def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(fold
     ]
     assert Collection.objects.get().formulas_index
     assert "Posts (Posts.xml): 5 of 6 rows kept" in printed
+
+
+@pytest.mark.django_db
+def test_files_that_come_one_by_one_give_the_index_that_they_give_together(folder):
+    run(folder, "--collection", "together")
+    for name in ("Posts.xml", "Comments.xml"):
+        run(folder / name, "--collection", "apart")
+    together, apart = (
+        scan_columns(Collection.objects.get(slug=slug).formulas_index).collect() for slug in ("together", "apart")
+    )
+
+    assert apart["formula_id"].to_list() == ["1.1", "10.1", "c7.1"]
+    assert apart.equals(together)
+
+
+@pytest.mark.django_db
+def test_an_index_that_was_imported_stays_when_texts_come(folder):
+    run(folder / "Posts.xml", "--collection", "raw")
+    (folder / "index.tsv").write_text("id\tpost_id\tthread_id\ttype\tformula\n5\t1\t1\ttitle\ta^2\n")
+    call_command("import_formulas", collection="raw", latex=folder / "index.tsv", verbosity=0)
+    run(folder / "Comments.xml", "--collection", "raw")
+
+    assert scan_columns(Collection.objects.get().formulas_index).collect()["formula_id"].to_list() == ["5"]
 
 
 @pytest.mark.django_db
