@@ -17,7 +17,7 @@ from arqlab.core.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
 from arqlab.core.formulatext import bare_formulas, has_marks, runs, with_dollars, without_marks
 from arqlab.core.tidying import Inside, tidy
 
-RULES = 1  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
+RULES = 2  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
 
 _TAG = re.compile(r"<[^<>]*+>")
 
