@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+SITE = "https://math.stackexchange.com"  # where a path without a host leads
+
 # Meta, chat and other sites count their posts from one too, so a host that differs is another site.
 _SITE = re.compile(r"(?:(?:https?:)?//(?:www\.)?math\.stackexchange\.com(?::\d+)?(?=[/?#]|$))", re.IGNORECASE)
 _PARTS = re.compile(r"(?P<path>[^?#]*)(?:\?[^#]*)?(?:#(?P<fragment>.*))?", re.DOTALL)

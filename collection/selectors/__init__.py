@@ -20,6 +20,7 @@ from collection.selectors.formulas import (
     slt_of,
     titles_of,
     visual_id_of,
+    visual_ids_of,
 )
 from collection.selectors.imports import (
     Holdings,
@@ -88,5 +89,6 @@ __all__ = [
     "titles_of",
     "visual_id_of",
     "visual_ids",
+    "visual_ids_of",
     "with_formulas",
 ]

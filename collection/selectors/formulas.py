@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -84,6 +85,13 @@ def visual_id_of(version: VisualMap, formula_id: str) -> str | None:
     """Give the visual id of an instance; None where the version does not have the instance."""
     found = scan_columns(version.mapping).filter(pl.col("formula_id") == formula_id).select("visual_id").collect()
     return str(found.item(0, 0)) if found.height else None
+
+
+def visual_ids_of(version: VisualMap, formula_ids: Iterable[str]) -> dict[str, str]:
+    """Give the visual ids of instances; those that the version does not have are left out."""
+    wanted = pl.Series(list(formula_ids), dtype=pl.String)
+    found = scan_columns(version.mapping).filter(pl.col("formula_id").is_in(wanted.implode()))
+    return dict(found.select("formula_id", "visual_id").collect().iter_rows())
 
 
 def instances_of(collection: Collection, version: VisualMap, visual_ids: list[str]) -> pl.DataFrame:

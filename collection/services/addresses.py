@@ -33,7 +33,10 @@ def local_pages(addresses: Iterable[str], *, thread: Thread, lab: Lab) -> dict[s
             if post_id not in posts:
                 continue
             place = f"#comment-{found.comment_id}" if post_id == under else f"#post-{post_id}"
-            return place if post_id in here else page_of(lab, post_id).partition("#")[0] + place
+            if post_id in here:
+                return place
+            unfolded = f"?comment={found.comment_id}" if post_id == under else ""
+            return page_of(lab, post_id).partition("#")[0] + unfolded + place
         return None
 
     return {address: local for address, found in named.items() if (local := page(found))}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from arqlab.core.html.cleaning import FoundFormula
+from arqlab.core.html.commenttext import with_markup
 from arqlab.core.html.highlighting import places_of
 from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys_of, read_text
 from arqlab.core.maths.definitions import Definitions
@@ -17,7 +19,7 @@ from arqlab.core.models import Lab, Topic
 from arqlab.core.services import typeset_formulas
 from arqlab.ir.posttext import plain_title
 from collection.models import Author, Comment, Post
-from collection.selectors import LinkedQuestion, Thread
+from collection.selectors import LinkedQuestion, Thread, newest_forms, visual_ids_of
 from collection.services.addresses import local_pages, page_of
 
 FOLDED = 5  # comments beyond this number are folded
@@ -41,6 +43,7 @@ class RenderedPost:
     author: Author | None = None
     comments: tuple[RenderedComment, ...] = ()
     is_accepted: bool = False
+    is_unfolded: bool = False
 
     @property
     def post_id(self) -> str:
@@ -79,7 +82,12 @@ class RenderedThread:
     answers: tuple[RenderedPost, ...]
     links: tuple[tuple[str, tuple[RenderedLink, ...]], ...]
     plain_title: str
-    is_highlighted: bool
+    highlighted: frozenset[str]
+
+    @property
+    def is_highlighted(self) -> bool:
+        """Say whether a formula is marked."""
+        return bool(self.highlighted)
 
     @property
     def comment_count(self) -> int:
@@ -96,32 +104,53 @@ class _Read(NamedTuple):
     comments: tuple[tuple[Comment, PostText], ...]
 
 
-def render_thread(thread: Thread, *, lab: Lab, topic: Topic | None = None) -> RenderedThread:
+class _Page(NamedTuple):
+    """What the texts of a page are composed with."""
+
+    formulas: Mapping[Key, Typeset]
+    links: Mapping[str, str]
+    marked: frozenset[str]
+    formula_pages: Mapping[str, str]
+    comment_id: str
+
+
+def render_thread(
+    thread: Thread,
+    *,
+    lab: Lab,
+    topic: Topic | None = None,
+    formula_id: str = "",
+    comment_id: str = "",
+    has_formula_links: bool = False,
+) -> RenderedThread:
     """Give a thread as a page of a lab shows it; the query formula of a topic is marked in its question.
 
+    So is the instance `formula_id`, wherever it stands. The comments around it and around `comment_id` are unfolded.
+    With `has_formula_links` each formula of the texts leads to its own page.
     The number of queries is the same for every thread: its references, its formulas, and those new to be kept.
     """
     read = [_read(post, thread.comments.get(post.post_id, ())) for post in thread.posts]
     titles = {post.post_id: read_text(post.safe_title) for post in thread.links.posts if post.title}
     texts = [*_texts(read), *titles.values()]
-    formulas = typeset_formulas(keys_of(texts))
-    links = local_pages(addresses_of(texts), thread=thread, lab=lab)
-    highlight = _highlight(read, thread, topic)
-
-    def rendered(each: _Read) -> RenderedPost:
-        marked = highlight if each.post == thread.question else frozenset()
-        return _rendered(each, thread, formulas, links.get, marked)
+    marked = _highlight(read, thread, topic) | _asked(read, formula_id)
+    page = _Page(
+        formulas=typeset_formulas(keys_of(texts)),
+        links=local_pages(addresses_of(texts), thread=thread, lab=lab),
+        marked=marked,
+        formula_pages=_formula_pages(read, thread, lab) if has_formula_links else {},
+        comment_id=comment_id,
+    )
 
     def linked(found: LinkedQuestion) -> RenderedLink:
-        return _linked(found, titles, formulas, lab)
+        return _linked(found, titles, page.formulas, lab)
 
-    posts = [rendered(each) for each in read]
+    posts = [_rendered(each, thread, page) for each in read]
     return RenderedThread(
         question=posts[0] if thread.question else None,
         answers=tuple(posts[1:] if thread.question else posts),
         links=tuple((name, tuple(map(linked, group))) for name, group in _named(thread) if group),
         plain_title=plain_title(read[0].title.html) if thread.question else "",
-        is_highlighted=bool(highlight),
+        highlighted=marked,
     )
 
 
@@ -131,7 +160,7 @@ def _read(post: Post, comments: Iterable[Comment]) -> _Read:
         post,
         read_text(post.safe_title, definitions),
         read_text(post.safe_body, definitions),
-        tuple((comment, read_text(comment.safe_text, definitions)) for comment in comments),
+        tuple((comment, read_text(with_markup(comment.safe_text), definitions)) for comment in comments),
     )
 
 
@@ -151,15 +180,44 @@ def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozen
     return places_of(found, formula_id=topic.formula_id, latex=topic.latex)
 
 
+def _asked(read: Iterable[_Read], formula_id: str) -> frozenset[str]:
+    """Give the instance that was asked for, if it stands in the thread."""
+    found = any(formula.formula_id == formula_id for text in _texts(read) for formula in text.formulas)
+    return frozenset({formula_id}) if formula_id and found else frozenset()
+
+
+def _holds(comments: Iterable[tuple[Comment, PostText]], page: _Page) -> bool:
+    """Say whether what was asked for stands in these comments."""
+    return any(
+        comment.comment_id == page.comment_id or any(formula.formula_id in page.marked for formula in text.formulas)
+        for comment, text in comments
+    )
+
+
+def _formula_pages(read: Iterable[_Read], thread: Thread, lab: Lab) -> dict[str, str]:
+    """Give the pages of the formulas of a thread, by the ids of their instances."""
+    version = newest_forms(thread.collection)
+    if version is None:
+        return {}
+    ids = {formula.formula_id for text in _texts(read) for formula in text.formulas}
+    visual_ids = visual_ids_of(version, ids).items()
+    return {known: reverse("collection:formula-detail", args=[lab.slug, visual_id]) for known, visual_id in visual_ids}
+
+
 def _rendered(
     each: _Read,
     thread: Thread,
-    formulas: Mapping[Key, Typeset],
-    links: Callable[[str], str | None],
-    highlight: frozenset[str],
+    page: _Page,
 ) -> RenderedPost:
     def html(text: PostText, top: int = 4) -> SafeString:
-        return compose(text, formulas=formulas, links=links, highlight=highlight, top=top)
+        return compose(
+            text,
+            formulas=page.formulas,
+            links=page.links.get,
+            highlight=page.marked,
+            top=top,
+            pages=page.formula_pages,
+        )
 
     is_question = each.post == thread.question
     return RenderedPost(
@@ -172,6 +230,7 @@ def _rendered(
             for comment, text in each.comments
         ),
         is_accepted=not is_question and each.post.post_id == thread.accepted_id,
+        is_unfolded=_holds(each.comments, page),
     )
 
 

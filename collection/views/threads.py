@@ -6,24 +6,39 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from arqlab.core.permissions import lab_or_404, task_or_404
+from arqlab.core.permissions import lab_or_404, may_look_up, task_or_404
 from collection.selectors import collection_of, find_thread
 from collection.services import render_thread
 
 
 @require_safe
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
-    """Show the thread of a post: the question with its answers and their comments."""
+    """Show the thread of a post: the question with its answers and their comments.
+
+    `formula=ID` marks an instance, `comment=ID` unfolds the comments that hold one. Those who may look up get links
+    from the formulas to their pages with `formulas=links`: by default a thread would have hundreds of stops for Tab.
+    """
     found = lab_or_404(request.user, lab)
     collection = collection_of(found)
     thread = find_thread(collection, post_id) if collection else None
     if thread is None:
         raise Http404
+    looks_up = may_look_up(request.user, found)
+    has_formula_links = looks_up and request.GET.get("formulas") == "links"
     context = {
         "lab": found,
         "post_id": post_id,
         "collection": collection,
-        "thread": render_thread(thread, lab=found),
+        "thread": render_thread(
+            thread,
+            lab=found,
+            formula_id=request.GET.get("formula", ""),
+            comment_id=request.GET.get("comment", ""),
+            has_formula_links=has_formula_links,
+        ),
+        "may_look_up": looks_up,
+        "formula_id": request.GET.get("formula", ""),
+        "has_formula_links": has_formula_links,
         "thread_id": thread.thread_id,
     }
     return render(request, "collection/post_detail.html", context)

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from arqlab.core.html.cleaning import RULES
 from arqlab.core.maths.typesetting import presentation_mathml
 from arqlab.core.models import Lab
 from arqlab.ir.identity import visual_map
@@ -35,7 +36,7 @@ def make_collection(lab: Lab, slug: str = "small") -> Collection:
 def add_post(collection: Collection, post_id: str, body: str, **fields: Any) -> Post:
     """Add a post: a question with a title, or an answer with `thread_id`."""
     kind = Post.Kind.ANSWER if "thread_id" in fields else Post.Kind.QUESTION
-    known = {"kind": kind, "thread_id": post_id, "body": body, "rules": 1} | fields
+    known = {"kind": kind, "thread_id": post_id, "body": body, "rules": RULES} | fields
     return Post.objects.create(collection=collection, post_id=post_id, **known)
 
 

@@ -86,11 +86,13 @@ def compose(
     links: Callable[[str], str | None] = lambda _address: None,
     highlight: frozenset[str] = frozenset(),
     top: int = 4,
+    pages: Mapping[str, str] | None = None,
 ) -> SafeString:
     """Compose the HTML of a page from a clean text.
 
     `formulas` are those typeset (`keys_of`); one that is missing is typeset here. `links` gives the local page that an
-    address leads to, or None. Formulas whose ids are in `highlight` are marked. The highest heading is h`top`.
+    address leads to, or None. Formulas whose ids are in `highlight` are marked. The highest heading is h`top`. A formula
+    whose id is in `pages` leads to its page there, but for those inside a link.
     """
     text = read_text(clean) if isinstance(clean, str) else clean
     found = iter(text.formulas)
@@ -101,7 +103,9 @@ def compose(
         if match[1] is not None:
             formula = next(found)
             done = formulas.get(formula.key) or typeset(formula.key[0], display=formula.key[1])
-            return _formula(done, formula, is_highlighted=formula.formula_id in highlight)
+            shown = _formula(done, formula, is_highlighted=formula.formula_id in highlight)
+            page = pages.get(formula.formula_id) if pages and not ends else None
+            return f'<a class="formula-link" href="{escape(page)}">{shown}</a>' if page else shown
         if match["tag"] == "a":
             return _link(match, links, ends)
         if match["tag"] == "img":
@@ -137,7 +141,8 @@ def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -
     known = f' data-formula-id="{escape(formula.formula_id)}"' if formula.formula_id else ""
     known += f' data-latex="{escape(formula.latex)}"'
     if is_highlighted:
-        return f'<mark class="{classes} is-highlighted"{known}>{inside}</mark>'
+        place = f' id="formula-{escape(formula.formula_id)}"' if formula.formula_id else ""
+        return f'<mark class="{classes} is-highlighted"{known}{place}>{inside}</mark>'
     return f'<span class="{classes}"{known}>{inside}</span>'
 
 

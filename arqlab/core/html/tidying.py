@@ -28,6 +28,7 @@ from arqlab.core.html.cleanhtml import (
     is_clean,
 )
 from arqlab.core.html.formulatext import LONGEST, with_dollars
+from arqlab.ir.postaddress import SITE
 
 Inside = dict[str, frozenset[str]]
 
@@ -61,6 +62,7 @@ _LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _PARTS_OF_TABLES = (TABLE_ROWS | {"td", "th"}) - {"table"}
 _SCHEME = re.compile(r"(?:(https?):)?//(?=[^/\\\s])", re.IGNORECASE)
+_ON_SITE = re.compile(r"/(?![/\\])")
 
 
 def tidy(html: str, inside: Inside) -> str:
@@ -95,8 +97,10 @@ def _kept_value(element: str, name: str, value: str) -> str | None:
 
 
 def address(value: str) -> str:
-    """Give an address of the web as https:// or http://, else an empty string."""
+    """Give an address of the web as https:// or http://, else an empty string. A path is one of the dump's own site."""
     value = re.sub(r"[\x00-\x1f\x7f]", "", value).strip()
+    if _ON_SITE.match(value):
+        return SITE + value
     scheme = _SCHEME.match(value)
     return f"{(scheme[1] or 'https').lower()}://{value[scheme.end() :]}" if scheme else ""
 

@@ -23,7 +23,7 @@ def test_links_of_the_collection_open_and_all_others_are_dead(lab):
 
     assert '<a href="/labs/arqmath-x/posts/20/#post-20">there</a>' in html
     assert '<a href="#post-11">below</a>' in html
-    assert '<a href="/labs/arqmath-x/posts/2/#comment-103">said</a>' in html
+    assert '<a href="/labs/arqmath-x/posts/2/?comment=103#comment-103">said</a>' in html
     assert html.count('class="dead-link"') == 2
 
 

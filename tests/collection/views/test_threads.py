@@ -14,7 +14,8 @@ from django.utils.html import strip_tags
 
 from arqlab.core.models import Lab, Task
 from tests.collection.factories import load_small
-from tests.collection.threads import add_answer, add_question, make_collection, rich_thread
+from tests.collection.lookup import make_searched
+from tests.collection.threads import add_answer, add_comment, add_question, make_collection, rich_thread
 from tests.factories import make_lab
 
 pytestmark = pytest.mark.django_db
@@ -82,7 +83,7 @@ def test_every_post_and_comment_has_a_place_and_a_link_to_it(lab: Lab, client: C
         assert f'id="post-{post_id}"' in html
         assert f'href="/labs/arqmath-x/posts/{post_id}/#post-{post_id}"' in html
     assert 'id="comment-101"' in html
-    assert 'href="/labs/arqmath-x/posts/1/#comment-101"' in html
+    assert 'href="/labs/arqmath-x/posts/1/?comment=101#comment-101"' in html
 
 
 def test_more_than_five_comments_are_folded_and_all_there(lab: Lab, client: Client) -> None:
@@ -92,6 +93,46 @@ def test_more_than_five_comments_are_folded_and_all_there(lab: Lab, client: Clie
     assert html.count('<details class="comments-fold">') == 1
     assert "<summary>6 comments</summary>" in html
     assert all(f'id="comment-{number}"' in html for number in range(111, 117))
+
+
+def test_an_instance_that_was_asked_for_is_marked_and_can_be_gone_to(lab: Lab, client: Client) -> None:
+    rich_thread(lab)
+    html = client.get(page(lab, "10"), {"formula": "10.1"}).text
+
+    assert 'data-formula-id="10.1" data-latex="x=2y" id="formula-10.1">' in html
+    assert html.count("is-highlighted") == 1
+    assert 'href="#formula-10.1"' in html
+    assert "does not stand in this thread" in client.get(page(lab, "10"), {"formula": "999"}).text
+
+
+def test_a_link_to_a_folded_comment_or_to_a_formula_in_one_unfolds_it(lab: Lab, client: Client) -> None:
+    add_comment(rich_thread(lab), "117", on="11", text="See $y$")
+
+    assert '<details class="comments-fold" open>' not in client.get(page(lab, "1"), {"comment": "101"}).text
+    for asked in ({"comment": "115"}, {"formula": "c117.1"}):
+        assert '<details class="comments-fold" open>' in client.get(page(lab, "1"), asked).text
+
+
+def test_comments_are_shown_with_the_marks_that_people_typed(lab: Lab, client: Client) -> None:
+    add_comment(rich_thread(lab), "118", on="1", text="*Not* so: [here](https://math.stackexchange.com/a/20)")
+    html = client.get(page(lab, "1")).text
+
+    assert '<em>Not</em> so: <a href="/labs/arqmath-x/posts/20/#post-20">here</a>' in html
+
+
+def test_a_path_of_the_site_in_a_post_leads_to_the_post(lab: Lab, client: Client) -> None:
+    add_answer(rich_thread(lab), "12", body='<p><a href="/questions/2/two">two</a></p>')
+
+    assert '<a href="/labs/arqmath-x/posts/2/#post-2">two</a>' in client.get(page(lab, "1")).text
+
+
+def test_those_who_look_up_get_the_pages_of_formulas_when_they_ask(lab: Lab, client_of: SignIn, organizer: Any) -> None:
+    make_searched(lab)
+    asked = {"formulas": "links"}
+
+    assert '<a class="formula-link" href="/labs/arqmath-x/formulas/' in client_of(organizer).get(page(lab), asked).text
+    assert "formula-link" not in client_of(organizer).get(page(lab)).text
+    assert "formula-link" not in client_of(AnonymousUser()).get(page(lab), asked).text
 
 
 def test_a_thread_without_its_question_says_so(lab: Lab, client: Client) -> None:

@@ -45,7 +45,7 @@ def test_no_text_is_lost_and_nothing_stays_open(source: str, clean: str) -> None
         ('<a href="//x.org/a">b</a>', '<a href="https://x.org/a">b</a>'),
         ('<a href="HTTP://x.org">b</a>', '<a href="http://x.org">b</a>'),
         ('<a href="https://x.org/?a=1&b=2" class="x">b</a>', '<a href="https://x.org/?a=1&amp;b=2">b</a>'),
-        ('<a href="/questions/1">b</a>', "<a>b</a>"),
+        ('<a href="/questions/1">b</a>', '<a href="https://math.stackexchange.com/questions/1">b</a>'),
         ('<a href="javascript:x()">b</a>', "<a>b</a>"),
         (
             "<img src='//x.org/a.png' alt='a \"b\"' width=10 height=1px>",

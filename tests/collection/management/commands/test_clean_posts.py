@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from arqlab.core.html.cleaning import RULES
 from arqlab.core.models import Lab
 from collection.models import Post
 from tests.collection.factories import load_small
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.django_db
 def test_it_says_how_many_texts_were_sanitized(lab: Lab, tmp_path: Path) -> None:
     slug = load_small(lab, tmp_path).slug
     Post.objects.filter(post_id__in=["1", "2"]).update(rules=0)
-    Post.objects.exclude(post_id__in=["1", "2"]).update(rules=1)
+    Post.objects.exclude(post_id__in=["1", "2"]).update(rules=RULES)
     out = StringIO()
     call_command("clean_posts", slug, stdout=out)
     assert out.getvalue() == "2 posts and comments were sanitized.\n"
