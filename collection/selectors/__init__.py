@@ -2,6 +2,7 @@
 
 from collection.selectors.candidates import candidates_of, questions_named
 from collection.selectors.collections import (
+    collection_named,
     collection_of,
     formulas_frame,
     posts_frame,
@@ -59,6 +60,7 @@ __all__ = [
     "Thread",
     "candidates_of",
     "changed_formulas",
+    "collection_named",
     "collection_of",
     "find_commented",
     "find_posts",

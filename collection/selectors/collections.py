@@ -9,6 +9,7 @@ import polars as pl
 from django.core.files.storage import FileSystemStorage, storages
 from django.db.models.fields.files import FieldFile
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from collection.models import Collection, VisualMap
 
@@ -20,6 +21,15 @@ KEPT_FRAMES = 2
 def collection_of(lab: Lab) -> Collection | None:
     """Give the collection that a lab searches, if it has one."""
     return Collection.objects.filter(labs=lab).first()
+
+
+def collection_named(slug: str) -> Collection:
+    """Give a collection by its slug. Raises `UserError` that names those there are."""
+    found = Collection.objects.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none yet; load a lab first"
+        raise UserError(f"There is no collection {slug}. The collections are: {known}.", code="unknown-collection")
+    return found
 
 
 def posts_frame(lab: Lab) -> pl.DataFrame | None:

@@ -10,6 +10,7 @@ from django.db import OperationalError, transaction
 
 from arqlab.core.maths.typesetting import ENGINE, Typeset, can_be_set, typeset
 from arqlab.core.models import TypesetFormula
+from arqlab.ir.slices import in_slices
 
 BATCH = 5_000  # parameters of one query
 
@@ -22,7 +23,7 @@ def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bo
     """
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     found: dict[tuple[str, bool], Typeset] = {}
-    for digests in _batches(list(wanted)):
+    for digests in in_slices(wanted, size=BATCH):
         kept = TypesetFormula.objects.filter(digest__in=digests, engine=ENGINE)
         for digest, latex, mathml in kept.values_list("digest", "latex", "mathml"):
             found[wanted[digest]] = Typeset(mathml or None, latex)
@@ -61,7 +62,3 @@ def _keep(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Ty
 def _digest(latex: str, display: bool) -> str:
     kind = "display" if display else "inline"
     return hashlib.sha256(f"{kind}\n{latex}".encode(errors="surrogatepass")).hexdigest()
-
-
-def _batches(digests: list[str]) -> Iterable[list[str]]:
-    return (digests[start : start + BATCH] for start in range(0, len(digests), BATCH))

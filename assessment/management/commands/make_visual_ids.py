@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,8 +13,8 @@ from arqlab.core.models import Lab
 from assessment.selectors import judged_formulas, touched_judgments
 from collection.management.progress import ProgressLine
 from collection.management.reporttext import map_line
-from collection.models import Collection, VisualMap
-from collection.selectors import newest_map
+from collection.models import VisualMap
+from collection.selectors import collection_named, newest_map
 from collection.services import make_visual_map
 
 
@@ -30,10 +29,7 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the version and print its counts and the judged formulas that it touches."""
-        found = Collection.objects.filter(slug=options["collection"]).first()
-        if found is None:
-            known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none yet; load a lab first"
-            raise CommandError(f"There is no collection {options['collection']}. The collections are: {known}.")
+        found = collection_named(options["collection"])
         before, line = newest_map(found), ProgressLine(self.stderr, "LaTeX without MathML")
         try:
             judged = judged_formulas(found.slug)

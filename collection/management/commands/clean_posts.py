@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
+from arqlab.core.management.labcommand import LabCommand
 from collection.management.progress import ProgressLine
-from collection.models import Collection
+from collection.selectors import collection_named
 from collection.services.cleaning import clean_posts
 
 
-class Command(BaseCommand):
+class Command(LabCommand):
     """Bring posts and comments up to the sanitizer's rules of today; what the dump had stays."""
 
     help = "Sanitizes posts and comments again whose rules are older than today's. Can be broken off and called again."
@@ -23,12 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Sanitize and say how many."""
-        found = None
-        if slug := options["collection"]:
-            found = Collection.objects.filter(slug=slug).first()
-            if found is None:
-                known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none yet"
-                raise CommandError(f"There is no collection {slug}. Name one of these: {known}.")
+        found = collection_named(options["collection"]) if options["collection"] else None
         progress = ProgressLine(self.stdout, "Sanitizing")
         count = clean_posts(collection=found, of_all=options["all"], progress=progress)
         progress.close()

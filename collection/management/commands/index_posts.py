@@ -5,12 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from arqlab.core.management.labcommand import LabCommand
 from collection.management.progress import ProgressLine
-from collection.models import Collection
-from collection.selectors import newest_map
+from collection.selectors import collection_named, newest_map
 from collection.services import index_formulas, index_posts, waiting_collections
 
 
@@ -25,13 +22,8 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Index, and say how many posts there were."""
-        if slug := options["collection"]:
-            found = list(Collection.objects.filter(slug=slug))
-            if not found:
-                raise CommandError(f"There is no collection {slug}. Load it first.")
-        else:
-            found = list(waiting_collections())
-        for collection in found:
+        slug = options["collection"]
+        for collection in [collection_named(slug)] if slug else list(waiting_collections()):
             line = ProgressLine(self.stderr, "Posts indexed")
             try:
                 done = index_posts(collection=collection, progress=line)

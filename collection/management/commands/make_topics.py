@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 
-from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.ir.chosenfile import read_chosen
 from arqlab.ir.records import FileRefusedError
 from arqlab.ir.topicchoice import ALIKE, MEASURED, Bounds, Criteria, sift, write_candidates
 from collection.models import Collection
+from collection.selectors import collection_named
 from collection.selectors.candidates import candidates_of, highest_topic_number, topics_there
 from collection.services import make_topic_files
 
@@ -57,7 +57,7 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """List or make."""
-        collection = _collection(options["collection"])
+        collection = collection_named(options["collection"])
         if options["chosen"]:
             self._make(collection, options)
         else:
@@ -109,14 +109,6 @@ class Command(LabCommand):
     def _say(self, line: str) -> None:
         """Tell a person, apart from what is written for a machine."""
         self.stderr.write(line, style_func=str)
-
-
-def _collection(slug: str) -> Collection:
-    found = Collection.objects.filter(slug=slug).first()
-    if found is None:
-        known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none; load a lab first"
-        raise UserError(f"There is no collection {slug!r}. Known are: {known}.", code="unknown-collection")
-    return found
 
 
 def _range(read: Callable[[str], V]) -> Callable[[str], tuple[V | None, V | None]]:

@@ -27,5 +27,5 @@ def test_it_says_how_many_texts_were_sanitized(lab: Lab, tmp_path: Path) -> None
 
 def test_a_collection_that_is_not_there_is_answered_with_those_that_are(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
-    with pytest.raises(CommandError, match=r"no collection smal\. Name one of these: small\."):
+    with pytest.raises(CommandError, match=r"no collection smal\. The collections are: small\."):
         call_command("clean_posts", "smal")

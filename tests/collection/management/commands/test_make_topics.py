@@ -110,5 +110,5 @@ def test_every_bad_id_is_told_by_line(tmp_path):
 def test_an_unknown_collection_is_told_with_those_there_are():
     make_dump("other")
 
-    with pytest.raises(CommandError, match=r"no collection 'dump'\. Known are: other"):
+    with pytest.raises(CommandError, match=r"no collection dump\. The collections are: other"):
         run()
