@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_every_page import WATCH, faults
+from arqlab.core.models import Lab
+from tests.browser.test_every_page import WATCH, enter, faults
+from tests.collection.lookup import make_searched
 from tests.collection.threads import SITE, add_answer, add_question, make_collection, rich_thread
 from tests.factories import make_lab
 
@@ -74,6 +76,27 @@ def test_a_link_inside_the_collection_opens_the_thread_at_the_post(page):
 
     expect(page).to_have_url(re.compile(f"{POSTS}/20/#post-20$"))
     expect(page.locator("#post-20")).to_contain_text("The post that you asked for")
+
+
+def test_links_of_formulas_break_no_rule_of_axe_and_are_reached_by_keyboard(page, organizer):
+    make_searched(Lab.objects.get())
+    page.add_init_script(WATCH)
+    page.goto("/healthz/")
+    enter(page, organizer)
+
+    assert list(faults(page, f"{POSTS}/10/?formulas=links")) == []
+    page.get_by_role("link", name="Formula").first.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/formulas/"))
+
+
+def test_a_link_with_a_formula_goes_to_its_mark(page):
+    make_thread()
+    page.goto(f"{POSTS}/10/?formula=10.1#post-10")
+
+    page.get_by_role("link", name="Go to it").click()
+
+    expect(page.locator("#formula-10\\.1")).to_be_in_viewport()
 
 
 def test_a_dead_link_and_a_mark_are_told_to_a_screen_reader(page):

@@ -37,6 +37,7 @@ _UNSET = (
     '<span class="visually-hidden">A formula that could not be typeset, in LaTeX: </span>'
     '<code class="latex" title="This formula could not be typeset. Its LaTeX is shown.">{}</code>'
 )
+_FORMULA_LINK = '<a class="formula-link" href="{}"><span class="visually-hidden">Formula </span>{}</a>'
 
 
 class Formula(NamedTuple):
@@ -105,7 +106,7 @@ def compose(
             done = formulas.get(formula.key) or typeset(formula.key[0], display=formula.key[1])
             shown = _formula(done, formula, is_highlighted=formula.formula_id in highlight)
             page = pages.get(formula.formula_id) if pages and not ends else None
-            return f'<a class="formula-link" href="{escape(page)}">{shown}</a>' if page else shown
+            return _FORMULA_LINK.format(escape(page), shown) if page else shown
         if match["tag"] == "a":
             return _link(match, links, ends)
         if match["tag"] == "img":
