@@ -128,12 +128,12 @@ class _Packed:
         self._file = file
         self._fault: Exception | None = None
 
-    def read(self, size: int, /) -> bytes:
+    def read(self, size: int = -1, /) -> bytes:
         """Give as many bytes, fewer at the end or before a fault; raises the fault when it is reached."""
         if self._fault:
             raise self._fault
         parts: list[bytes] = []
-        while size > 0:
+        while size:
             try:
                 part = self._file.read1(size)
             except READ_ERRORS as error:
@@ -142,7 +142,7 @@ class _Packed:
             if not part:
                 break
             parts.append(part)
-            size -= len(part)
+            size = max(size - len(part), 0) if size > 0 else -1
         if self._fault and not parts:
             raise self._fault
         return b"".join(parts)

@@ -60,6 +60,8 @@ class Thread:
 
 def find_thread(collection: Collection, post_id: str) -> Thread | None:
     """Give the thread of a question or an answer; None when the collection does not hold the post."""
+    if "\0" in post_id:  # PostgreSQL refuses to be asked for it
+        return None
     thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
     posts = list(Post.objects.filter(collection=collection, thread_id__in=thread).order_by("pk"))
     return _thread(collection, posts) if posts else None

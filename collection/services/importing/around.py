@@ -26,6 +26,7 @@ from collection.services.importing.found import forget_found_formulas
 from collection.services.importing.posts import import_posts
 from collection.services.importing.records import (
     Progress,
+    begin_anew,
     file_digest,
     finish_import,
     save_progress,
@@ -153,7 +154,7 @@ def import_file(
     digest = file_digest(path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
     if _is_overtaken(record, way):
-        _begin_anew(record, at)
+        begin_anew(record, at)
     elif record.state == Import.State.DONE:
         return record
     with stopped_on_error(record):
@@ -182,14 +183,6 @@ def _is_overtaken(record: Import, way: _Way) -> bool:
     """Say whether what the file hangs on came in after it: then some of what was passed over belongs to it now."""
     needed = Import.objects.filter(collection=record.collection, kind__in=way.needs)
     return needed.filter(finished_at__gt=record.finished_at or record.updated_at).exists()
-
-
-def _begin_anew(record: Import, at: datetime) -> None:
-    record.problems.all().delete()
-    record.rows = record.kept = record.problem_count = 0
-    record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
-    # The counts of last time stay until the first batch is stored: they tell which scores came from votes.
-    record.save(update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"])
 
 
 def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:

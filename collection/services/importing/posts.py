@@ -22,10 +22,12 @@ from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.slices import in_slices
 from collection.models import Collection, Import, Post
 from collection.services.importing.found import forget_found_formulas
+from collection.services.importing.held import in_slices
 from collection.services.importing.postsindex import index_posts
 from collection.services.importing.poststore import StoredPost, store_posts, takes_copy
 from collection.services.importing.records import (
     Progress,
+    begin_anew,
     file_digest,
     finish_import,
     save_progress,
@@ -57,7 +59,9 @@ def import_posts(
     digest = file_digest(path, "posts", *window)
     record = start_import(collection=collection, kind=Import.Kind.POSTS, source=path.name, sha256=digest, at=at)
     if record.state == Import.State.DONE:
-        return record
+        if not _is_overtaken(record):
+            return record
+        begin_anew(record, at)
     with stopped_on_error(record):
         intake = _Intake(collection, record, at, Threads(path.name), progress)
         works = _works(path, window, done=record.rows)
@@ -70,6 +74,12 @@ def import_posts(
             forget_found_formulas(collection)
             finish_import(record=record, at=at)
     return record
+
+
+def _is_overtaken(record: Import) -> bool:
+    """Say whether another version of the file, or another window of it, came in later: then its posts are the other's."""
+    others = Import.objects.filter(collection=record.collection, kind=record.kind, source=record.source)
+    return others.filter(finished_at__gt=record.finished_at).exists()
 
 
 def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:
@@ -90,6 +100,7 @@ class _Intake:
     posts: list[StoredPost] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    outside: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.may_exist = Post.objects.filter(collection=self.collection).exists()
@@ -107,10 +118,12 @@ class _Intake:
                 self.posts.append(found)
             elif found is not None:
                 self.problems.append(found)
+            elif self.may_exist:
+                self.outside.append(post.number)
         self.problems += ready.problems
         self.counts.update(ready.counts)
         self.reached, self.share = ready.last, ready.share
-        if len(self.posts) >= BATCH or len(self.problems) >= BATCH:
+        if max(len(self.posts), len(self.problems), len(self.outside)) >= BATCH:
             self.store()
 
     def store(self) -> None:
@@ -118,11 +131,16 @@ class _Intake:
         record = self.record
         with transaction.atomic():
             store_posts(self.collection, self.posts, may_exist=self.may_exist)
+            # An earlier import had a wider window.
+            for some in in_slices(self.outside, size=ASKED):
+                self._posts(some).delete()
+            if not record.rows:  # one that begins again has those of last time
+                record.counts = {}
             record.rows = self.reached
             record.kept += len(self.posts)
             self._count(self.counts)
             save_progress(record=record, problems=self.problems, at=self.at)
-        self.posts, self.problems, self.counts = [], [], Counter()
+        self.posts, self.problems, self.counts, self.outside = [], [], Counter(), []
         if self.progress is not None:
             self.progress(record.rows, round(record.rows / self.share) if self.share else None)
 
@@ -135,18 +153,18 @@ class _Intake:
         """See to the answers that came before their question, and report those whose question is not there."""
         for some in in_slices(self.threads.waiting(), size=ASKED):
             places = self._places({parent for _, parent, _ in some})
-            lost = self._answers(post for post, parent, _ in some if places.get(parent) == OUT).delete()[0]
-            self._answers(post for post, parent, _ in some if places.get(parent) == LATER).update(is_searched=False)
+            lost = self._posts(post for post, parent, _ in some if places.get(parent) == OUT).delete()[0]
+            self._posts(post for post, parent, _ in some if places.get(parent) == LATER).update(is_searched=False)
             alone = [self.threads.without_question(*one) for one in some if one[1] not in places]
             self.record.kept -= lost
             self._count({"without_question": len(alone), "outside_the_window": lost, "answers": -lost})
             save_progress(record=self.record, problems=alone, at=self.at)
 
-    def _answers(self, numbers: Iterable[int]) -> QuerySet[Post]:
+    def _posts(self, numbers: Iterable[int]) -> QuerySet[Post]:
         return Post.objects.filter(collection=self.collection, post_id__in=[str(number) for number in numbers])
 
     def _places(self, numbers: set[int]) -> dict[int, str]:
         """Give where questions lie, those that came later in the file and those that another file brought."""
         found = {number: place for number in numbers if (place := self.threads.place_of(number))}
-        rest = self._answers(numbers - found.keys()).filter(kind=Post.Kind.QUESTION)
+        rest = self._posts(numbers - found.keys()).filter(kind=Post.Kind.QUESTION)
         return found | {int(name): IN if is_in else LATER for name, is_in in rest.values_list("post_id", "is_searched")}

@@ -62,6 +62,15 @@ def start_import(*, collection: Collection, kind: str, source: str, sha256: str,
     return record
 
 
+def begin_anew(record: Import, at: datetime) -> None:
+    """Have an import that was done begin again from its first row."""
+    record.problems.all().delete()
+    record.rows = record.kept = record.problem_count = 0
+    record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
+    # The counts of last time stay until the first batch is stored: they tell which scores came from votes.
+    record.save(update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"])
+
+
 @contextmanager
 def stopped_on_error(record: Import) -> Iterator[None]:
     """Mark an import that is broken off (Ctrl-C, or a fault) as stopped, so that it can be taken up at once."""

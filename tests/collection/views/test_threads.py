@@ -33,6 +33,11 @@ def test_the_thread_of_an_answer_shows_question_and_answers(lab: Lab, tmp_path: 
     assert "<math" in html
 
 
+def test_an_address_with_a_null_byte_is_none_of_a_post(lab: Lab, tmp_path: Path, client: Client) -> None:
+    load_small(lab, tmp_path)
+    assert client.get(page(lab, "10\0")).status_code == 404
+
+
 def test_hostile_html_of_a_post_is_gone(lab: Lab, tmp_path: Path, client: Client) -> None:
     load_small(lab, tmp_path)
     html = client.get(page(lab)).text

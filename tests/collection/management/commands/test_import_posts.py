@@ -77,6 +77,20 @@ def test_an_index_that_was_imported_stays_when_texts_come(folder):
 
 
 @pytest.mark.django_db
+def test_the_last_window_holds_also_when_it_was_given_before(folder):
+    rows = "".join(f'<row Id="{n}" PostTypeId="1" Body="b" CreationDate="{2016 + n}-05-01" />\n' for n in (1, 2, 3))
+    (folder / "Posts.xml").write_text(f"<posts>\n{rows}</posts>\n")
+    found = []
+    for until in ("2018-12-31", "2019-12-31", "2018-12-31", "2017-12-31"):
+        run(folder / "Posts.xml", "--collection", "dated", "--until", until)
+        found.append([*Post.objects.values_list("post_id", flat=True)])
+
+    assert found == [["1", "2"], ["1", "2", "3"], ["1", "2"], ["1"]]
+    assert [one.kept for one in Import.objects.order_by("pk")] == [2, 3, 1]
+    assert [one.counts["questions"] for one in Import.objects.order_by("pk")] == [2, 3, 1]
+
+
+@pytest.mark.django_db
 def test_formulas_that_came_with_ids_are_left_to_their_index(tmp_path):
     (tmp_path / "Posts.xml").write_text(POSTS, encoding="utf-8")
     run(tmp_path / "Posts.xml", "--collection", "marked")
