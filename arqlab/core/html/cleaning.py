@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from html import unescape
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
 from arqlab.core.html.formulatext import bare_formulas, has_marks, runs, with_dollars
@@ -33,15 +33,21 @@ class FoundFormula(NamedTuple):
 
 
 class CleanText(NamedTuple):
-    """A text made safe, and its formulas in their order; those inside an environment of the text come last."""
+    """A text made safe, how many formulas it has, and how many of them were given their ids by us."""
 
     html: str
-    formulas: tuple[FoundFormula, ...]
+    formula_count: int
+    numbered: int
+    within: tuple[FoundFormula, ...] = ()
 
     @property
-    def numbered(self) -> int:
-        """Give how many formulas were given their ids by us."""
-        return sum(formula.is_numbered for formula in self.formulas)
+    def formulas(self) -> tuple[FoundFormula, ...]:
+        """Give the formulas in their order; those inside an environment of the text come last.
+
+        They are made when asked for: an import needs only their number. An id that has a dot is one of ours.
+        """
+        found = FORMULA.findall(self.html)
+        return (*[_formula(known, text, is_numbered="." in known) for known, text in found], *self.within)
 
     def beside(self, source: str) -> str | None:
         """Give the HTML that is stored beside its source: None where there was nothing to change."""
@@ -113,19 +119,17 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
 
 
 def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, first: int) -> CleanText:
-    """Give the text with an id for every formula, and the formulas. An id that has a dot is one of ours, or a forgery."""
-    formulas = []
+    """Give the text with an id for every formula. An id that has a dot is one of ours, or a forgery."""
+    written = [parts[0] or ""]
     number = first
-    for place in range(1, len(parts), 3):
-        known, text = parts[place], parts[place + 1] or ""
-        if not text.startswith("$"):
-            parts[place + 1] = text = with_dollars(text)
-        is_numbered = known is None or "." in known
-        if is_numbered:
-            parts[place] = known = f"{prefix}.{number}"
+    for known, text, after in _elements(parts):
+        if text[:1] != "$":
+            text = with_dollars(text)
+        if known is None or "." in known:
+            known = f"{prefix}.{number}"
             number += 1
-        formulas.append(_formula(known or "", text, is_numbered=is_numbered))
-    return CleanText(_joined(parts), (*formulas, *within))
+        written.append(f'<span class="math-container" id="{known}">{text}</span>{after}')
+    return CleanText("".join(written), len(written) - 1 + len(within), number - first, tuple(within))
 
 
 def _formula(formula_id: str, text: str, *, is_numbered: bool = False) -> FoundFormula:
@@ -136,8 +140,12 @@ def _formula(formula_id: str, text: str, *, is_numbered: bool = False) -> FoundF
 def _joined(parts: list[str | None]) -> str:
     """Give the HTML of text, id and LaTeX by turns, as `FORMULA.split` gives them."""
     written = [parts[0] or ""]
-    for place in range(1, len(parts), 3):
-        known, text, after = parts[place : place + 3]
+    for known, text, after in _elements(parts):
         opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")
         written.append(f"{opening}{text}</span>{after}")
     return "".join(written)
+
+
+def _elements(parts: list[str | None]) -> Iterator[tuple[str | None, str, str]]:
+    """Give id and LaTeX of each formula, and the text after it."""
+    return cast("Iterator[tuple[str | None, str, str]]", zip(parts[1::3], parts[2::3], parts[3::3], strict=True))

@@ -105,7 +105,7 @@ def _nothing(record: PostRecord, counts: Counter[str]) -> None:
 def _values(record: PostRecord, counts: Counter[str]) -> tuple[Any, ...]:
     """Give the values of FIELDS; a clean text is None where nothing was to change."""
     title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
-    counts["formulas"] += len(title.formulas) + len(body.formulas)
+    counts["formulas"] += title.formula_count + body.formula_count
     counts["formulas_numbered"] += title.numbered + body.numbered
     return (
         record.post_id,

@@ -26,7 +26,7 @@ def store_comments(collection: Collection, comments: Sequence[CommentRecord]) ->
     rows: list[Comment] = []
     for comment in held:
         clean = clean_comment(comment.text, comment_id=str(comment.comment_id))
-        formulas += len(clean.formulas)
+        formulas += clean.formula_count
         rows.append(_comment(collection, comment, clean))
     Comment.objects.bulk_create(rows, batch_size=ROWS_A_STATEMENT)
     return Counter(kept=len(held), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(held))
