@@ -22,7 +22,6 @@ from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.slices import in_slices
 from collection.models import Collection, Import, Post
 from collection.services.importing.found import forget_found_formulas
-from collection.services.importing.held import in_slices
 from collection.services.importing.postsindex import index_posts
 from collection.services.importing.poststore import StoredPost, store_posts, takes_copy
 from collection.services.importing.records import (

@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 
 from arqlab.core.errors import UserError
+from arqlab.core.html.cleaning import RULES
 from arqlab.ir import dumpblocks
 from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError
@@ -66,7 +67,7 @@ def test_posts_are_stored_as_they_came_and_as_the_sanitizer_left_them(collection
     assert '<span class="math-container" id="1.1">$x$</span>' in question.clean_title
     assert '<span class="math-container" id="1.2">$y$</span>' in question.clean_body
     assert (answer.clean_body, plain.clean_body) == ("<p>No</p>", None)
-    assert (question.score, question.created_at.year, answer.thread_id, question.rules) == (3, 2018, "1", 1)
+    assert (question.score, question.created_at.year, answer.thread_id, question.rules) == (3, 2018, "1", RULES)
 
 
 def test_the_index_names_the_posts_that_are_searched(collection, tmp_path):
