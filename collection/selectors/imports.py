@@ -25,7 +25,10 @@ MISSED = {
         DUMP,
     ),
     Import.Kind.LATEX: ("No formula index was imported, so runs on formulas are not checked against it.", INDEX),
-    Import.Kind.SLT: ("No symbol layout trees were imported, so formulas are compared by their LaTeX.", INDEX),
+    Import.Kind.SLT: (
+        "No symbol layout trees were imported, so formulas are compared by layouts that are made from their LaTeX.",
+        INDEX,
+    ),
     Import.Kind.COMMENTS: ("No comments were imported, so threads show none.", DUMP),
     Import.Kind.POST_LINKS: (
         "No post links were imported, so threads name no linked or duplicate questions, and no topics can be chosen by them.",
@@ -126,8 +129,8 @@ def import_row(collection: Collection, record_id: int, *, at: datetime) -> Impor
 
 
 def problems_of(record: Import) -> QuerySet[ImportProblem]:
-    """Give the problems of an import that are kept, in the order in which they were met."""
-    return record.problems.order_by("pk")
+    """Give the problems of an import that are kept, by file and line; what concerns a whole file comes first."""
+    return record.problems.order_by("source", F("line").asc(nulls_first=True), "pk")
 
 
 def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRow]) -> list[Lack]:
