@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import polars as pl
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.db.models.fields.files import FieldFile
 
 from collection.models import Author, Collection, Comment, Import, ImportProblem, Post, PostLink, Tag, VisualMap
