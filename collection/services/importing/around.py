@@ -186,22 +186,21 @@ def _is_overtaken(record: Import, way: _Way) -> bool:
 
 
 def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:
-    """Give the rows in batches, but for those that are stored already: of these, only the ids are noted."""
-    met, batch, number = _Met(kind), _Batch(already, way.gather()), 0
+    """Give the rows in batches of whole blocks, but for those that are stored already: of these, only the ids are noted.
+
+    What is wrong with a row or with the text beside it belongs to its block: it is stored once, and with it.
+    """
+    met, batch = _Met(kind), _Batch(already, way.gather())
     for block in blocks(path, kind):
-        batch.share = block.share
+        is_stored = block.row_count > 0 and block.last <= already
         for row in read_block(block):
-            if isinstance(row, DumpRow):
-                number = row.number
-                batch.rows = max(number, already)
-            # What is wrong with a row has no number: it stands after the row before it.
-            if number < already or (number == already and isinstance(row, DumpRow)):
-                met.read(way, row, block.source)
-                continue
-            _put(batch, met.read(way, row, block.source), window)
-            if len(batch) >= way.batch:
-                yield batch
-                batch = _Batch(batch.rows, way.gather(), share=block.share)
+            found = met.read(way, row, block.source)
+            if not is_stored:
+                _put(batch, found, window)
+        batch.rows, batch.share = max(block.last, already), block.share
+        if len(batch) >= way.batch:
+            yield batch
+            batch = _Batch(batch.rows, way.gather(), share=block.share)
     yield batch
 
 

@@ -13,8 +13,8 @@ from collection.models import Collection, Post
 from collection.services.columns import name_columns, store_file
 from collection.services.importing.parts import Parts
 
-PART = 100_000
-"""Rows that are in memory at once."""
+PART = 25_000
+"""Rows that are in memory at once, but for those of some parts that are read ahead when they are put together."""
 POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
 
 

@@ -215,3 +215,16 @@ def test_almost_every_real_post_is_let_through_and_the_careful_way_agrees(
     assert len(passed) > 0.995 * len(real_posts)
     for text in passed[::20]:
         assert tree(clean_post(text, prefix="9").html) == tree(slowly(text).html)
+
+
+def test_the_counts_of_a_clean_text_are_those_of_its_formulas():
+    span = '<span class="math-container" id="{}">$x$</span>'
+    clean = clean_post(f"<p>$a &lt; b$ {span.format(7)} {span.format('9.9')} $$c$$</p>", prefix="3")
+
+    assert (clean.formula_count, clean.numbered) == (4, 3)
+    assert [(one.formula_id, one.latex, one.is_numbered) for one in clean.formulas] == [
+        ("3.1", "a < b", True),
+        ("7", "x", False),
+        ("3.2", "x", True),
+        ("3.3", "c", True),
+    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arqlab.ir import dumpblocks
 from arqlab.ir.dumprecords import Window
 from collection.models import Author, Collection, Comment, Import, Post, PostLink, Tag
 from collection.services.importing import around
@@ -52,7 +53,10 @@ def small(db: None) -> Collection:
 def dump(folder: Path, name: str, rows: tuple[str, ...]) -> Path:
     """Write a file of a dump, each row on a line of its own from line 2 on."""
     path = folder / name
-    path.write_text("<rows>\n" + "".join(f"  <row {row} />\n" for row in rows) + "</rows>\n", encoding="utf-8")
+    # The first 1,024 bytes are read at once, to see how the file is written.
+    path.write_text(
+        f"{'<rows>':1024}\n" + "".join(f"  <row {row} />\n" for row in rows) + "</rows>\n", encoding="utf-8"
+    )
     return path
 
 
@@ -166,6 +170,7 @@ def test_an_import_that_was_stopped_is_taken_up_where_it_was(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
 ) -> None:
     monkeypatch.setitem(around._WAYS, "votes", replace(around._WAYS["votes"], batch=1))
+    monkeypatch.setattr(dumpblocks, "BLOCK", 20)  # a row each
     path = dump(tmp_path, "Votes.xml", VOTES)
 
     def stop(rows: int, total: int | None) -> None:
@@ -184,6 +189,7 @@ def test_a_repeated_id_is_known_across_a_stop(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(around._WAYS, "comments", replace(around._WAYS["comments"], batch=1))
+    monkeypatch.setattr(dumpblocks, "BLOCK", 20)  # a row each
     path = dump(tmp_path, "Comments.xml", (COMMENTS[0], COMMENTS[1], COMMENTS[0]))
 
     def stop(rows: int, total: int | None) -> None:
@@ -194,6 +200,28 @@ def test_a_repeated_id_is_known_across_a_stop(
     record = take(small, "comments", path)
 
     assert (record.kept, [problem.line for problem in record.problems.all()]) == (2, [4])
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 3])
+def test_what_is_wrong_with_a_row_is_told_once_across_a_stop(
+    small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
+) -> None:
+    monkeypatch.setitem(around._WAYS, "comments", replace(around._WAYS["comments"], batch=1))
+    monkeypatch.setattr(dumpblocks, "BLOCK", 20)  # a row each
+    path = dump(tmp_path, "Comments.xml", (COMMENTS[0], 'Id="5" Text="a < b"', 'Id="six"', COMMENTS[1]))
+
+    told: list[int] = []
+
+    def stop(rows: int, total: int | None) -> None:
+        told.append(rows)
+        if len(told) == stop_after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_file(collection=small, kind="comments", path=path, window=Window(), at=NOW, progress=stop)
+    record = take(small, "comments", path)
+
+    assert (record.rows, record.kept, [problem.line for problem in record.problems.all()]) == (4, 2, [3, 4])
 
 
 def test_comments_are_read_again_when_posts_came_in_later(small: Collection, tmp_path: Path) -> None:
