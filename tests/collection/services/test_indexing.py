@@ -143,15 +143,15 @@ def test_after_all_migrations_the_triggers_are_there(db):
     assert found == {f"collection_post_words_of_{what}" for what in ("new", "deleted", "changed")}
 
 
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="Only FTS5 keeps its own account of the text.")
-def test_after_changes_and_deletions_the_index_of_sqlite_agrees_with_its_words(collection):
+def test_after_changes_and_deletions_the_index_agrees_with_its_words(collection):
     Post.objects.filter(post_id="10").update(body="<p>theta</p>")
     index_posts(collection=collection)
     Post.objects.filter(post_id="1").delete()
-    with connection.cursor() as cursor:
-        # Raises "database disk image is malformed" where the index and the words differ.
-        cursor.execute(
-            "INSERT INTO collection_postwords_index(collection_postwords_index, rank) VALUES ('integrity-check', 1)"
-        )
+    if connection.vendor == "sqlite":  # FTS5 keeps an account of its own of the words; PostgreSQL's is a column of them
+        with connection.cursor() as cursor:
+            # Raises "database disk image is malformed" where the index and the words differ.
+            cursor.execute(
+                "INSERT INTO collection_postwords_index(collection_postwords_index, rank) VALUES ('integrity-check', 1)"
+            )
 
     assert total(collection, "theta") == 1

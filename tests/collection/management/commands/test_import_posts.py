@@ -167,9 +167,8 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
     assert "Posts: [#####...............] 25%, 1 of 4 MB, 250 rows, 15 a second, 0:00:50 left" in out.getvalue()
 
 
-@pytest.mark.servers
+@pytest.mark.servers  # a process that is killed needs a server beside it
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif("DATABASE_URL" not in os.environ, reason="A process that is killed needs a server beside it.")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, settings, how):
     path = tmp_path / "Posts.xml"
