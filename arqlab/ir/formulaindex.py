@@ -15,7 +15,7 @@ import polars as pl
 from arqlab.ir.packedfile import PIECE, DamagedFileError, pieces
 from arqlab.ir.records import Problem
 from arqlab.ir.seenids import SeenIds
-from arqlab.ir.tsvblock import LONGEST_ROW, TODO, cells_of, read_block
+from arqlab.ir.tsvblock import LONGEST_ROW, REMEDY, cells_of, read_block
 
 COLUMNS = (
     "formula_id",
@@ -213,7 +213,7 @@ def _again(row: dict[str, str | int | None], source: str) -> Problem:
 
 
 def _problem(row: dict[str, str | int | None], source: str, found: str, expected: str) -> Problem:
-    return Problem(source, int(row["line"] or 0), found, expected, TODO)
+    return Problem(source, int(row["line"] or 0), found, expected, REMEDY)
 
 
 def _said(name: str) -> str:

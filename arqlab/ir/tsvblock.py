@@ -19,7 +19,7 @@ from arqlab.ir.records import Problem
 
 LINE_END, TAB, QUOTE = 10, 9, 34
 LONGEST_ROW = 4 * 1024 * 1024  # bytes that a quoted cell over several lines may take
-TODO = "Correct the row, or write the file anew."
+REMEDY = "Correct the row, or write the file anew."
 _CELL = re.compile(r'"((?:[^"]|"")*)"(?=\t|$)|([^\t"][^\t]*|)(?=\t|$)')
 _A_ROW = re.compile(rb'"?(?:q_)?\d+"?\t"?(?:[A-Z]\.)?\d*"?\t')
 
@@ -59,7 +59,7 @@ class _Found:
 
     def complain(self, line: int, found: str, expected: str) -> None:
         """Note what is wrong."""
-        self.problems.append(Problem(self.source, line, found, expected, TODO))
+        self.problems.append(Problem(self.source, line, found, expected, REMEDY))
 
     def _cells(self, line: int, raw: bytes) -> list[str] | None:
         try:

@@ -84,7 +84,7 @@ def _is_overtaken(record: Import) -> bool:
 def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:
     as_copy = takes_copy()
     for block in blocks(path, "posts"):
-        yield Work(block, window, is_stored=0 < block.last <= done, as_copy=as_copy)
+        yield Work(block, window, is_stored=block.row_count > 0 and block.last <= done, as_copy=as_copy)
 
 
 @dataclass

@@ -169,6 +169,18 @@ def in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dumpblocks, "BLOCK", 500)
 
 
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_that_a_file_was_cut_is_told_once_across_a_stop(collection, tmp_path, monkeypatch, after):
+    monkeypatch.setattr(importing, "BATCH", 1)
+    monkeypatch.setattr(dumpblocks, "BLOCK", 20)
+    path = dump(tmp_path, *(row(number) for number in range(1, 4)))
+    path.write_text(path.read_text(encoding="utf-8").replace("</posts>", "<row Id="), encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(after))
+
+    assert take(collection, path).problem_count == 1
+
+
 @pytest.mark.usefixtures("in_small_batches")
 def test_an_import_that_was_stopped_goes_on_where_it_was(collection, tmp_path):
     rows = [row(number, number - 1 if number % 2 == 0 else 0) for number in range(1, 200)]
