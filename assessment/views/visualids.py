@@ -1,4 +1,4 @@
-"""The pages about judgments."""
+"""The page of judged formulas that other visual ids touch."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.models import Task
+from arqlab.core.models import Task, User
 
 
 class QrelSet(models.Model):
@@ -21,6 +21,11 @@ class QrelSet(models.Model):
     sha256 = models.CharField(
         max_length=64, help_text="Of the file it was read from, or of the qrels as they were frozen."
     )
+    is_complete = models.BooleanField(default=False, help_text="5 and 6 are in it: what was shown and not judged.")
+    dropped = models.JSONField(
+        default=list, blank=True, help_text="Topics that were left out: topic, relevant, reason (protocol §6)."
+    )
+    made_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     is_current = models.BooleanField(default=False, help_text="The version that boards show unless told otherwise.")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,0 +1,108 @@
+"""Pools: what of the runs is judged. A frozen pool never changes; what comes later is a supplement to it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from arqlab.core.models import Task, Topic, User
+from arqlab.ir.records import ItemKind
+from collection.models import Post, VisualMap
+
+
+class Pool(models.Model):
+    """The items of a task that are judged, as they were frozen (protocol §5).
+
+    `settings`, `seed` and `runs` (each with its name, how deep it was pooled, and the hash of its index) are what the
+    pool was made of: the same inputs give the same pool, byte for byte, and `sha256` is the hash of these bytes
+    (`arqlab.ir.pooling.write_pool`). A late run or another visual map makes a supplement.
+    """
+
+    task = models.ForeignKey(Task, models.PROTECT, related_name="pools")
+    number = models.PositiveSmallIntegerField(help_text="1 is the pool, the others are its supplements.")
+    reason = models.TextField(blank=True, help_text="Why a supplement was made.")
+    preset = models.SlugField(max_length=40, blank=True)
+    settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.PoolProtocol.")
+    seed = models.BigIntegerField()
+    runs = models.JSONField(help_text="The runs that were pooled: name, kind, depth, sha256 of the index.")
+    visual_map = models.ForeignKey(VisualMap, models.PROTECT, null=True, blank=True, related_name="pools")
+    sha256 = models.CharField(max_length=64)
+    frozen_at = models.DateTimeField()
+    frozen_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    closed_at = models.DateTimeField(null=True, blank=True, help_text="Since then no judgment is taken.")
+
+    class Meta:
+        ordering = ["task", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "number"], name="pool_number_once_per_task"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="pool_number_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} pool {self.number}"
+
+
+class PoolItem(models.Model):
+    """What an assessor gets at once: an answer post, a visually distinct formula, or a written answer.
+
+    `position` is the place in the seeded random order of the topic. An item is done when each of its instances has a
+    judgment. While an assessor has it on the page it is leased; a lease that ended gives it back.
+    """
+
+    class Kind(models.TextChoices):
+        """What is judged; a pool of Task 1 may hold written answers too."""
+
+        POSTS = ItemKind.POSTS.value, "post"
+        VISUAL_IDS = ItemKind.VISUAL_IDS.value, "formula"
+        ANSWERS = ItemKind.ANSWERS.value, "written answer"
+
+    pool = models.ForeignKey(Pool, models.CASCADE, related_name="items")
+    topic = models.ForeignKey(Topic, models.PROTECT, related_name="pool_items", db_index=False)
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    item = models.CharField(max_length=300, help_text="A post id, a visual id, or RUN:TOPIC.")
+    position = models.PositiveIntegerField()
+    text = models.TextField(blank=True, help_text="A written answer, as the run has it.")
+    done_at = models.DateTimeField(null=True)
+    later_at = models.DateTimeField(null=True, help_text="An assessor put it off: it comes after all others.")
+    leased_to = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+", db_index=False)
+    leased_until = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pool", "topic", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "topic", "item"], name="item_once_per_pool"),
+            models.UniqueConstraint(fields=["pool", "topic", "position"], name="position_once_per_pool"),
+        ]
+        indexes = [
+            models.Index(fields=["topic", "pool", "position"], name="pool_item_by_topic"),
+            models.Index(
+                fields=["topic", "pool", "position"], condition=Q(done_at=None, later_at=None), name="pool_item_waiting"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} {self.item}"
+
+
+class PoolInstance(models.Model):
+    """What gets one label: the post or written answer of an item, or one chosen instance of its formula.
+
+    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that it stands in (blank
+    for a written answer), `shown_post` that post where the collection holds it.
+    """
+
+    item = models.ForeignKey(PoolItem, models.CASCADE, related_name="instances", db_index=False)
+    doc_id = models.CharField(max_length=300)
+    position = models.PositiveSmallIntegerField(default=0, help_text="The order on the page.")
+    post_id = models.CharField(max_length=40, blank=True)
+    shown_post = models.ForeignKey(Post, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        ordering = ["item", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "doc_id"], name="instance_once_per_item"),
+            models.UniqueConstraint(fields=["item", "position"], name="instance_position_once_per_item"),
+        ]
+
+    def __str__(self) -> str:
+        return self.doc_id
