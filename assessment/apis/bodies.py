@@ -110,7 +110,7 @@ def read_labels(data: Any) -> LabelsBody:
             reader.tell(None, field, "the same twice", "each once")
     guideline = reader.optional(known, "guideline", most=32_767)
     reader.done()
-    return LabelsBody(place, Submission(place.item, labels, guideline))
+    return LabelsBody(place, Submission(place.item, labels, guideline, place.have))
 
 
 def _dict(reader: _Reader, data: Any) -> dict[str, Any]:

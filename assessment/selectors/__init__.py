@@ -1,15 +1,18 @@
 """What is read for judging, about qrels, and about judgments that other visual ids touch."""
 
-from assessment.selectors.judging import (
-    Shown,
-    assigned_topics,
-    free_for,
-    open_items,
-    own_judgments,
-    progress_of,
-    shown_instances,
-    waiting_items,
+from assessment.selectors.items import (
+    FREE,
+    Current,
+    ShownInstance,
+    ShownItem,
+    Submitted,
+    TopicPath,
+    lock_next,
+    moment,
+    shown_item,
+    submitted_item,
 )
+from assessment.selectors.judging import assigned_topics, is_judged_by, own_judgments, progress_of
 from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
@@ -21,20 +24,26 @@ from assessment.selectors.qrels import (
 from assessment.selectors.visualids import judged_formulas, touched_judgments
 
 __all__ = [
-    "Shown",
+    "FREE",
+    "Current",
+    "ShownInstance",
+    "ShownItem",
+    "Submitted",
     "TopicJudgments",
+    "TopicPath",
     "assigned_topics",
-    "free_for",
+    "is_judged_by",
     "judged_formulas",
     "lab_fingerprint",
     "lab_summary",
-    "open_items",
+    "lock_next",
+    "moment",
     "own_judgments",
     "progress_of",
     "qrels_frame",
     "qrels_named",
-    "shown_instances",
+    "shown_item",
+    "submitted_item",
     "topic_judgments",
     "touched_judgments",
-    "waiting_items",
 ]
