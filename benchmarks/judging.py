@@ -1,9 +1,9 @@
-"""Claim: judging makes at least 40% of the judgments a second of a view that only inserts a row and reads the next.
+"""Claim: judging makes at least 40% of the judgments a second of a view that inserts a row and reads the next.
 
     python benchmarks/judging.py [--rounds 7] [--posts ../shared/data/collection/Posts.xml.gz]
 
 Starts PostgreSQL, and gunicorn with 4 workers for each of three: a lab whose pool has 36,000 items of real posts, one of
-500, and the peer, a Django view without sessions, CSRF or middleware that inserts one row and reads the next. Assessors
+500, and the peer, a Django view for who is signed in that inserts one row and reads the next, with sessions and CSRF. Assessors
 judge as the page does, over HTTP with sessions and CSRF, one request a judgment, each as soon as it has the next item. In
 each round every one of them is measured, so that other work on the machine strikes all alike; the medians are compared.
 Prints judgments a second, the 95th percentile of the time of a request, their ratios, and the queries of a judgment.
@@ -34,6 +34,10 @@ SAMPLE = ROOT.parent / "shared" / "data" / "collection" / "Posts.xml.gz"
 ASSESSORS, EACH = 32, 15  # in a round each of 8 judges 60 items, each of 32 judges 15: 480 judgments
 CSRF = "b" * 32
 PEER = "peer"
+BACKEND, PEERS_BACKEND = (
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "django.contrib.auth.backends.ModelBackend",
+)
 
 
 class Measured(NamedTuple):
@@ -44,11 +48,12 @@ class Measured(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where something is served, and who may come in: the session of each assessor."""
+    """Where something is served, and who may come in: the session of each assessor, here and at the peer."""
 
     port: int
     database: str
     sessions: list[str]
+    peers: list[str]
 
 
 def main() -> None:
@@ -73,7 +78,7 @@ def measure(count: int, posts: Path) -> None:
 
     with postgresql_server() as server, contextlib.ExitStack() as stack:
         big, small = (stack.enter_context(served(server, items, posts)) for items in (36_000, 500))
-        peer = stack.enter_context(served_peer(big.database))
+        peer = stack.enter_context(served_peer(big))
         rounds: dict[str, list[Measured]] = {}
         for _ in range(count):
             for name, place, clients in (
@@ -156,7 +161,7 @@ def peer_assessor(
     place: Place, number: int, each: int, ready: threading.Barrier, go: threading.Event, times: list[float]
 ) -> None:
     """Do the same with the peer."""
-    ask, item = asking(place.port, "/", ""), number * 1000 + 1
+    ask, item = asking(place.port, "/", place.sessions[number]), number * 1000 + 1
     ready.wait(60)
     go.wait()
     for _ in range(each):
@@ -215,24 +220,25 @@ def served(server: str, items: int, posts: Path) -> Iterator[Place]:
     made = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     execute(database, ("VACUUM ANALYZE",))
     with gunicorn("arqlab.wsgi:application", environment) as port:
-        yield Place(port, database, json.loads(made.stdout.splitlines()[-1]))
+        yield Place(port, database, *json.loads(made.stdout.splitlines()[-1]))
 
 
 @contextlib.contextmanager
-def served_peer(database: str) -> Iterator[Place]:
+def served_peer(lab: Place) -> Iterator[Place]:
     """Serve the peer on the database of a lab, in tables of its own with the same posts."""
     execute(
-        database,
+        lab.database,
         (
             "CREATE TABLE peer_item AS SELECT row_number() OVER (ORDER BY item.id) AS id, post.body AS text"
             " FROM assessment_poolinstance item JOIN collection_post post ON post.id = item.shown_post_id",
             "ALTER TABLE peer_item ADD PRIMARY KEY (id)",
-            "CREATE TABLE peer_label (id bigserial PRIMARY KEY, item bigint NOT NULL, label smallint NOT NULL)",
+            "CREATE TABLE peer_label (id bigserial PRIMARY KEY, item bigint NOT NULL, label smallint NOT NULL,"
+            " assessor bigint NOT NULL)",
             "VACUUM ANALYZE",
         ),
     )
-    with gunicorn("benchmarks.judging:peer()", os.environ | {"DATABASE_URL": database}) as port:
-        yield Place(port, database, [])
+    with gunicorn("benchmarks.judging:peer()", os.environ | {"DATABASE_URL": lab.database}) as port:
+        yield Place(port, lab.database, lab.peers, [])
 
 
 @contextlib.contextmanager
@@ -254,16 +260,29 @@ def gunicorn(application: str, environment: dict[str, str]) -> Iterator[int]:
 
 
 def peer() -> Any:
-    """Give the minimal application: one view, no middleware."""
+    """Give the peer: Django with the middleware that a new project has, and one view for who is signed in."""
     import dj_database_url
     import django
     from django.conf import settings
 
-    database = dj_database_url.parse(os.environ["DATABASE_URL"]) | {"CONN_MAX_AGE": 60}
+    parts = ("sessions.middleware.SessionMiddleware", "auth.middleware.AuthenticationMiddleware")
+    middleware = ["security.SecurityMiddleware", "common.CommonMiddleware", "csrf.CsrfViewMiddleware"]
     settings.configure(
-        DATABASES={"default": database}, ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="only here", USE_TZ=True
+        DATABASES={"default": dj_database_url.parse(os.environ["DATABASE_URL"]) | {"CONN_MAX_AGE": 60}},
+        INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "arqlab.core"],
+        MIDDLEWARE=[
+            *(f"django.middleware.{name}" for name in middleware),
+            *(f"django.contrib.{name}" for name in parts),
+        ],
+        AUTH_USER_MODEL="core.User",
+        AUTHENTICATION_BACKENDS=[PEERS_BACKEND],
+        ROOT_URLCONF=__name__,
+        ALLOWED_HOSTS=["*"],
+        SECRET_KEY="only here",
+        USE_TZ=True,
     )
     django.setup()
+    from django.contrib.auth.decorators import login_required
     from django.core.wsgi import get_wsgi_application
     from django.db import models
     from django.http import HttpRequest, JsonResponse
@@ -278,13 +297,15 @@ def peer() -> Any:
     class Label(models.Model):
         item = models.BigIntegerField()
         label = models.SmallIntegerField()
+        assessor = models.BigIntegerField()
 
         class Meta:
             app_label, db_table = PEER, "peer_label"
 
+    @login_required
     def judge(request: HttpRequest) -> JsonResponse:
         given = json.loads(request.body)
-        Label.objects.create(item=given["item"], label=given["label"])
+        Label.objects.create(item=given["item"], label=given["label"], assessor=request.user.pk)
         following = Item.objects.filter(pk__gt=given["item"]).order_by("pk").first()
         return JsonResponse({"item": following.pk, "text": following.text})
 
@@ -312,7 +333,8 @@ def make_lab(items: int, posts: Path) -> None:
     topics = [Topic(task=task, query_id=f"A.{number}", position=number) for number in range(1, 101)]
     Topic.objects.bulk_create(topics)
     make_pool(task, topics, items)
-    print(json.dumps([session_of_an_assessor(topic) for topic in topics[:ASSESSORS]]))
+    people = [make_assessor(topic) for topic in topics[:ASSESSORS]]
+    print(json.dumps([[session_of(person, backend) for person in people] for backend in (BACKEND, PEERS_BACKEND)]))
 
 
 def make_pool(task: Any, topics: list[Any], items: int) -> None:
@@ -338,10 +360,8 @@ def make_pool(task: Any, topics: list[Any], items: int) -> None:
     typeset_all([post for item, post in chosen if item.position <= (61 if item.topic in topics[:8] else 17)])
 
 
-def session_of_an_assessor(topic: Any) -> str:
-    """Make an assessor for a topic, and sign them in."""
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
+def make_assessor(topic: Any) -> Any:
+    """Make an assessor for a topic."""
     from django.utils import timezone
 
     from arqlab.core.models import Membership, User
@@ -350,9 +370,17 @@ def session_of_an_assessor(topic: Any) -> str:
     user = User.objects.create_user(f"assessor{topic.position}")
     Membership.objects.create(lab=topic.task.lab, user=user, role="assessor")
     Assignment.objects.create(topic=topic, assessor=user, assigned_at=timezone.now())
+    return user
+
+
+def session_of(user: Any, backend: str) -> str:
+    """Sign a person in, and give the key of the session."""
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+
     session = SessionStore()
     session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    session[BACKEND_SESSION_KEY] = backend
     session.create()
     return str(session.session_key)
 

@@ -65,16 +65,21 @@ class JudgingApi(APIView):
             raise exceptions.NotAuthenticated
         return self.request.user
 
+    @property
+    def seat(self) -> services.Seat:
+        """Give who judges which topic; whether it is theirs is for `require_topic` or `require_lease` to say."""
+        path = self.kwargs
+        return services.Seat(self.person, TopicPath(path["lab"], path["task"], path["query_id"]))
+
     def require_lease(self, place: ItemBody) -> None:
         """Let pass who was given the item, though the lease may have ended or the topic been taken away since."""
-        if not services.is_genuine(place.lease, item_id=place.item, user=self.person):
+        if not services.is_genuine(place.lease, item_id=place.item, seat=self.seat):
             self.require_topic()
             raise JudgingError(FORGED, code="forged-lease")
 
     def require_topic(self) -> int:
         """Give the id of the topic to its assessor; 404 for others."""
-        path = self.kwargs
-        return assigned_topic_or_404(self.person, path["lab"], path["task"], path["query_id"]).pk
+        return assigned_topic_or_404(self.person, *self.seat.path).pk
 
     def shown(self, found: services.Taken | None) -> dict[str, Any] | None:
         """Give an item as the page shows it; None where there is none."""
@@ -111,7 +116,7 @@ class NextApi(JudgingApi):
             raise JudgingError("The items at hand are given as numbers with commas between.", code="malformed")
         topic_id = self.require_topic()
         have = tuple(map(int, given[:200]))
-        found = services.take_next(topic_id=topic_id, user=self.person, have=have, at=timezone.now())
+        found = services.take_next(topic_id=topic_id, seat=self.seat, have=have, at=timezone.now())
         return Response({"item": self.shown(found), "progress": progress_of(topic_id)._asdict()})
 
 
@@ -123,7 +128,7 @@ class ItemApi(JudgingApi):
     def get(self, request: Request, lab: str, task: str, query_id: str, item: int) -> Response:
         """Give an item that waits, leased, or one that the assessor judged, to be changed."""
         topic_id = self.require_topic()
-        found = services.take_item(item_id=item, topic_id=topic_id, user=self.person, at=timezone.now())
+        found = services.take_item(item_id=item, topic_id=topic_id, seat=self.seat, at=timezone.now())
         if found is None:
             raise Http404
         return Response(self.shown(found))
@@ -145,8 +150,7 @@ class JudgmentsApi(JudgingApi):
         body = read_labels(request.data)
         self.require_lease(body.place)
         outcome = services.submit_judgments(
-            user=self.person,
-            path=TopicPath(lab, task, query_id),
+            seat=self.seat,
             submission=body.submission,
             browser=request.META.get("HTTP_USER_AGENT", ""),
             at=timezone.now(),
@@ -165,8 +169,8 @@ class LaterApi(JudgingApi):
         body = read_item(request.data)
         self.require_lease(body)
         topic_id = self.require_topic()
-        services.put_off(item_id=body.item, user=self.person, at=timezone.now())
-        following = services.take_next(topic_id=topic_id, user=self.person, have=body.have, at=timezone.now())
+        services.put_off(item_id=body.item, seat=self.seat, at=timezone.now())
+        following = services.take_next(topic_id=topic_id, seat=self.seat, have=body.have, at=timezone.now())
         return Response({"next": self.shown(following)})
 
 
@@ -180,5 +184,5 @@ class LeaseApi(JudgingApi):
         body = read_item(request.data)
         self.require_lease(body)
         self.require_topic()
-        lease = services.renew_lease(item_id=body.item, user=self.person, at=timezone.now())
+        lease = services.renew_lease(item_id=body.item, seat=self.seat, at=timezone.now())
         return Response({"lease": lease.token, "until": lease.until})

@@ -28,22 +28,19 @@ _SHOWN = f"""
 _WAITING = f"""
     SELECT item.id FROM assessment_poolitem item
     WHERE item.topic_id = %(topic)s AND item.done_at IS NULL AND {FREE}
-    AND item.pool_id IN (SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NULL)
+    AND item.pool_id NOT IN (SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL)
 """  # noqa: S608  # our words
 _SUBMITTED = f"""
     SELECT instance.id, judgment.id, judgment.assessor_id, item.topic_id, item.done_at IS NOT NULL,
         pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED}), (
             SELECT guideline.id FROM assessment_guideline guideline
-            WHERE guideline.task_id = task.id AND guideline.version = %s
+            WHERE guideline.task_id = pool.task_id AND guideline.version = %s
         )
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
-    JOIN core_topic topic ON topic.id = item.topic_id
-    JOIN core_task task ON task.id = topic.task_id
-    JOIN core_lab lab ON lab.id = task.lab_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
-    WHERE item.id = %s AND topic.query_id = %s AND task.slug = %s AND lab.slug = %s
+    WHERE item.id = %s
 """  # noqa: S608  # our words
 
 
@@ -92,15 +89,15 @@ class ShownItem(NamedTuple):
     instances: tuple[ShownInstance, ...]
 
 
-def submitted_item(item_id: int, *, path: TopicPath, user_id: int, guideline: int | None) -> Submitted | None:
+def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Submitted | None:
     """Read an item and lock it, in one query: who judges another of its instances at the same time waits here.
 
-    None when it does not stand in a pool of the topic. After a wait, judgments that were stored meanwhile are not seen.
+    None when it is gone with its pool. After a wait, judgments that were stored meanwhile are not seen.
     """
     with connection.cursor() as cursor:
         cursor.execute(
             _SUBMITTED + _lock("FOR UPDATE OF item"),
-            [user_id, guideline, item_id, path.query_id, path.task, path.lab],
+            [user_id, guideline, item_id],
         )
         rows = cursor.fetchall()
     if not rows:

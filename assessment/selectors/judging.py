@@ -14,13 +14,10 @@ from assessment.models import Judgment, Pool, PoolItem
 # The topics that a person judges now. Who has no role in the lab any more judges nothing there.
 ASSIGNED = """
     SELECT given.topic_id FROM assessment_assignment given
-    JOIN core_user person ON person.id = given.assessor_id
     JOIN core_topic asked ON asked.id = given.topic_id
     JOIN core_task within ON within.id = asked.task_id
-    WHERE given.assessor_id = %s AND given.ended_at IS NULL AND (person.is_superuser OR EXISTS (
-        SELECT 1 FROM core_membership role
-        WHERE role.lab_id = within.lab_id AND role.user_id = person.id AND role.role IN ('assessor', 'organizer')
-    ))
+    JOIN core_membership held ON held.lab_id = within.lab_id AND held.user_id = given.assessor_id
+    WHERE given.assessor_id = %s AND given.ended_at IS NULL AND held.role IN ('assessor', 'organizer')
 """
 
 

@@ -2,12 +2,13 @@
 
 from assessment.services.items import item_payload, listed_judgment, saved_payload
 from assessment.services.judging import Label, Submission, submit_judgments
-from assessment.services.leases import Taken, is_genuine, put_off, renew_lease, take_item, take_next
+from assessment.services.leases import Seat, Taken, is_genuine, put_off, renew_lease, take_item, take_next
 from assessment.services.loading import LoadedLab, load_lab, load_qrels
 
 __all__ = [
     "Label",
     "LoadedLab",
+    "Seat",
     "Submission",
     "Taken",
     "is_genuine",

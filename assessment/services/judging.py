@@ -12,8 +12,8 @@ from django.db import IntegrityError, connection, transaction
 from arqlab.core.models import User
 from assessment.errors import JudgingError, Problem
 from assessment.models import Judgment, Ticket
-from assessment.selectors import Current, Submitted, TopicPath, lock_next, moment, submitted_item
-from assessment.services.leases import LEASE, Taken, signed_lease
+from assessment.selectors import Current, Submitted, lock_next, moment, submitted_item
+from assessment.services.leases import LEASE, Seat, Taken, signed_lease
 
 ATTEMPTS = 10  # each but the last was overtaken by another submit for the same item
 SHOWN = 500_000  # characters kept of what an assessor saw; the longest post of the collection has 60,000
@@ -28,12 +28,13 @@ _FINISH_AND_LEASE = """
     SET done_at = CASE WHEN id = %(next)s THEN NULL ELSE %(at)s END,
         leased_to_id = CASE WHEN id = %(next)s THEN %(user)s ELSE NULL END,
         leased_until = CASE WHEN id = %(next)s THEN %(until)s ELSE NULL END
-    WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND NOT EXISTS (
-        SELECT 1 FROM assessment_poolinstance instance
-        LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
-        WHERE instance.item_id = %(item)s AND judgment.id IS NULL
-    ))
+    WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND {is_judged})
 """
+_ALL_JUDGED = """NOT EXISTS (
+    SELECT 1 FROM assessment_poolinstance instance
+    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
+    WHERE instance.item_id = %(item)s AND judgment.id IS NULL
+)"""
 
 
 class Label(NamedTuple):
@@ -79,7 +80,7 @@ class _OvertakenError(Exception):
     """Another submit for the item was stored between our reading and our writing."""
 
 
-def submit_judgments(*, user: User, path: TopicPath, submission: Submission, browser: str, at: datetime) -> Outcome:
+def submit_judgments(*, seat: Seat, submission: Submission, browser: str, at: datetime) -> Outcome:
     """Store labels, all or none, and lease the next item; the caller has seen to the lease of this one.
 
     A label whose key is known is not stored again. One for an instance that was judged since the page read it is kept
@@ -90,23 +91,22 @@ def submit_judgments(*, user: User, path: TopicPath, submission: Submission, bro
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _submit(user, path, submission, known, browser, at)
+                return _submit(seat, submission, known, browser, at)
         except (IntegrityError, _OvertakenError):
-            known = _known(submission, user)
+            known = _known(submission, seat.user)
         except JudgingError:
             # What was stored before is told again, also when nothing new would be taken now.
-            if known or not (known := _known(submission, user)):
+            if known or not (known := _known(submission, seat.user)):
                 raise
     raise JudgingError("Too many people judge this item at this moment. Submit again.", code="overtaken")
 
 
-def _submit(
-    user: User, path: TopicPath, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime
-) -> Outcome:
-    found = submitted_item(submission.item, path=path, user_id=user.pk, guideline=submission.guideline)
+def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime) -> Outcome:
+    user = seat.user
+    found = submitted_item(submission.item, user_id=user.pk, guideline=submission.guideline)
     if found is None:
         raise JudgingError(
-            "This item is in no pool of the topic. Reload the page and go on with the next item.", code="not-in-pool"
+            "This item is in no pool any more. Reload the page and go on with the next item.", code="not-in-pool"
         )
     fresh = [label for label in submission.labels if label.key not in known]
     if fresh:
@@ -118,7 +118,7 @@ def _submit(
         Judgment.objects.bulk_create(rows.values())
     _raise_tickets(fresh, rows, browser, at)
     saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
-    is_done, following = _go_on(found, submission, user, at)
+    is_done, following = _go_on(found, submission, seat, at)
     return Outcome(saved, is_done, following)
 
 
@@ -181,24 +181,25 @@ def _raise_tickets(labels: Iterable[Label], rows: Mapping[UUID, Judgment], brows
         Ticket.objects.bulk_create(tickets)
 
 
-def _go_on(found: Submitted, submission: Submission, user: User, at: datetime) -> tuple[bool, Taken | None]:
+def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -> tuple[bool, Taken | None]:
     """Mark the item as done when all its instances have labels, and lease the next one; say whether it is done.
 
     The item is locked, so this sees what others stored for its instances; what was read before might not.
     """
     have = {*submission.have, submission.item}
-    following = lock_next(found.topic_id, user_id=user.pk, have=have, at=at) if found.is_assigned else None
+    following = lock_next(found.topic_id, user_id=seat.user.pk, have=have, at=at) if found.is_assigned else None
     parameters = {
         "item": submission.item,
         "next": following.item.pk if following else None,
-        "user": user.pk,
+        "user": seat.user.pk,
         "at": moment(at),
         "until": moment(at + LEASE),
     }
+    is_judged = _ALL_JUDGED if len(found.current) > 1 else "TRUE"  # the only one just was
     with connection.cursor() as cursor:
-        cursor.execute(_FINISH_AND_LEASE, parameters)
+        cursor.execute(_FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
         is_done = found.is_done or cursor.rowcount > (following is not None)
-    return is_done, Taken(following, signed_lease(following.item.pk, user, at)) if following else None
+    return is_done, Taken(following, signed_lease(following.item.pk, seat, at)) if following else None
 
 
 def _saved(judgment: Judgment) -> SavedLabel:

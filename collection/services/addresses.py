@@ -25,6 +25,8 @@ def local_pages(
     The posts of the page itself (`here`, ids) are reached without leaving it.
     """
     named = {address: found for address in addresses if (found := post_address(address))}
+    if not named:
+        return {}
     comments = find_commented(collection, {found.comment_id for found in named.values()} - {""})
     wanted = {post_id for found in named.values() for post_id in found.post_ids} | set(comments.values())
     posts = find_posts(collection, wanted)
