@@ -101,7 +101,7 @@ def _words(error: Exception, to: int) -> tuple[str, str]:
             "There is no such topic or item among those that are yours to judge. What you typed is kept.",
             "not-found",
         )
-    return f"Nothing was stored: {getattr(error, 'detail', error)}", "malformed"
+    return f"Nothing was stored, as what was sent cannot be read: {getattr(error, 'detail', error)}.", "malformed"
 
 
 @extend_schema(tags=["judging"])
@@ -128,7 +128,10 @@ class ItemApi(JudgingApi):
     def get(self, request: Request, lab: str, task: str, query_id: str, item: int) -> Response:
         """Give an item that waits, leased, or one that the assessor judged, to be changed."""
         topic_id = self.require_topic()
-        found = services.take_item(item_id=item, topic_id=topic_id, seat=self.seat, at=timezone.now())
+        known = item <= LARGEST_ID
+        found = (
+            services.take_item(item_id=item, topic_id=topic_id, seat=self.seat, at=timezone.now()) if known else None
+        )
         if found is None:
             raise Http404
         return Response(self.shown(found))
