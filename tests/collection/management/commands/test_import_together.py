@@ -13,7 +13,7 @@ from collection.models import Collection, Import, Post
 
 pytestmark = [pytest.mark.servers, pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parents[4]
-POSTS = 20_000
+POSTS = 6_000
 
 
 @pytest.fixture
