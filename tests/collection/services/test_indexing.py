@@ -157,6 +157,10 @@ def test_pairs_that_a_dead_process_claimed_are_made(lab):
     assert (bool(version.pairs), version.pairs_claimed_at) == (True, None)
 
 
+def test_a_claim_of_pairs_outlives_the_task_that_makes_them():
+    assert tasks.index_waiting.time_limit < INDEX_CLAIM.total_seconds()
+
+
 def test_pairs_that_were_broken_off_wait_again_at_once(lab):
     version = add_formulas(make_collection(lab))
     default_storage.delete(version.forms.name)
