@@ -5,12 +5,14 @@ from collection.services.converting import convert_latex
 from collection.services.formulapage import show_formula, show_instances
 from collection.services.importing import import_file, import_formulas, import_posts, index_found_formulas
 from collection.services.indexing import (
+    INDEX_CLAIM,
     formula_index_is_small,
     index_formulas,
     index_posts,
     index_small,
     index_waiting,
     waiting_collections,
+    waiting_versions,
 )
 from collection.services.loading import load_collection, require_loadable, search_collection
 from collection.services.lookup import Found, Known, look_up
@@ -19,6 +21,7 @@ from collection.services.topicmaking import make_topic_files
 from collection.services.visualmaps import make_visual_map
 
 __all__ = [
+    "INDEX_CLAIM",
     "Found",
     "Known",
     "convert_latex",
@@ -42,4 +45,5 @@ __all__ = [
     "show_instances",
     "sweep_columns",
     "waiting_collections",
+    "waiting_versions",
 ]

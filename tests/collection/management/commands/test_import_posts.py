@@ -99,6 +99,17 @@ def test_formulas_that_came_with_ids_are_left_to_their_index(tmp_path):
 
 
 @pytest.mark.django_db
+def test_nothing_is_said_of_a_window_where_there_is_none(tmp_path):
+    answer = '<row Id="1" PostTypeId="2" ParentId="2" Body="It came before its question." />'
+    question = '<row Id="2" PostTypeId="1" Title="x" Body="y" />'
+    (tmp_path / "Posts.xml").write_text(f"<posts>{answer}{question}</posts>", encoding="utf-8")
+
+    printed = run(tmp_path, "--collection", "raw")
+
+    assert "2 of 2 rows kept; 1 answers, 1 questions." in printed
+
+
+@pytest.mark.django_db
 def test_an_archive_is_read_as_a_folder_is(folder):
     with py7zr.SevenZipFile(folder / "site.7z", "w") as archive:
         archive.write(folder / "Posts.xml", "Posts.xml")
