@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from html import unescape
 from typing import NamedTuple, cast
 
@@ -32,22 +33,33 @@ class FoundFormula(NamedTuple):
     is_numbered: bool
 
 
-class CleanText(NamedTuple):
-    """A text made safe, how many formulas it has, and how many of them were given their ids by us."""
+@dataclass
+class CleanText:
+    """A text made safe, the ids of the formulas in it with what stands in their elements, and how many ids we gave.
+
+    `within` are the formulas inside environments, whose elements could not stay.
+    """
 
     html: str
-    formula_count: int
+    ids: list[str]
+    written: list[str]
     numbered: int
     within: tuple[FoundFormula, ...] = ()
 
     @property
-    def formulas(self) -> tuple[FoundFormula, ...]:
-        """Give the formulas in their order; those inside an environment of the text come last.
+    def formula_count(self) -> int:
+        """Give how many formulas the text has."""
+        return len(self.ids) + len(self.within)
 
-        They are made when asked for: an import needs only their number. An id that has a dot is one of ours.
-        """
-        found = FORMULA.findall(self.html)
-        return (*[_formula(known, text, is_numbered="." in known) for known, text in found], *self.within)
+    @property
+    def latex(self) -> list[str]:
+        """Give the LaTeX of the formulas beside `ids`, without dollars."""
+        return [latex_of(text)[0] for text in self.written]
+
+    @cached_property
+    def formulas(self) -> tuple[FoundFormula, ...]:
+        """Give the formulas in their order, made when asked for; those inside an environment of the text come last."""
+        return (*map(_formula, self.ids, self.written), *self.within)
 
     def beside(self, source: str) -> str | None:
         """Give the HTML that is stored beside its source: None where there was nothing to change."""
@@ -76,6 +88,11 @@ def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanT
 def clean_comment(text: str, *, comment_id: str) -> CleanText:
     """Make a comment safe; formulas without an id are numbered under its id."""
     return clean_line(text, prefix=f"c{comment_id}")
+
+
+def latex_of(written: str) -> tuple[str, bool]:
+    """Give the LaTeX of what stands in a formula's element, without dollars, and whether it is a display."""
+    return without_marks(unescape(written) if "&" in written else written)
 
 
 def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
@@ -110,7 +127,8 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
         for found in bare_formulas(run):
             source = run[found.inner].replace("<br>", " ")
             if "<" in source:
-                within += [_formula(known, text) for known, text in FORMULA.findall(source) if known]
+                held = [_formula(known, text) for known, text in FORMULA.findall(source) if known]
+                within += [formula._replace(is_numbered=False) for formula in held]
                 source = _TAG.sub("", source)
             dollars = "$$" if found.is_display else "$"
             yield f'{run[place : found.start]}<span class="math-container">{dollars}{source}{dollars}</span>'
@@ -120,7 +138,7 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
 
 def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, first: int) -> CleanText:
     """Give the text with an id for every formula. An id that has a dot is one of ours, or a forgery."""
-    written = [parts[0] or ""]
+    html, ids, written = [parts[0] or ""], list[str](), list[str]()
     number = first
     for known, text, after in _elements(parts):
         if text[:1] != "$":
@@ -128,13 +146,14 @@ def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, 
         if known is None or "." in known:
             known = f"{prefix}.{number}"
             number += 1
-        written.append(f'<span class="math-container" id="{known}">{text}</span>{after}')
-    return CleanText("".join(written), len(written) - 1 + len(within), number - first, tuple(within))
+        ids.append(known)
+        written.append(text)
+        html.append(f'<span class="math-container" id="{known}">{text}</span>{after}')
+    return CleanText("".join(html), ids, written, number - first, tuple(within))
 
 
-def _formula(formula_id: str, text: str, *, is_numbered: bool = False) -> FoundFormula:
-    latex, is_display = without_marks(unescape(text) if "&" in text else text)
-    return _found((formula_id, latex, is_display, is_numbered))
+def _formula(formula_id: str, text: str) -> FoundFormula:
+    return _found((formula_id, *latex_of(text), "." in formula_id))
 
 
 def _joined(parts: list[str | None]) -> str:

@@ -15,7 +15,6 @@ from arqlab.core.models import Lab
 from collection.management.progress import ProgressLine
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors import scan_columns
-from collection.services.importing.found import found_formulas
 from tests.collection.factories import POSTS
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -41,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.django_db
 def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(folder):
     printed = run(folder, "--collection", "raw")
-    (frame,) = found_formulas(Collection.objects.get())
+    frame = scan_columns(Collection.objects.get().formulas_index).collect()
 
     assert (Post.objects.count(), Comment.objects.count()) == (5, 1)
     assert frame.select("formula_id", "post_id", "thread_id", "type", "comment_id", "latex").rows() == [
@@ -49,7 +48,6 @@ def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(fold
         ("10.1", "10", "1", "answer", None, "a=2b"),
         ("c7.1", "1", "1", "comment", "7", "c"),
     ]
-    assert Collection.objects.get().formulas_index
     assert "Posts (Posts.xml): 5 of 6 rows kept" in printed
 
 
@@ -64,6 +62,19 @@ def test_files_that_come_one_by_one_give_the_index_that_they_give_together(folde
 
     assert apart["formula_id"].to_list() == ["1.1", "10.1", "c7.1"]
     assert apart.equals(together)
+
+
+@pytest.mark.django_db
+def test_comments_keep_their_formulas_where_their_post_comes_again_and_is_searched(folder):
+    run(folder, "--collection", "raw")
+    newer = RAW.replace("Another", "$z$").replace('<row Id="1"', '<row CreationDate="2019-01-01" Id="1"')
+    (folder / "Posts.xml").write_text(newer, encoding="utf-8")
+    found = []
+    for year in (2019, 2018, 2019):
+        run(folder / "Posts.xml", "--collection", "raw", "--keep-later", "--until", f"{year}-12-31")
+        found.append(scan_columns(Collection.objects.get().formulas_index).collect()["formula_id"].to_list())
+
+    assert found == [["1.1", "10.1", "2.1", "c7.1"], ["2.1"], ["1.1", "10.1", "2.1", "c7.1"]]
 
 
 @pytest.mark.django_db
