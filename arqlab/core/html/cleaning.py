@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from html import unescape
+from itertools import count
 from typing import NamedTuple, cast
 
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
@@ -138,18 +139,13 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
 
 def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, first: int) -> CleanText:
     """Give the text with an id for every formula. An id that has a dot is one of ours, or a forgery."""
-    html, ids, written = [parts[0] or ""], list[str](), list[str]()
-    number = first
-    for known, text, after in _elements(parts):
-        if text[:1] != "$":
-            text = with_dollars(text)
-        if known is None or "." in known:
-            known = f"{prefix}.{number}"
-            number += 1
-        ids.append(known)
-        written.append(text)
-        html.append(f'<span class="math-container" id="{known}">{text}</span>{after}')
-    return CleanText("".join(html), ids, written, number - first, tuple(within))
+    given, texts, after = _elements(parts)
+    number = count(first)
+    ids = [f"{prefix}.{next(number)}" if known is None or "." in known else known for known in given]
+    written = [text if text[:1] == "$" else with_dollars(text) for text in texts]
+    elements = zip(ids, written, after, strict=True)
+    html = [f'<span class="math-container" id="{known}">{text}</span>{rest}' for known, text, rest in elements]
+    return CleanText("".join([parts[0] or "", *html]), ids, written, next(number) - first, tuple(within))
 
 
 def _formula(formula_id: str, text: str) -> FoundFormula:
@@ -159,12 +155,12 @@ def _formula(formula_id: str, text: str) -> FoundFormula:
 def _joined(parts: list[str | None]) -> str:
     """Give the HTML of text, id and LaTeX by turns, as `FORMULA.split` gives them."""
     written = [parts[0] or ""]
-    for known, text, after in _elements(parts):
+    for known, text, after in zip(*_elements(parts), strict=True):
         opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")
         written.append(f"{opening}{text}</span>{after}")
     return "".join(written)
 
 
-def _elements(parts: list[str | None]) -> Iterator[tuple[str | None, str, str]]:
-    """Give id and LaTeX of each formula, and the text after it."""
-    return cast("Iterator[tuple[str | None, str, str]]", zip(parts[1::3], parts[2::3], parts[3::3], strict=True))
+def _elements(parts: list[str | None]) -> tuple[list[str | None], list[str], list[str]]:
+    """Give the ids of the formulas, their LaTeX, and the texts after them."""
+    return parts[1::3], cast("list[str]", parts[2::3]), cast("list[str]", parts[3::3])
