@@ -7,6 +7,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import polars as pl
 import py7zr
 import pytest
 from django.core.management import CommandError, call_command
@@ -184,13 +185,14 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
 def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, settings, how):
     path = tmp_path / "Posts.xml"
     rows = (
-        f'<row Id="{n}" PostTypeId="1" Title="x" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001)
+        f'<row Id="{n}" PostTypeId="1" Title="$x$" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001)
     )
     path.write_text("<posts>\n" + "\n".join(rows) + "\n</posts>\n", encoding="utf-8")
     command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", "big"]
     database = settings.DATABASES["default"]
     address = f"postgresql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
     variables = {"DATABASE_URL": address, "ARQLAB_DATA": str(tmp_path), "ARQLAB_SECRET_KEY": "s" * 50}
+    variables["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | variables, start_new_session=True)
     until(lambda: Import.objects.filter(rows__gt=0).exists())
     os.killpg(process.pid, how) if how == signal.SIGINT else process.kill()
@@ -204,6 +206,8 @@ def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, sett
     subprocess.run(command, cwd=ROOT, env=os.environ | variables, check=True)
     assert Import.objects.get().state == "done"
     assert Post.objects.count() == 30_000
+    index = pl.read_parquet(tmp_path / "files" / Collection.objects.get().formulas_index.name)
+    assert index["formula_id"].to_list() == [f"{number}.1" for number in range(1, 30_001)]
 
 
 def until(is_so: object, seconds: float = 60) -> None:
