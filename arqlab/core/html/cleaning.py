@@ -34,7 +34,7 @@ class FoundFormula(NamedTuple):
     is_numbered: bool
 
 
-@dataclass
+@dataclass(frozen=True)
 class CleanText:
     """A text made safe, the ids of the formulas in it with what stands in their elements, and how many ids we gave.
 

@@ -20,9 +20,9 @@ from arqlab.ir.slices import in_slices
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.columns import name_columns
+from collection.services.importing.formulas import KINDS
 from collection.services.importing.parts import INDEX_COLUMNS, Parts
 
-INDEXES = (Import.Kind.LATEX, Import.Kind.SLT, Import.Kind.OPT)
 TOLD = dict.fromkeys(("post_id", "thread_id", "type", "comment_id", "formula_id", "latex"), pl.String)
 """What is told of a text, its ids and LaTeX each joined by NUL."""
 NULL = [pl.lit(None, pl.String).alias(name) for name in (*INDEX_COLUMNS, "layout") if name not in TOLD]
@@ -75,7 +75,7 @@ def index_found_formulas(collection: Collection, found: FoundFormulas, *, anew: 
     imported stays. Call it in the transaction that ends an import of posts or comments.
     """
     collection.refresh_from_db(fields=["formulas_index"])  # an index may have come meanwhile
-    if collection.formulas_index and collection.imports.filter(kind__in=INDEXES).exists():
+    if collection.formulas_index and collection.imports.filter(kind__in=KINDS).exists():
         return
     counts = [one.counts for one in collection.imports.filter(kind=Import.Kind.POSTS)]
     formulas, ours = (sum(one.get(name, 0) for one in counts) for name in ("formulas", "formulas_numbered"))
