@@ -3,7 +3,7 @@
 from collection.services.columns import sweep_columns
 from collection.services.converting import convert_latex
 from collection.services.formulapage import show_formula, show_instances
-from collection.services.importing import import_file, import_formulas, import_posts, index_found_formulas
+from collection.services.importing import import_file, import_formulas, import_posts
 from collection.services.indexing import (
     INDEX_CLAIM,
     formula_index_is_small,
@@ -30,7 +30,6 @@ __all__ = [
     "import_formulas",
     "import_posts",
     "index_formulas",
-    "index_found_formulas",
     "index_posts",
     "index_small",
     "index_waiting",
