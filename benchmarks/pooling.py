@@ -153,7 +153,8 @@ def as_items(pool: set[tuple[str, str]]) -> pl.DataFrame:
     return pl.DataFrame(list(pool), schema=["topic", "item"], orient="row")
 
 
-# The seconds that a case may take, and the side that makes the same pool by hand.
+# The seconds that a case may take, and the side that makes the same pool by hand, if one does. What else is measured on these
+# runs, as the storing of a pool, is one more line here and in SIDES.
 CASES: dict[str, tuple[float, str]] = {
     "posts computed": (1.0, "posts by hand"),
     "formulas computed": (2.0, "formulas by hand"),

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import hypothesis.strategies as st
 import polars as pl
+from hypothesis import settings
 
 from arqlab.ir.pooling import PooledRun
 from arqlab.ir.protocols import RunKind
@@ -12,6 +13,9 @@ from arqlab.ir.protocols import RunKind
 KINDS: tuple[RunKind, ...] = ("primary", "alternate", "manual", "baseline-primary", "baseline-alternate")
 TOPICS = ("A.2", "A.10", "A.9")
 IDS = tuple(str(number) for number in range(1, 19))
+
+unhurried = settings(deadline=None, max_examples=60)
+"""For laws of pools: one takes many small frames, and the machine may be busy."""
 
 Lists = dict[str, list[str]]
 """The items of each topic, from the top down."""

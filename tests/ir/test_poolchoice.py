@@ -13,7 +13,17 @@ from arqlab.ir.poolchoice import choose_instances
 from arqlab.ir.pooling import PoolSources, gather, instance_candidates, make_pool
 from arqlab.ir.protocols import PoolProtocol
 from arqlab.ir.records import ItemKind
-from tests.ir.pool_oracle import HandRun, as_runs, hand_runs, items_frame, posts_of, top, visual_frame, visual_maps
+from tests.ir.pool_oracle import (
+    HandRun,
+    as_runs,
+    hand_runs,
+    items_frame,
+    posts_of,
+    top,
+    unhurried,
+    visual_frame,
+    visual_maps,
+)
 
 SCHEMA = {
     "topic": pl.String,
@@ -64,6 +74,7 @@ def numbers(found: pl.DataFrame) -> list[int]:
     return [int(doc_id[1:]) for doc_id in chosen(found)]
 
 
+@unhurried
 @given(counts, st.integers())
 def test_by_runs_the_instances_of_most_runs_are_chosen_most_first(runs, seed):
     found = choose_instances(candidates(len(runs), runs=runs), policy="runs", limit=LIMIT, seed=seed)
@@ -71,6 +82,7 @@ def test_by_runs_the_instances_of_most_runs_are_chosen_most_first(runs, seed):
     assert [runs[number] for number in numbers(found)] == sorted(runs, reverse=True)[:LIMIT]
 
 
+@unhurried
 @given(rank_lists, st.integers())
 def test_by_reciprocal_rank_the_highest_sums_are_chosen_highest_first(ranks, seed):
     found = choose_instances(candidates(len(ranks), ranks=ranks), policy="reciprocal-rank", limit=LIMIT, seed=seed)
@@ -80,15 +92,15 @@ def test_by_reciprocal_rank_the_highest_sums_are_chosen_highest_first(ranks, see
 
 
 def test_sums_of_reciprocal_ranks_that_are_equal_tie_whatever_floats_say():
-    ranks = [[3, 3, 3], [1], [2, 6, 3], [4, 4, 2]]
-    assert len({sum(1 / rank for rank in each) for each in [*ranks, [10] * 10]}) > 1
+    ranks = [[10] * 10, [1], [2, 6, 3]]
+    assert sum([1 / 10] * 10) != 1
 
     first = {
-        chosen(choose_instances(candidates(4, ranks=ranks), policy="reciprocal-rank", limit=1, seed=seed))[0]
+        chosen(choose_instances(candidates(3, ranks=ranks), policy="reciprocal-rank", limit=1, seed=seed))[0]
         for seed in range(60)
     }
 
-    assert first == {"d0", "d1", "d2", "d3"}
+    assert first == {"d0", "d1", "d2"}
 
 
 @pytest.mark.parametrize("policy", ["runs", "reciprocal-rank", "threads"])
@@ -104,6 +116,7 @@ def test_ties_are_broken_at_random_and_favour_no_instance(policy):
     assert len(found) == 6
 
 
+@unhurried
 @given(places, st.integers())
 def test_threads_are_chosen_by_the_letter(places, seed):
     """The three policies of 001, for answers that hold the formula and threads that hold the answers."""
@@ -168,6 +181,7 @@ def test_positions_count_from_one_for_each_formula():
 # --- what the instances of a pool are chosen by ----------------------------------------------------------------------
 
 
+@unhurried
 @given(hand_runs, visual_maps, st.integers(0, 6))
 def test_runs_are_those_that_brought_an_instance_and_ranks_those_of_all_runs(runs, mapping, depth):
     rows = gather(as_runs(runs), visual=visual_frame(mapping))

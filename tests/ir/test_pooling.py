@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from arqlab.ir.formulaindex import read_index
 from arqlab.ir.pooling import (
@@ -33,6 +33,7 @@ from tests.ir.pool_oracle import (
     items_frame,
     posts_of,
     top,
+    unhurried,
     visual_frame,
     visual_maps,
 )
@@ -65,6 +66,7 @@ def run(name: str, *items: str, topic: str = "A.2", kind="primary") -> HandRun:
 # --- the union -------------------------------------------------------------------------------------------------------
 
 
+@unhurried
 @given(hand_runs, depths, depths, depths)
 def test_a_pool_of_posts_is_the_union_of_the_tops_by_hand(runs, primary, alternate, manual):
     protocol = PoolProtocol(primary=primary, alternate=alternate, manual=manual)
@@ -78,6 +80,7 @@ def test_a_pool_of_posts_is_the_union_of_the_tops_by_hand(runs, primary, alterna
     assert pool["post_id"].equals(pool["item"])
 
 
+@unhurried
 @given(hand_runs, visual_maps, depths)
 def test_a_pool_of_formulas_goes_down_each_list_until_so_many_were_seen(runs, mapping, depth):
     pool = formulas_pool(runs, mapping, PoolProtocol(primary=depth, alternate=depth, visually_distinct=True))
@@ -85,6 +88,7 @@ def test_a_pool_of_formulas_goes_down_each_list_until_so_many_were_seen(runs, ma
     assert pooled(pool) == set().union(*(brought(each, mapping, depth) for each in runs))
 
 
+@unhurried
 @given(hand_runs, visual_maps, depths)
 def test_the_instances_of_a_formula_are_those_above_the_end_of_some_run(runs, mapping, depth):
     everything = PoolProtocol(primary=depth, alternate=depth, visually_distinct=True, instances=100)
@@ -101,6 +105,7 @@ def test_the_instances_of_a_formula_are_those_above_the_end_of_some_run(runs, ma
     assert pool.height == len(by_hand)
 
 
+@unhurried
 @given(hand_runs, visual_maps, depths)
 def test_the_depth_that_a_row_needs_is_the_least_that_holds_it(runs, mapping, depth):
     for each in runs:
@@ -116,6 +121,7 @@ def test_the_depth_ends_with_the_first_instance_of_the_last_formula():
     assert rows.select("doc_id", "needs").rows() == [("1", 1), ("2", 2), ("3", 2), ("4", 3), ("5", 3)]
 
 
+@unhurried
 @given(hand_runs, visual_maps | st.none(), st.integers(1, 8))
 def test_rank_by_rank_takes_one_rank_of_all_runs_until_the_pool_is_large_enough(runs, mapping, size):
     protocol = PoolProtocol(method="rank-by-rank", size=size, visually_distinct=mapping is not None)
@@ -158,6 +164,7 @@ def test_two_runs_of_one_name_are_refused():
         gather(as_runs([run("r", "1"), run("r", "2")]))
 
 
+@unhurried
 @given(hand_runs, visual_maps | st.none(), st.integers(0, 20))
 def test_leaving_out_what_is_deeper_leaves_out_nothing_else(runs, mapping, deepest):
     visual = None if mapping is None else visual_frame(mapping)
@@ -196,6 +203,7 @@ def test_indexes_and_maps_may_be_read_late():
 # --- what else comes in ----------------------------------------------------------------------------------------------
 
 
+@unhurried
 @given(
     hand_runs, visual_maps, depths, st.sets(st.tuples(st.sampled_from(["A.2", "A.9"]), st.sampled_from(["p1", "p4"])))
 )
@@ -238,6 +246,7 @@ def test_answers_of_the_topics_threads_and_written_answers_are_mixed_in():
     ]
 
 
+@unhurried
 @given(hand_runs, hand_runs, visual_maps)
 def test_a_pool_and_its_supplement_hold_what_one_pool_would_each_once(runs, late, mapping):
     every = [*runs, *(each._replace(name=f"late {each.name}") for each in late)]
@@ -269,7 +278,7 @@ def test_extras_that_were_judged_do_not_come_again():
 # --- order and bytes -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@unhurried
 @given(hand_runs, visual_maps, st.integers(), st.randoms(use_true_random=False))
 def test_the_sequence_of_runs_and_rows_never_matters(runs, mapping, seed, chance):
     for policy in ("runs", "reciprocal-rank", "threads"):
@@ -312,6 +321,7 @@ def test_another_seed_gives_the_same_items_in_another_order():
     assert one["item"].to_list() != other["item"].to_list()
 
 
+@unhurried
 @given(hand_runs, st.integers())
 def test_positions_count_from_one_in_each_topic(runs, seed):
     pool = posts_pool(runs, seed=seed)

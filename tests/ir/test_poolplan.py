@@ -5,13 +5,22 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from arqlab.ir.pooling import PoolSources, make_pool
 from arqlab.ir.poolplan import Planner
 from arqlab.ir.protocols import PoolProtocol
 from arqlab.ir.records import ItemKind
-from tests.ir.pool_oracle import HandRun, as_runs, hand_runs, items_frame, posts_of, visual_frame, visual_maps
+from tests.ir.pool_oracle import (
+    HandRun,
+    as_runs,
+    hand_runs,
+    items_frame,
+    posts_of,
+    unhurried,
+    visual_frame,
+    visual_maps,
+)
 
 DEEPEST = 12
 protocols = st.builds(
@@ -49,7 +58,7 @@ def size(pool: pl.DataFrame) -> int:
     return pool.select("topic", "item").n_unique()
 
 
-@settings(deadline=None)
+@unhurried
 @given(hand_runs, visual_maps | st.none(), protocols, extras)
 def test_a_plan_counts_what_the_pool_will_hold(runs, mapping, protocol, given_extras):
     protocol = replace(protocol, visually_distinct=mapping is not None)
@@ -72,6 +81,7 @@ def test_a_plan_counts_what_the_pool_will_hold(runs, mapping, protocol, given_ex
             assert alone == size(pool) - size(make([run for run in runs if run.team != team]))
 
 
+@unhurried
 @given(hand_runs, st.integers(0, 8))
 def test_what_runs_and_teams_bring_and_share_is_counted_by_hand(runs, depth):
     plan = planner(runs).plan(PoolProtocol(primary=depth, alternate=depth), kinds_of(runs))
@@ -85,6 +95,7 @@ def test_what_runs_and_teams_bring_and_share_is_counted_by_hand(runs, depth):
     assert plan.overlap.rows() == [(one, two, len(tops[one] & tops[two])) for one in tops for two in tops]
 
 
+@unhurried
 @given(hand_runs, visual_maps, st.integers(0, 8))
 def test_nothing_is_unjudged_down_to_the_rank_that_a_run_is_clear_to(runs, mapping, depth):
     sources = PoolSources(as_runs(runs), visual=visual_frame(mapping))
@@ -110,6 +121,17 @@ def test_what_other_runs_bring_makes_a_run_clear_deeper_than_it_was_pooled():
     plan = planner(runs).plan(PoolProtocol(primary=3, alternate=1), kinds_of(runs))
 
     assert plan.runs["clear_to"].to_list() == [3, 2]
+
+
+@pytest.mark.parametrize(("policy", "labels"), [("threads", 2), ("runs", 4)])
+def test_labels_are_the_answers_that_hold_a_formula_or_its_instances_as_the_policy_counts(policy, labels):
+    runs = [HandRun("r", "T", "primary", {"B.1": ["3", "4", "5", "6"]})]
+    sources = PoolSources(as_runs(runs), visual=visual_frame(dict.fromkeys("3456", "v")))
+    protocol = PoolProtocol(primary=2, visually_distinct=True, instance_policy=policy)
+
+    plan = Planner(sources, visually_distinct=True, deepest=2).plan(protocol, kinds_of(runs))
+
+    assert (plan.items, plan.labels) == (1, labels)
 
 
 def test_what_was_judged_before_is_clear_and_costs_nothing():
