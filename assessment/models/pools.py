@@ -30,6 +30,12 @@ class Pool(models.Model):
     frozen_at = models.DateTimeField()
     frozen_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     closed_at = models.DateTimeField(null=True, blank=True, help_text="Since then no judgment is taken.")
+    typeset_through = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        default=0,
+        help_text="The formulas of the items up to this position are typeset; empty when all are.",
+    )
 
     class Meta:
         ordering = ["task", "number"]

@@ -14,7 +14,7 @@ from collection.services.indexing import (
 )
 from collection.services.loading import load_collection, require_loadable, search_collection
 from collection.services.lookup import Found, Known, look_up
-from collection.services.rendering import render_thread
+from collection.services.rendering import render_thread, typeset_posts
 from collection.services.topicmaking import make_topic_files
 from collection.services.visualmaps import make_visual_map
 
