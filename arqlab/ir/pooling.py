@@ -5,7 +5,7 @@ random" comes from the seed and the ids themselves (`chances`), never from the s
 and seed give the same pool byte for byte, whichever order they come in.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -33,17 +33,24 @@ __all__ = [
 ]
 
 POOL_COLUMNS = ("topic", "position", "kind", "item", "doc_id", "post_id")
-ROW_COLUMNS = ("run", "topic", "item", "doc_id", "post", "order", "needs")
+INDEX_SCHEMA = {"run": pl.String, "topic": pl.String, "item": pl.String, "post": pl.String, "order": pl.Int32}
+
+
+Frame = pl.DataFrame | pl.LazyFrame
+"""What may be read as late as possible: indexes and visual maps are large, and of most only a part is needed."""
 
 
 @dataclass(frozen=True)
 class PooledRun:
-    """A run that is pooled: its name (no two have the same), team, as what it is pooled, its index (topic, item, post, order)."""
+    """A run that is pooled: its name (no two have the same), team, as what it is pooled, its index.
+
+    The index has topic, item, order, and post where it knows posts.
+    """
 
     name: str
     team: str
     kind: RunKind
-    index: pl.DataFrame
+    index: Frame
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class PoolSources:
     """
 
     runs: Sequence[PooledRun]
-    visual: pl.DataFrame | None = None
+    visual: Frame | None = None
     threads: pl.DataFrame | None = None
     relevant: pl.DataFrame | None = None
     answers: pl.DataFrame | None = None
@@ -65,7 +72,7 @@ class PoolSources:
     earlier: pl.DataFrame | None = None
 
 
-def depth_needed(index: pl.DataFrame, *, visual: pl.DataFrame | None) -> pl.DataFrame:
+def depth_needed(index: pl.DataFrame, *, visual: Frame | None) -> pl.DataFrame:
     """Say for each row of a run at which depth it enters the pool: topic, item, doc_id, post, order, needs.
 
     Without `visual` an item is a post or formula instance, and needs its order. With it (formula_id, visual_id) the item
@@ -74,36 +81,55 @@ def depth_needed(index: pl.DataFrame, *, visual: pl.DataFrame | None) -> pl.Data
     formula. A column run may be there too: each run is then a list of its own.
     """
     lists = [name for name in ("run", "topic") if name in index.columns]
+    columns = [*lists, "item", "doc_id", "post", "order", "needs"]
     rows = index.select(*lists, pl.col("item").alias("doc_id"), "post", "order")
     if visual is None:
-        return rows.select(*lists, pl.col("doc_id").alias("item"), "doc_id", "post", "order", needs="order")
-    known = visual.select(doc_id="formula_id", item="visual_id").drop_nulls().unique("doc_id", keep="any")
-    rows = rows.join(known, on="doc_id", how="left").with_columns(pl.coalesce("item", "doc_id")).sort(*lists, "order")
-    rows = rows.with_columns(is_first=pl.struct(*lists, "item").is_first_distinct())
-    needs = pl.col("is_first").cum_sum().over(lists).cast(pl.Int32) + (~pl.col("is_first")).cast(pl.Int32)
-    return rows.select(*lists, "item", "doc_id", "post", "order", needs=needs)
+        return rows.with_columns(item="doc_id", needs="order").select(columns)
+    # Millions of rows: each string is looked up once, and what is compared, joined and sorted are its numbers.
+    rows = rows.with_columns(doc=_number("doc_id"), list=pl.struct(map(_number, lists)).rank("dense"))
+    rows = rows.join(_formulas(rows.select("doc", "doc_id").unique("doc"), visual), on="doc").sort("list", "order")
+    formula_of_list = pl.col("list").cast(pl.UInt64) * 2**32 + pl.col("formula")
+    rows = rows.with_columns(is_first=formula_of_list.is_first_distinct())
+    seen = pl.col("is_first").cum_sum().over("list").cast(pl.Int32)
+    return rows.with_columns(needs=seen + (~pl.col("is_first")).cast(pl.Int32)).select(columns)
 
 
-def gather(runs: Iterable[PooledRun], *, visual: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Put the rows of all runs into one frame, each with the depth that it needs: run, topic, item, doc_id, post, order, needs.
+def _number(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.Categorical).to_physical()
 
-    Raises ValueError where two runs have one name.
+
+def _formulas(docs: pl.DataFrame, visual: Frame) -> pl.DataFrame:
+    """Give the formula that each instance (doc, doc_id) shows: doc, item, and formula, its number."""
+    wanted = docs.lazy().select(formula_id="doc_id")
+    known = visual.lazy().select("formula_id", "visual_id").join(wanted, on="formula_id", how="semi")
+    shown = known.group_by("formula_id").agg(pl.col("visual_id").min()).collect()
+    items = docs.join(shown, left_on="doc_id", right_on="formula_id", how="left")
+    return items.select("doc", item=pl.coalesce("visual_id", "doc_id")).with_columns(formula=_number("item"))
+
+
+def gather(runs: Sequence[PooledRun], *, visual: Frame | None = None, deepest: int | None = None) -> pl.DataFrame:
+    """Put the rows of all runs into one frame: run, topic, item, doc_id, post, order, needs (see `depth_needed`).
+
+    Rows that need more than `deepest` are left out. Raises ValueError where two runs have one name.
     """
-    parts = [
-        run.index.select(
-            pl.lit(run.name).alias("run"), "topic", "item", _post(run.index), pl.col("order").cast(pl.Int32)
-        )
-        for run in runs
-    ]
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         raise ValueError(f"Two pooled runs have one name: {sorted(names)}.")
-    empty = pl.DataFrame(schema={**dict.fromkeys(("run", "topic", "item", "post"), pl.String), "order": pl.Int32})
-    return depth_needed(pl.concat([empty, *parts]), visual=visual).select(ROW_COLUMNS)
+    parts = [_index_rows(run) for run in runs]
+    limit = pl.lit(True) if deepest is None else pl.col("order") <= deepest
+    # A post needs its order: what is deeper is not even read. Of formulas the whole list must be gone down.
+    index = pl.concat([pl.LazyFrame(schema=INDEX_SCHEMA), *parts])
+    if visual is None:
+        return depth_needed(index.filter(limit).collect(), visual=None)
+    rows = depth_needed(index.collect(), visual=visual)
+    return rows if deepest is None else rows.filter(pl.col("needs") <= deepest)
 
 
-def _post(index: pl.DataFrame) -> pl.Expr:
-    return (pl.col("post") if "post" in index.columns else pl.lit(None)).cast(pl.String).alias("post")
+def _index_rows(run: PooledRun) -> pl.LazyFrame:
+    index = run.index.lazy()
+    post = pl.col("post") if "post" in index.collect_schema() else pl.lit(None)
+    rows = index.select("topic", "item", "order", run=pl.lit(run.name), post=post)
+    return rows.select(pl.col(name).cast(kind) for name, kind in INDEX_SCHEMA.items())
 
 
 def pool_items(rows: pl.DataFrame, depths: Mapping[str, int]) -> pl.DataFrame:
@@ -123,8 +149,11 @@ def reached(rows: pl.DataFrame, depths: Mapping[str, int]) -> pl.DataFrame:
 def rank_by_rank(rows: pl.DataFrame, *, size: int) -> pl.DataFrame:
     """Say how deep all runs go so that the pool of each topic holds `size` items or more: topic, depth.
 
-    One rank at a time over all runs (NTCIR-10, 003 §3); where the runs have fewer items, to their ends.
+    One rank at a time over all runs (NTCIR-10, 003 §3); where the runs have fewer items, to their ends. Raises ValueError
+    for a size below 1.
     """
+    if size < 1:
+        raise ValueError(f"Found the pool size {size}; expected 1 or more.")
     first = rows.group_by("topic", "item").agg(pl.col("needs").min())
     nth = pl.col("needs").sort().slice(size - 1, 1).first()
     return first.group_by("topic").agg(depth=pl.coalesce(nth, pl.col("needs").max()))
@@ -164,11 +193,13 @@ def make_pool(sources: PoolSources, protocol: PoolProtocol, *, kind: ItemKind, s
 
 def pooled_rows(rows: pl.DataFrame, protocol: PoolProtocol, sources: PoolSources) -> pl.DataFrame:
     """Keep the rows of `gather` that enter the pool by the protocol's method, or by its extra depth for relevant posts."""
-    if protocol.method == "rank-by-rank":
-        depths = rank_by_rank(rows, size=protocol.size or 0)
+    if protocol.method == "depth":
+        pooled = reached(rows, {run.name: protocol.depth_of(run.kind) for run in sources.runs})
+    elif protocol.method == "rank-by-rank":
+        depths = rank_by_rank(rows, size=protocol.size)
         pooled = rows.join(depths, on="topic").filter(pl.col("needs") <= pl.col("depth")).drop("depth")
     else:
-        pooled = reached(rows, {run.name: protocol.depth_of(run.kind) for run in sources.runs})
+        pooled = rows.clear()
     if sources.relevant is None or protocol.extra_depth is None:
         return pooled
     extra = rows.filter(pl.col("order") <= protocol.extra_depth).join(
@@ -188,13 +219,13 @@ def instance_candidates(pooled: pl.DataFrame, rows: pl.DataFrame, threads: pl.Da
     known = _one_post_each(pooled).join(brought, on=["topic", "item", "doc_id"]).join(ranks, on=key)
     if threads is None:
         return known.with_columns(thread=pl.lit(None, pl.String))
-    return known.join(threads.select("post", "thread").unique("post"), on="post", how="left")
+    return known.join(threads.group_by("post").agg(pl.col("thread").min()), on="post", how="left")
 
 
 def _one_post_each(pooled: pl.DataFrame) -> pl.DataFrame:
     """Give each pooled instance once, in the post that most runs name; of equals the first in the alphabet."""
     counted = pooled.group_by("topic", "item", "doc_id", "post").len()
-    ordered = counted.sort("len", "post", descending=[True, False], nulls_last=True)
+    ordered = counted.sort(pl.col("post").is_null(), "len", "post", descending=[False, True, False])
     return ordered.unique(["topic", "item", "doc_id"], keep="first", maintain_order=True).drop("len")
 
 

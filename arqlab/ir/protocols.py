@@ -38,7 +38,7 @@ class PoolProtocol:
     """The depth of manual runs; None where a manual run goes by its primary or alternate mark."""
     baselines: BaselineDepth = "primary"
     """Whether baselines go as deep as primary or as alternate runs, or each by its own mark."""
-    size: int | None = None
+    size: int = 0
     visually_distinct: bool = False
     instances: int = 5
     instance_policy: InstancePolicy = "reciprocal-rank"
