@@ -23,7 +23,7 @@ from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.runfile import RunRules, repaired_run
 from arqlab.ir.upload import MAX_RUN_BYTES, Unpacked, unpack
-from collection.selectors import collection_of, formulas_frame, posts_frame
+from collection.selectors import collection_of, formulas_frame, posts_frame, scan_columns
 from submissions.models import Run, RunProblem
 
 FEWEST_LINES = 100_000
@@ -164,12 +164,12 @@ def items_of(run: Run, task: Task) -> ItemKind:
     return ItemKind(run.items or run.report.get("items") or task.trec_items)
 
 
-def ordered_index(run: Run, *, order: str, columns: Sequence[str] = ("topic", "item")) -> pl.DataFrame:
-    """Give columns of a valid run's index, and `order`, in the order that its task asks for now."""
-    if run.report.get("order") == order:
-        return run_index(run, columns=[*columns, "order"])
-    # Validated when the task had another order, or before reports said which.
-    index = with_order(run_index(run), by="rank" if order == "rank" else "score")
+def ordered_index(run: Run, *, order: str, columns: Sequence[str] = ("topic", "item")) -> pl.LazyFrame:
+    """Give columns of a valid run's index, and `order`, in the order that its task asks for now; read when collected."""
+    index = scan_columns(run.index)
+    if run.report.get("order") != order:
+        # Validated when the task had another order, or before reports said which.
+        index = with_order(index.collect(), by="rank" if order == "rank" else "score").lazy()
     return index.select(*columns, "order")
 
 

@@ -98,20 +98,21 @@ def pool_sources(task: Task, choice: PoolChoice) -> TaskSources:
 
 
 def with_indexes(sources: TaskSources, task: Task) -> PoolSources:
-    """Read the indexes of the runs, and of the formulas in them the visual ids, posts and threads.
+    """Open the indexes of the runs; for formulas their visual ids, and from the formula index their posts and threads.
 
     A formula's post is the one that the collection's index gives, else the one that the run names: teams have been wrong
     about posts (000, footnote 16).
     """
-    indexes = [_index_of(run, task) for run in sources.runs]
+    indexes: list[pl.LazyFrame] = [_index_of(run, task) for run in sources.runs]
     visual = threads = None
-    if task.kind == Task.Kind.FORMULAS and (collection := collection_of(task.lab)):
-        wanted = pl.concat([pl.Series("item", [], dtype=pl.String), *(index["item"] for index in indexes)]).unique()
-        visual = _visual_ids(sources.visual_map, wanted)
-        known = _known_formulas(collection, wanted)
+    collection = collection_of(task.lab) if task.kind == Task.Kind.FORMULAS else None
+    if sources.visual_map:
+        visual = scan_columns(sources.visual_map.mapping)
+    if indexes and collection and collection.formulas_index:
+        known = _known_formulas(collection, indexes)
         indexes = [_with_known_posts(index, known) for index in indexes]
         threads = known.select(post="post_id", thread="thread_id").unique()
-    runs = [run._replace(index=index) for run, index in zip(sources.kernel.runs, indexes, strict=True)]
+    runs = [replace(run, index=index) for run, index in zip(sources.kernel.runs, indexes, strict=True)]
     return replace(sources.kernel, runs=runs, visual=visual, threads=threads)
 
 
@@ -141,28 +142,21 @@ def _without_index(run: Run, choice: PoolChoice) -> PooledRun:
     return PooledRun(str(run.pk), run.team.name, choice.kind_of(run), pl.DataFrame(schema=INDEX))
 
 
-def _index_of(run: Run, task: Task) -> pl.DataFrame:
+def _index_of(run: Run, task: Task) -> pl.LazyFrame:
     index = ordered_index(run, order=task.protocol.order, columns=["topic", "item", "post"])
     if task.kind == Task.Kind.WRITTEN_ANSWERS:
         return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
     return index
 
 
-def _visual_ids(version: VisualMap | None, wanted: pl.Series) -> pl.DataFrame | None:
-    if version is None:
-        return None
-    return scan_columns(version.mapping).filter(pl.col("formula_id").is_in(wanted.implode())).collect()
+def _known_formulas(collection: Collection, indexes: Sequence[pl.LazyFrame]) -> pl.DataFrame:
+    wanted = pl.concat([index.select(formula_id="item") for index in indexes]).unique()
+    known = scan_columns(collection.formulas_index).select("formula_id", "post_id", "thread_id")
+    return known.join(wanted, on="formula_id", how="semi").unique("formula_id", keep="any").collect()
 
 
-def _known_formulas(collection: Collection, wanted: pl.Series) -> pl.DataFrame:
-    if not collection.formulas_index:
-        return pl.DataFrame(schema=dict.fromkeys(("formula_id", "post_id", "thread_id"), pl.String))
-    index = scan_columns(collection.formulas_index).select("formula_id", "post_id", "thread_id")
-    return index.filter(pl.col("formula_id").is_in(wanted.implode())).unique("formula_id", keep="any").collect()
-
-
-def _with_known_posts(index: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    posts = known.select(item="formula_id", known="post_id")
+def _with_known_posts(index: pl.LazyFrame, known: pl.DataFrame) -> pl.LazyFrame:
+    posts = known.lazy().select(item="formula_id", known="post_id")
     joined = index.join(posts, on="item", how="left", maintain_order="left")
     return joined.with_columns(post=pl.coalesce("known", "post")).drop("known")
 

@@ -88,7 +88,7 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
 
     Qrels know a written answer by RUN:TOPIC, the tag of its run and the topic that it answers.
     """
-    index = ordered_index(run, order=qrel_set.task.protocol.order)
+    index = ordered_index(run, order=qrel_set.task.protocol.order).collect()
     if qrel_set.items == ItemKind.ANSWERS:
         return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
     if qrel_set.items != ItemKind.VISUAL_IDS:

@@ -114,5 +114,5 @@ def test_items_are_what_the_team_says_else_what_was_found_else_the_tasks(task, s
 def test_an_index_of_another_order_is_ordered_anew(team, task):
     run = make_run(team, task, {"A.1": ["p1", "p2"]}, scores={"p1": 1.0, "p2": 2.0})
 
-    assert ordered_index(run, order="score").sort("order")["item"].to_list() == ["p2", "p1"]
-    assert ordered_index(run, order="rank").sort("order")["item"].to_list() == ["p1", "p2"]
+    assert ordered_index(run, order="score").collect().sort("order")["item"].to_list() == ["p2", "p1"]
+    assert ordered_index(run, order="rank").collect().sort("order")["item"].to_list() == ["p1", "p2"]
