@@ -16,8 +16,10 @@ from arqlab.ir.records import ItemKind
 from arqlab.ir.topicfile import natural_key
 
 __all__ = [
+    "Frame",
     "PoolSources",
     "PooledRun",
+    "after_earlier",
     "choose_instances",
     "depth_needed",
     "gather",
@@ -25,6 +27,7 @@ __all__ = [
     "in_random_order",
     "instance_candidates",
     "make_pool",
+    "numbered",
     "pool_items",
     "pooled_rows",
     "rank_by_rank",
@@ -86,7 +89,7 @@ def depth_needed(index: pl.DataFrame, *, visual: Frame | None) -> pl.DataFrame:
     if visual is None:
         return rows.with_columns(item="doc_id", needs="order").select(columns)
     # Millions of rows: each string is looked up once, and what is compared, joined and sorted are its numbers.
-    rows = rows.with_columns(doc=_number("doc_id"), list=pl.struct(map(_number, lists)).rank("dense"))
+    rows = rows.with_columns(doc=numbered("doc_id"), list=pl.struct(map(numbered, lists)).rank("dense"))
     rows = rows.join(_formulas(rows.select("doc", "doc_id").unique("doc"), visual), on="doc").sort("list", "order")
     formula_of_list = pl.col("list").cast(pl.UInt64) * 2**32 + pl.col("formula")
     rows = rows.with_columns(is_first=formula_of_list.is_first_distinct())
@@ -94,7 +97,8 @@ def depth_needed(index: pl.DataFrame, *, visual: Frame | None) -> pl.DataFrame:
     return rows.with_columns(needs=seen + (~pl.col("is_first")).cast(pl.Int32)).select(columns)
 
 
-def _number(column: str) -> pl.Expr:
+def numbered(column: str) -> pl.Expr:
+    """Number the strings of a column: equal ones have one number, which says nothing else."""
     return pl.col(column).cast(pl.Categorical).to_physical()
 
 
@@ -104,7 +108,7 @@ def _formulas(docs: pl.DataFrame, visual: Frame) -> pl.DataFrame:
     known = visual.lazy().select("formula_id", "visual_id").join(wanted, on="formula_id", how="semi")
     shown = known.group_by("formula_id").agg(pl.col("visual_id").min()).collect()
     items = docs.join(shown, left_on="doc_id", right_on="formula_id", how="left")
-    return items.select("doc", item=pl.coalesce("visual_id", "doc_id")).with_columns(formula=_number("item"))
+    return items.select("doc", item=pl.coalesce("visual_id", "doc_id")).with_columns(formula=numbered("item"))
 
 
 def gather(runs: Sequence[PooledRun], *, visual: Frame | None = None, deepest: int | None = None) -> pl.DataFrame:
@@ -173,7 +177,7 @@ def make_pool(sources: PoolSources, protocol: PoolProtocol, *, kind: ItemKind, s
     itself is its own formula). A row is what gets one label; an item has one for each of its instances, counted from 1.
     """
     rows = gather(sources.runs, visual=sources.visual if protocol.visually_distinct else None)
-    pooled = _after_earlier(pooled_rows(rows, protocol, sources), sources.earlier)
+    pooled = after_earlier(pooled_rows(rows, protocol, sources), sources.earlier)
     if protocol.visually_distinct:
         candidates = instance_candidates(pooled, rows, sources.threads)
         ranked = choose_instances(
@@ -184,7 +188,7 @@ def make_pool(sources: PoolSources, protocol: PoolProtocol, *, kind: ItemKind, s
     parts = [_as_labels(ranked, kind)]
     for items, item_kind in ((sources.answers, ItemKind.POSTS), (sources.written, ItemKind.ANSWERS)):
         if items is not None:
-            parts.append(_as_labels(_after_earlier(_single(items), sources.earlier), item_kind))
+            parts.append(_as_labels(after_earlier(_single(items), sources.earlier), item_kind))
     labels = pl.concat(parts).unique(["topic", "item", "instance"], keep="first", maintain_order=True)
     places = in_random_order(labels.select("topic", "item").unique(), seed=seed)
     labels = labels.join(places, on=["topic", "item"])
@@ -229,7 +233,7 @@ def _one_post_each(pooled: pl.DataFrame) -> pl.DataFrame:
     return ordered.unique(["topic", "item", "doc_id"], keep="first", maintain_order=True).drop("len")
 
 
-def _after_earlier(rows: pl.DataFrame, earlier: pl.DataFrame | None) -> pl.DataFrame:
+def after_earlier(rows: pl.DataFrame, earlier: pl.DataFrame | None) -> pl.DataFrame:
     """Leave out the items and the instances that earlier pools of the task hold."""
     if earlier is None:
         return rows
