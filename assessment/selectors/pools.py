@@ -14,8 +14,8 @@ from arqlab.core.models import Task
 from arqlab.ir.pooling import write_pool
 from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
-from assessment.models import Pool, PoolInstance, PoolItem
-from assessment.selectors.poolsources import PoolChoice, TaskSources
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.selectors.poolsources import TaskSources
 from collection.models import VisualMap
 from collection.selectors import collection_of, newest_map
 from submissions.models import Run
@@ -121,6 +121,12 @@ def pool_numbered(task: Task, number: int = 1) -> Pool:
     return found
 
 
+def can_be_discarded(pool: Pool) -> bool:
+    """Say whether a pool may be deleted: nobody has judged in it, and no supplement stands on it."""
+    later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
+    return not later.exists() and not Judgment.objects.filter(instance__item__pool=pool).exists()
+
+
 def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
     """Give what is there now that the task's pools were not made of; they are in the order of their numbers."""
     known = {run["run"]: f"{run['team']} {run['tag']}" for pool in pools for run in pool.runs}
@@ -136,8 +142,9 @@ def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
     )
 
 
-def pooled_runs(sources: TaskSources, choice: PoolChoice) -> list[dict[str, Any]]:
+def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
     """Say which runs are pooled, as what, how deep, and by which index: what `Pool.runs` keeps."""
+    choice = sources.choice
     kinds = {run.pk: choice.kind_of(run) for run in sources.runs}
     by_depth = choice.protocol.method == "depth"
     depths = {run.pk: choice.protocol.depth_of(kinds[run.pk]) if by_depth else None for run in sources.runs}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
-from django.db.models import Q
+from django.db.models import Max, Q, QuerySet
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
@@ -18,13 +19,12 @@ from arqlab.ir.scoring import NOT_JUDGMENTS
 from arqlab.ir.topicthreads import threads_of
 from assessment.models import Judgment, PoolInstance
 from assessment.selectors.qrels import qrels_frame, qrels_named
-from collection.models import Collection, Post, PostLink, VisualMap
+from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors import collection_of, newest_map, scan_columns
 from submissions.models import Run
 from submissions.selectors import items_of, ordered_index, run_index
 
 ITEM = {"topic": pl.String, "item": pl.String}
-INDEX = {"topic": pl.String, "item": pl.String, "post": pl.String, "order": pl.Int32}
 POOL_KINDS = {
     TaskKind.ANSWERS: ItemKind.POSTS,
     TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
@@ -54,66 +54,86 @@ class PoolChoice:
 
 @dataclass(frozen=True)
 class TaskSources:
-    """What a task's pool is made of: the kernel's sources without the runs' indexes, and where they are from.
+    """What a task's pool is made of, and where it is from.
 
-    A run's name there is its key. `left_out` are valid runs that cannot be pooled, each with a sentence why.
-    `texts` has the written answers by topic and item, `written` the runs of Task 3 that brought them into Task 1's pool.
+    `left_out` are valid runs that cannot be pooled, each with a sentence why; `written` the runs of Task 3 whose answers
+    are mixed into Task 1's pool. In the kernel's sources a run's name is its key.
     """
 
-    kernel: PoolSources
+    task: Task
+    choice: PoolChoice
+    collection: Collection | None
     runs: tuple[Run, ...]
-    left_out: tuple[tuple[Run, str], ...] = ()
-    visual_map: VisualMap | None = None
-    texts: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    written: tuple[Run, ...] = ()
+    left_out: tuple[tuple[Run, str], ...]
+    written: tuple[Run, ...]
+    visual_map: VisualMap | None
 
 
-def pool_sources(task: Task, choice: PoolChoice) -> TaskSources:
-    """Give what a task's pool is made of, but for the indexes of its runs (`with_indexes`).
+def valid_runs(task: Task) -> list[Run]:
+    """Give the valid runs of a task: baselines first, then by team, its primary run first."""
+    found = Run.objects.valid().filter(task=task).select_related("team")
+    return list(found.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
 
-    Raises `UserError` when two runs bring one written answer with different texts.
-    """
-    protocol, collection = choice.protocol, collection_of(task.lab)
+
+def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
+    """Give what a pool of the task would be made of now, without reading any of it."""
+    collection = collection_of(task.lab)
     runs, left_out = _pooled(task)
-    is_formulas, is_answers = task.kind == Task.Kind.FORMULAS, task.kind == Task.Kind.ANSWERS
-    answering = runs if task.kind == Task.Kind.WRITTEN_ANSWERS else []
-    if is_answers and protocol.holds_written_answers:
-        answering = _valid_runs(Task.objects.filter(lab=task.lab, kind=Task.Kind.WRITTEN_ANSWERS))
-    texts = _written_answers(answering, task)
-    kernel = PoolSources(
-        runs=[_without_index(run, choice) for run in runs],
-        relevant=_relevant_posts(task) if is_formulas and protocol.extra_depth else None,
-        answers=_thread_answers(task, collection) if is_answers and protocol.extra_threads and collection else None,
-        written=_items(texts) if is_answers and texts else None,
-        earlier=pooled_before(task),
-    )
+    is_mixed = task.kind == Task.Kind.ANSWERS and choice.protocol.holds_written_answers
+    written = Task.objects.filter(lab=task.lab, kind=Task.Kind.WRITTEN_ANSWERS) if is_mixed else Task.objects.none()
     return TaskSources(
-        kernel,
+        task,
+        choice,
+        collection,
         runs=tuple(runs),
         left_out=tuple(left_out),
-        visual_map=newest_map(collection) if collection and is_formulas else None,
-        texts=texts,
-        written=tuple(answering) if is_answers else (),
+        written=tuple(run for each in written for run in valid_runs(each)),
+        visual_map=newest_map(collection) if collection and task.kind == Task.Kind.FORMULAS else None,
     )
 
 
-def with_indexes(sources: TaskSources, task: Task) -> PoolSources:
-    """Open the indexes of the runs; for formulas their visual ids, and from the formula index their posts and threads.
+def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -> PoolSources:
+    """Give what the kernel makes a pool of; the indexes are read when it does. `texts` is what `written_answers` gives.
 
     A formula's post is the one that the collection's index gives, else the one that the run names: teams have been wrong
     about posts (000, footnote 16).
     """
-    indexes: list[pl.LazyFrame] = [_index_of(run, task) for run in sources.runs]
-    visual = threads = None
-    collection = collection_of(task.lab) if task.kind == Task.Kind.FORMULAS else None
-    if sources.visual_map:
-        visual = scan_columns(sources.visual_map.mapping)
-    if indexes and collection and collection.formulas_index:
+    task, protocol, collection = sources.task, sources.choice.protocol, sources.collection
+    indexes, threads = [_index_of(run, task) for run in sources.runs], None
+    is_formulas = task.kind == Task.Kind.FORMULAS
+    if indexes and is_formulas and collection and collection.formulas_index:
         known = _known_formulas(collection, indexes)
         indexes = [_with_known_posts(index, known) for index in indexes]
         threads = known.select(post="post_id", thread="thread_id").unique()
-    runs = [replace(run, index=index) for run, index in zip(sources.kernel.runs, indexes, strict=True)]
-    return replace(sources.kernel, runs=runs, visual=visual, threads=threads)
+    has_threads = task.kind == Task.Kind.ANSWERS and protocol.extra_threads and collection
+    return PoolSources(
+        runs=[
+            PooledRun(str(run.pk), run.team.name, sources.choice.kind_of(run), index)
+            for run, index in zip(sources.runs, indexes, strict=True)
+        ],
+        visual=scan_columns(sources.visual_map.mapping) if sources.visual_map else None,
+        threads=threads,
+        relevant=_relevant_posts(task) if is_formulas and protocol.extra_depth else None,
+        answers=_thread_answers(task, collection) if has_threads and collection else None,
+        written=_items(texts) if sources.written else None,
+        earlier=pooled_before(task),
+    )
+
+
+def sources_state(sources: TaskSources) -> tuple[Any, ...]:
+    """Give what differs when anything of the sources does, without reading them."""
+    task, protocol = sources.task, sources.choice.protocol
+    state: list[Any] = [task.pk, task.protocol.order, sources.visual_map and sources.visual_map.pk]
+    state += [(run.pk, run.index.name, run.team.name) for run in (*sources.runs, *sources.written)]
+    state += task.pools.order_by("number").values_list("sha256", flat=True)
+    state += [protocol.extra_threads, protocol.holds_written_answers, bool(protocol.extra_depth)]
+    if protocol.extra_threads or task.kind == Task.Kind.FORMULAS:
+        state += Import.objects.filter(collection=sources.collection).aggregate(last=Max("updated_at")).values()
+    first = _first_task(task) if protocol.extra_depth else None
+    if first:
+        qrels = qrels_named(first)
+        state += [qrels.pk] if qrels else _judged(first).aggregate(last=Max("pk")).values()
+    return tuple(state)
 
 
 def pooled_before(task: Task) -> pl.DataFrame | None:
@@ -125,21 +145,12 @@ def pooled_before(task: Task) -> pl.DataFrame | None:
 
 def _pooled(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
     runs, left_out = [], []
-    for run in _valid_runs(Task.objects.filter(pk=task.pk)):
+    for run in valid_runs(task):
         if task.kind == Task.Kind.FORMULAS and items_of(run, task) == ItemKind.VISUAL_IDS:
             left_out.append((run, "It names visual ids, and assessors judge instances in their posts."))
         else:
             runs.append(run)
     return runs, left_out
-
-
-def _valid_runs(tasks: Iterable[Task]) -> list[Run]:
-    found = Run.objects.valid().filter(task__in=tasks).select_related("team")
-    return list(found.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
-
-
-def _without_index(run: Run, choice: PoolChoice) -> PooledRun:
-    return PooledRun(str(run.pk), run.team.name, choice.kind_of(run), pl.DataFrame(schema=INDEX))
 
 
 def _index_of(run: Run, task: Task) -> pl.LazyFrame:
@@ -161,11 +172,13 @@ def _with_known_posts(index: pl.LazyFrame, known: pl.DataFrame) -> pl.LazyFrame:
     return joined.with_columns(post=pl.coalesce("known", "post")).drop("known")
 
 
-def _written_answers(runs: Sequence[Run], task: Task) -> dict[tuple[str, str], str]:
-    """Give the written answers of runs to the topics of a task by topic and item, RUN:TOPIC.
+def written_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
+    """Give the written answers to the topics of the task by topic and item, RUN:TOPIC.
 
     Raises `UserError` that names two runs which bring one item with different texts.
     """
+    task = sources.task
+    runs = sources.runs if task.kind == Task.Kind.WRITTEN_ANSWERS else sources.written
     topics = set(Topic.objects.filter(task=task).values_list("query_id", flat=True)) if runs else set()
     texts: dict[tuple[str, str], str] = {}
     brought: dict[tuple[str, str], Run] = {}
@@ -179,7 +192,7 @@ def _written_answers(runs: Sequence[Run], task: Task) -> dict[tuple[str, str], s
                     code="same-answer-twice",
                 )
             brought.setdefault(key, run)
-    return {key: text for key, text in texts.items() if key[0] in topics}
+    return texts
 
 
 def _items(keys: Iterable[tuple[str, str]]) -> pl.DataFrame:
@@ -212,7 +225,7 @@ def _relevant_posts(task: Task) -> pl.DataFrame:
     They are those of the current qrels, before the first qrels those of the judgments as they stand.
     """
     schema = {"topic": pl.String, "post": pl.String}
-    first = Task.objects.filter(lab=task.lab, kind=Task.Kind.ANSWERS).select_related("lab").first()
+    first = _first_task(task)
     if first is None:
         return pl.DataFrame(schema=schema)
     if qrels := qrels_named(first):
@@ -226,7 +239,14 @@ def _relevant_posts(task: Task) -> pl.DataFrame:
     return names.join(relevant, on="first").select(*schema).unique()
 
 
+def _first_task(task: Task) -> Task | None:
+    return Task.objects.filter(lab=task.lab, kind=Task.Kind.ANSWERS).select_related("lab").first()
+
+
+def _judged(task: Task) -> QuerySet[Judgment]:
+    return Judgment.objects.filter(is_current=True, instance__item__pool__task=task).order_by()
+
+
 def _current_labels(task: Task) -> pl.DataFrame:
-    judged = Judgment.objects.filter(is_current=True, instance__item__pool__task=task)
-    rows = list(judged.order_by().values_list("instance__item__topic__query_id", "instance__doc_id", "label"))
+    rows = list(_judged(task).values_list("instance__item__topic__query_id", "instance__doc_id", "label"))
     return pl.DataFrame(rows, schema={**ITEM, "label": pl.Int8}, orient="row")

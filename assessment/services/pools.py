@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -20,7 +21,14 @@ from arqlab.ir.records import TaskKind
 from arqlab.ir.slices import in_slices
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from assessment.selectors.pools import pooled_runs, preset_of
-from assessment.selectors.poolsources import POOL_KINDS, PoolChoice, TaskSources, pool_sources, with_indexes
+from assessment.selectors.poolsources import (
+    POOL_KINDS,
+    PoolChoice,
+    TaskSources,
+    kernel_sources,
+    task_sources,
+    written_answers,
+)
 from collection.models import Post
 from collection.selectors import collection_of
 
@@ -29,11 +37,15 @@ IDS_AT_ONCE = 5000
 
 @dataclass(frozen=True)
 class ComputedPool:
-    """A pool before it is frozen: its labels (`arqlab.ir.pooling.make_pool`), its hash, and what it was made of."""
+    """A pool before it is frozen: its labels (`arqlab.ir.pooling.make_pool`), its hash, and what it was made of.
+
+    `texts` has the written answers by topic and item.
+    """
 
     labels: pl.DataFrame
     sha256: str
     sources: TaskSources
+    texts: Mapping[tuple[str, str], str]
 
     @property
     def items(self) -> int:
@@ -51,12 +63,14 @@ def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
             "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
             code="no-pool",
         )
-    sources = pool_sources(task, choice)
-    indexed = with_indexes(sources, task)
-    labels = make_pool(indexed, choice.protocol, kind=POOL_KINDS[TaskKind(task.kind)], seed=choice.seed)
-    known = set(Topic.objects.filter(task=task).values_list("query_id", flat=True))
-    labels = labels.filter(pl.col("topic").is_in(known))
-    return ComputedPool(labels, sha256(write_pool(labels)).hexdigest(), sources)
+    sources = task_sources(task, choice)
+    texts = written_answers(sources)
+    kind = POOL_KINDS[TaskKind(task.kind)]
+    labels = make_pool(kernel_sources(sources, texts), choice.protocol, kind=kind, seed=choice.seed)
+    # A folder that was loaded again may have taken topics away that older runs answer.
+    known = Topic.objects.filter(task=task).values_list("query_id", flat=True)
+    labels = labels.filter(pl.col("topic").is_in(list(known)))
+    return ComputedPool(labels, sha256(write_pool(labels)).hexdigest(), sources, texts)
 
 
 def freeze_pool(*, task: Task, choice: PoolChoice, by: User | None, at: datetime, expected: str = "") -> Pool:
@@ -108,7 +122,9 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
         raise UserError(
             "This pool has judgments, so it stays. Close it if nobody is to judge it any more.", code="pool-judged"
         )
-    record_event(verb="pool.discard", target=pool, lab=pool.task.lab, actor=by, items=pool.items.count(), **_named(pool))
+    record_event(
+        verb="pool.discard", target=pool, lab=pool.task.lab, actor=by, items=pool.items.count(), **_named(pool)
+    )
     PoolInstance.objects.filter(item__pool=pool).delete()
     pool.delete()
 
@@ -126,9 +142,7 @@ def _named(pool: Pool) -> dict[str, Any]:
     return {"number": pool.number, "sha256": pool.sha256}
 
 
-def _freeze(
-    task: Task, choice: PoolChoice, *, by: User | None, at: datetime, expected: str, reason: str = ""
-) -> Pool:
+def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, expected: str, reason: str = "") -> Pool:
     pools = list(task.pools.values_list("pk", flat=True))
     computed = compute_pool(task=task, choice=choice)
     if computed.labels.is_empty():
@@ -153,7 +167,7 @@ def _freeze(
             preset=preset_of(task, choice.protocol),
             settings=asdict(choice.protocol),
             seed=choice.seed,
-            runs=pooled_runs(computed.sources, choice),
+            runs=pooled_runs(computed.sources),
             visual_map=computed.sources.visual_map,
             sha256=computed.sha256,
             frozen_at=at,
@@ -177,12 +191,11 @@ def _store(pool: Pool, computed: ComputedPool) -> None:
     """Insert the items, then their instances, which name the items by the keys that the database gave them."""
     topics = dict(Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk"))
     items = computed.labels.select("topic", "kind", "item", "position").unique(maintain_order=True)
-    texts = computed.sources.texts
     insert_rows(
         PoolItem,
         ("pool_id", "topic_id", "kind", "item", "position", "text"),
         [
-            (pool.pk, topics[topic], kind, item, position, texts.get((topic, item), ""))
+            (pool.pk, topics[topic], kind, item, position, computed.texts.get((topic, item), ""))
             for topic, kind, item, position in items.iter_rows()
         ],
     )

@@ -13,7 +13,6 @@ from assessment.models import Pool, PoolInstance, PoolItem
 from collection.models import Post
 from collection.services import typeset_posts
 
-
 POSTS_AT_ONCE = 50
 
 

@@ -41,5 +41,6 @@ __all__ = [
     "show_formula",
     "show_instances",
     "sweep_columns",
+    "typeset_posts",
     "waiting_collections",
 ]
