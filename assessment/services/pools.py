@@ -52,6 +52,11 @@ class ComputedPool:
         """Give the number of items."""
         return self.labels.select("topic", "item").n_unique()
 
+    @property
+    def label_count(self) -> int:
+        """Give the number of labels that they ask for."""
+        return self.labels.height
+
 
 def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
     """Compute what a pool of the task would be now; where it has pools, what a supplement to them would be.
@@ -180,7 +185,7 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
             lab=task.lab,
             actor=by,
             items=computed.items,
-            labels=computed.labels.height,
+            labels=computed.label_count,
             reason=reason,
             **_named(pool),
         )
