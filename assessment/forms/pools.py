@@ -39,12 +39,10 @@ class PoolForm(forms.Form):
     method = forms.ChoiceField(
         label="Method", choices=[("depth", "The top of every run"), ("rank-by-rank", "Rank by rank, until a size")]
     )
-    primary = DepthField("Depth of primary runs")
-    alternate = DepthField("Depth of alternate runs")
-    manual = DepthField(
-        "Depth of manual runs", required=False, help_text="Empty: a manual run goes by its primary or alternate mark."
-    )
-    size = DepthField("Items a topic, at least", help_text="For rank by rank.")
+    primary = DepthField("Primary runs")
+    alternate = DepthField("Alternate runs")
+    manual = DepthField("Manual runs", required=False, help_text="Empty: each goes by its primary or alternate mark.")
+    size = DepthField("Items a topic, at least")
     baselines = forms.ChoiceField(
         choices=[(value, value) for value in ("primary", "alternate", "marked")], widget=forms.HiddenInput
     )
@@ -59,7 +57,9 @@ class PoolForm(forms.Form):
         ],
     )
     extra_depth = DepthField(
-        "Depth in posts judged relevant in Task 1", required=False, help_text="Empty: such posts go no deeper."
+        "Rank in posts judged relevant in Task 1",
+        required=False,
+        help_text="Empty: there, too, no deeper than the depths.",
     )
     extra_threads = forms.BooleanField(
         label="The answers of the topic's own thread and of its duplicates", required=False
@@ -119,7 +119,7 @@ class CostForm(forms.Form):
     """What an item takes, for the hours and the money of a plan."""
 
     seconds = forms.FloatField(label="Seconds an item", min_value=0, max_value=86_400)
-    wage = forms.FloatField(label="Money an hour", min_value=0, max_value=1_000_000)
+    wage = forms.FloatField(label="Wage an hour", min_value=0, max_value=1_000_000)
 
 
 class SupplementForm(forms.Form):

@@ -11,7 +11,7 @@ from assessment.selectors.pools import (
     presets_for,
     topic_sizes,
 )
-from assessment.selectors.poolsources import PoolChoice, valid_runs
+from assessment.selectors.poolsources import PoolChoice, poolable_runs, valid_runs
 from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
@@ -35,6 +35,7 @@ __all__ = [
     "pool_news",
     "pool_numbered",
     "pool_sizes",
+    "poolable_runs",
     "preset_of",
     "presets_for",
     "qrels_frame",

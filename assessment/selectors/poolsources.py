@@ -78,7 +78,7 @@ def valid_runs(task: Task) -> list[Run]:
 def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
     """Give what a pool of the task would be made of now, without reading any of it."""
     collection = collection_of(task.lab)
-    runs, left_out = _pooled(task)
+    runs, left_out = poolable_runs(task)
     is_mixed = task.kind == Task.Kind.ANSWERS and choice.protocol.holds_written_answers
     written = Task.objects.filter(lab=task.lab, kind=Task.Kind.WRITTEN_ANSWERS) if is_mixed else Task.objects.none()
     return TaskSources(
@@ -143,7 +143,8 @@ def pooled_before(task: Task) -> pl.DataFrame | None:
     return pl.DataFrame(found, schema={**ITEM, "doc_id": pl.String}, orient="row") if found else None
 
 
-def _pooled(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
+def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Give the valid runs that can be pooled, and those that cannot, each with a sentence why."""
     runs, left_out = [], []
     for run in valid_runs(task):
         if task.kind == Task.Kind.FORMULAS and items_of(run, task) == ItemKind.VISUAL_IDS:

@@ -22,6 +22,7 @@ from assessment.forms import CostForm, PoolForm, SupplementForm, preset_data
 from assessment.models import Pool
 from assessment.tasks import typeset_pools
 from assessment.views.pictures import overlap_of, picture_of
+from assessment.views.pools import settings_said
 
 COSTS = {Task.Kind.ANSWERS: 44.1, Task.Kind.FORMULAS: 26.6, Task.Kind.WRITTEN_ANSWERS: 44.1}
 """The seconds that an item took in ARQMath-3 (protocol §6)."""
@@ -71,6 +72,7 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         context["computed"] = services.compute_pool(task=found, choice=settings.form.choice)
     except UserError as refused:
         context["refusals"] = [refused.message]
+    context["depths"] = settings_said(settings.form.choice.protocol)
     is_refused = request.method == "POST" or context["refusals"]
     return render(request, "assessment/pool_freeze.html", context, status=422 if is_refused else 200)
 
@@ -98,7 +100,7 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
     protocol = presets.get(data.get("preset", "")) or (
         PoolProtocol(**pools[0].settings) if pools else task.protocol.pool
     )
-    runs = selectors.valid_runs(task)
+    runs, _ = selectors.poolable_runs(task)
     filled = data if "seed" in data else preset_data(protocol, runs, seed=int(f"{timezone.now():%Y%m%d}"))
     form = PoolForm(filled, task=task, runs=runs, protocol=protocol)
     costs = {"seconds": data.get("seconds", COSTS[Task.Kind(task.kind)]), "wage": data.get("wage", WAGE)}

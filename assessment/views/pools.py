@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
 from assessment import selectors, services
 from assessment.models import Pool
 from assessment.views.pictures import picture_of
@@ -49,6 +49,7 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         "task": pool.task,
         "lab": pool.task.lab,
         "pool": pool,
+        "depths": settings_said(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
         "size": selectors.pool_sizes(pool.task)[pool.pk],
         "topics": topics,
@@ -86,6 +87,23 @@ def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> Http
         return redirect("assessment:pool-detail", found.lab.slug, found.slug, number)
     messages.success(request, f"Pool {number} was discarded. The audit keeps its number and hash.")
     return redirect("assessment:pool-list", found.lab.slug, found.slug)
+
+
+def settings_said(protocol: PoolProtocol) -> str:
+    """Write the settings of a pool as one line."""
+    if protocol.method == "rank-by-rank":
+        said = [f"rank by rank over all runs, until a topic has {protocol.size} items"]
+    else:
+        manual = f", manual {protocol.manual}" if protocol.manual is not None else ""
+        said = [f"primary {protocol.primary}, alternate {protocol.alternate}{manual}"]
+    if protocol.visually_distinct:
+        policy = protocol.instance_policy.replace("-", " ")
+        said.append(f"visually distinct formulas, of each at most {protocol.instances} instances by {policy}")
+    if protocol.extra_depth:
+        said.append(f"rank {protocol.extra_depth} in posts judged relevant in Task 1")
+    said += ["answers of own and duplicate threads"] * protocol.extra_threads
+    said += ["written answers of Task 3 mixed in"] * protocol.holds_written_answers
+    return "; ".join(said)
 
 
 def _turned(request: HttpRequest, pool: Pool, turn: Callable[[], None], said: str) -> HttpResponse:
