@@ -47,7 +47,8 @@ Frame = pl.DataFrame | pl.LazyFrame
 class PooledRun:
     """A run that is pooled: its name (no two have the same), team, as what it is pooled, its index.
 
-    The index has topic, item, order, and post where it knows posts.
+    The index has topic, item (a post or a formula instance: a visual id names nothing to judge), order, and post where
+    it knows posts. A run with wrong posts comes without them (000, footnote 16).
     """
 
     name: str
@@ -176,7 +177,10 @@ def make_pool(sources: PoolSources, protocol: PoolProtocol, *, kind: ItemKind, s
     `kind` is that of the runs' items as the assessor gets them: posts, or visual ids (an instance that is pooled for
     itself is its own formula). A row is what gets one label; an item has one for each of its instances, counted from 1.
     """
-    rows = gather(sources.runs, visual=sources.visual if protocol.visually_distinct else None)
+    if protocol.visually_distinct:
+        rows = gather(sources.runs, visual=sources.visual)
+    else:
+        rows = gather(sources.runs, deepest=_deepest(protocol))
     pooled = after_earlier(pooled_rows(rows, protocol, sources), sources.earlier)
     if protocol.visually_distinct:
         candidates = instance_candidates(pooled, rows, sources.threads)
@@ -193,6 +197,11 @@ def make_pool(sources: PoolSources, protocol: PoolProtocol, *, kind: ItemKind, s
     places = in_random_order(labels.select("topic", "item").unique(), seed=seed)
     labels = labels.join(places, on=["topic", "item"])
     return in_pool_order(labels.select(*POOL_COLUMNS, "instance"))
+
+
+def _deepest(protocol: PoolProtocol) -> int:
+    """Give the rank below which no post enters a pool. Rank by rank, one run alone has `size` items at the rank `size`."""
+    return max(protocol.primary, protocol.alternate, protocol.manual or 0, protocol.size, protocol.extra_depth or 0)
 
 
 def pooled_rows(rows: pl.DataFrame, protocol: PoolProtocol, sources: PoolSources) -> pl.DataFrame:
@@ -254,7 +263,7 @@ def _as_labels(rows: pl.DataFrame, kind: ItemKind) -> pl.DataFrame:
 
 def in_pool_order(pool: pl.DataFrame) -> pl.DataFrame:
     """Sort a pool as it is written: by topic (A.9 before A.10), position, instance."""
-    topics = sorted(pool["topic"].unique().to_list(), key=natural_key)
+    topics = sorted(pool["topic"].unique().sort().to_list(), key=natural_key)
     return pool.sort(pl.col("topic").cast(pl.Enum(topics)).to_physical(), "position", "instance")
 
 

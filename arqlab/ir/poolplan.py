@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from arqlab.ir.pooling import Frame, PoolSources, after_earlier, gather, numbered, rank_by_rank
 from arqlab.ir.protocols import PoolProtocol, RunKind
@@ -69,7 +70,7 @@ class Planner:
         self._deepest = deepest
         self._visually_distinct = visually_distinct
         rows = _rows(sources, visual=sources.visual if visually_distinct else None, deepest=deepest)
-        self._topics = sorted(rows["topic"].unique().to_list(), key=natural_key)
+        self._topics = sorted(rows["topic"].unique().sort().to_list(), key=natural_key)
         # The extras come from no run: they have the number after the last one, and need nothing.
         names = pl.Enum([run.name for run in self._runs])
         rows = rows.with_columns(
@@ -92,6 +93,7 @@ class Planner:
         brings = np.zeros((len(self._runs) + 1, len(self._topic_of)), dtype=np.bool_)
         brings[self._run[reached], self._item[reached]] = True
         pooled: Mask = np.logical_or.reduce(brings)
+        brings = brings[:, pooled]
         runs = pl.DataFrame({"run": [run.name for run in self._runs], "team": [run.team for run in self._runs]})
         return Plan(
             topics=self._per_topic(pooled, reached, protocol),
@@ -147,7 +149,9 @@ class Planner:
 
     def _overlap(self, brings: Mask) -> pl.DataFrame:
         names = [run.name for run in self._runs]
-        shared = np.rint(brings.astype(np.float32) @ brings.T.astype(np.float32)).astype(np.int64)
+        # Most items are brought by few runs: a dense product would take ten times as long.
+        sparse = csr_array(brings, dtype=np.int64)
+        shared = csr_array(sparse @ sparse.T).toarray()
         pairs = {
             "run": [name for name in names for _ in names],
             "other": names * len(names),
@@ -196,5 +200,5 @@ def _lookup(numbers: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
 
 def _brought(brings: Mask) -> tuple[pl.Series, pl.Series]:
     """Count for each row but the last, which is the extras', the items that it brings, and that no other does."""
-    alone = brings[:-1] & (brings.sum(axis=0) == 1)
+    alone = brings[:-1] & (brings.sum(axis=0, dtype=np.uint16) == 1)
     return pl.Series("items", brings[:-1].sum(axis=1)), pl.Series("alone", alone.sum(axis=1))
