@@ -20,6 +20,7 @@ from collection.models import Import
 from evaluation.services import score_waiting
 from submissions.models import Run
 from submissions.services import submit_upload, validate_run
+from tests.assessment.factories import make_pool
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -53,6 +54,14 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+GET  assessment:pool-detail               404 404 404 404 404 200 200
+GET  assessment:pool-freeze               404 404 404 404 404 200 200
+POST assessment:pool-freeze               404 404 404 404 404 422 422
+GET  assessment:pool-list                 404 404 404 404 404 200 200
+GET  assessment:pool-plan                 404 404 404 404 404 200 200
+POST assessment:pool-close                404 404 404 404 404 302 302
+POST assessment:pool-discard              404 404 404 404 404 302 302
+POST assessment:pool-open                 404 404 404 404 404 302 302
 GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -166,6 +175,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "query_id": "A.1",
         "post_id": "1",
         "version": 1,
+        "number": 1,
         "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
         "formula_id": "7",
         "visual_id": "70",
@@ -186,9 +196,10 @@ def parameters_of(name: str) -> list[str]:
 
 
 def fill(scene: Scene, folder) -> Run:
-    """Give the lab posts, an import and qrels, and team Alpha a valid run with a problem, scored, on an unreleased board."""
+    """Give the lab posts, an import, a pool and qrels, and team Alpha a valid run with a problem, scored, on an unreleased board."""
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder))
+    make_pool(scene.task, {"A.1": ["10"]})
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)

@@ -16,7 +16,7 @@ from collection.services.indexing import (
 )
 from collection.services.loading import load_collection, require_loadable, search_collection
 from collection.services.lookup import Found, Known, look_up
-from collection.services.rendering import render_thread
+from collection.services.rendering import render_thread, typeset_posts
 from collection.services.topicmaking import make_topic_files
 from collection.services.visualmaps import make_visual_map
 
@@ -43,6 +43,7 @@ __all__ = [
     "show_formula",
     "show_instances",
     "sweep_columns",
+    "typeset_posts",
     "waiting_collections",
     "waiting_versions",
 ]
