@@ -1,18 +1,31 @@
 """The addresses of the app."""
 
-from django.urls import path
+from django.urls import include, path
 
-from assessment import views
+from assessment import apis, views
 
 app_name = "assessment"
-_POOLS = "labs/<slug:lab>/tasks/<slug:task>/pools/"
+_TASK = "labs/<slug:lab>/tasks/<slug:task>/"
+_JUDGE = f"{_TASK}judge/<str:query_id>/"
+
+pool_patterns = [
+    path("", views.pool_list, name="pool-list"),
+    path("plan/", views.pool_plan, name="pool-plan"),
+    path("freeze/", views.pool_freeze, name="pool-freeze"),
+    path("<int:number>/", views.pool_detail, name="pool-detail"),
+    path("<int:number>/close/", views.pool_close, name="pool-close"),
+    path("<int:number>/open/", views.pool_open, name="pool-open"),
+    path("<int:number>/discard/", views.pool_discard, name="pool-discard"),
+]
+judging_patterns = [
+    path("next/", apis.NextApi.as_view(), name="api-judging-next"),
+    path("items/<int:item>/", apis.ItemApi.as_view(), name="api-judging-item"),
+    path("judgments/", apis.JudgmentsApi.as_view(), name="api-judging-judgments"),
+    path("later/", apis.LaterApi.as_view(), name="api-judging-later"),
+    path("lease/", apis.LeaseApi.as_view(), name="api-judging-lease"),
+]
 urlpatterns = [
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
-    path(_POOLS, views.pool_list, name="pool-list"),
-    path(f"{_POOLS}plan/", views.pool_plan, name="pool-plan"),
-    path(f"{_POOLS}freeze/", views.pool_freeze, name="pool-freeze"),
-    path(f"{_POOLS}<int:number>/", views.pool_detail, name="pool-detail"),
-    path(f"{_POOLS}<int:number>/close/", views.pool_close, name="pool-close"),
-    path(f"{_POOLS}<int:number>/open/", views.pool_open, name="pool-open"),
-    path(f"{_POOLS}<int:number>/discard/", views.pool_discard, name="pool-discard"),
+    path(f"{_TASK}pools/", include(pool_patterns)),
+    path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
 ]

@@ -1,5 +1,18 @@
 """What is read about qrels, and about judgments that other visual ids touch."""
 
+from assessment.selectors.items import (
+    FREE,
+    Current,
+    ShownInstance,
+    ShownItem,
+    Submitted,
+    TopicPath,
+    lock_next,
+    moment,
+    shown_item,
+    submitted_item,
+)
+from assessment.selectors.judging import assigned_topics, is_judged_by, own_judgments, progress_of
 from assessment.selectors.poolplans import PoolPlan, plan_pool
 from assessment.selectors.pools import (
     can_be_discarded,
@@ -23,13 +36,24 @@ from assessment.selectors.qrels import (
 from assessment.selectors.visualids import judged_formulas, touched_judgments
 
 __all__ = [
+    "FREE",
+    "Current",
     "PoolChoice",
     "PoolPlan",
+    "ShownInstance",
+    "ShownItem",
+    "Submitted",
     "TopicJudgments",
+    "TopicPath",
+    "assigned_topics",
     "can_be_discarded",
+    "is_judged_by",
     "judged_formulas",
     "lab_fingerprint",
     "lab_summary",
+    "lock_next",
+    "moment",
+    "own_judgments",
     "plan_pool",
     "pool_file",
     "pool_news",
@@ -38,8 +62,11 @@ __all__ = [
     "poolable_runs",
     "preset_of",
     "presets_for",
+    "progress_of",
     "qrels_frame",
     "qrels_named",
+    "shown_item",
+    "submitted_item",
     "topic_judgments",
     "topic_sizes",
     "touched_judgments",

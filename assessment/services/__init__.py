@@ -1,5 +1,8 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
+from assessment.services.items import item_payload, listed_judgment, saved_payload
+from assessment.services.judging import Label, Submission, submit_judgments
+from assessment.services.leases import Taken, is_genuine, put_off, renew_lease, take_item, take_next
 from assessment.services.loading import LoadedLab, load_lab, load_qrels
 from assessment.services.pools import (
     ComputedPool,
@@ -14,14 +17,26 @@ from assessment.services.typesetting import typeset_pools
 
 __all__ = [
     "ComputedPool",
+    "Label",
     "LoadedLab",
+    "Submission",
+    "Taken",
     "close_pool",
     "compute_pool",
     "discard_pool",
     "freeze_pool",
+    "is_genuine",
+    "item_payload",
+    "listed_judgment",
     "load_lab",
     "load_qrels",
     "open_pool",
+    "put_off",
+    "renew_lease",
+    "saved_payload",
+    "submit_judgments",
     "supplement_pool",
+    "take_item",
+    "take_next",
     "typeset_pools",
 ]

@@ -1,5 +1,6 @@
 """What loads a collection, makes its visual ids, and renders its posts."""
 
+from collection.services.addresses import local_pages, page_of
 from collection.services.columns import sweep_columns
 from collection.services.converting import convert_latex
 from collection.services.formulapage import show_formula, show_instances
@@ -34,9 +35,11 @@ __all__ = [
     "index_small",
     "index_waiting",
     "load_collection",
+    "local_pages",
     "look_up",
     "make_topic_files",
     "make_visual_map",
+    "page_of",
     "render_thread",
     "require_loadable",
     "search_collection",
