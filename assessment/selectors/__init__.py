@@ -1,4 +1,4 @@
-"""What is read for judging, about qrels, and about judgments that other visual ids touch."""
+"""What is read about qrels, and about judgments that other visual ids touch."""
 
 from assessment.selectors.items import (
     FREE,
@@ -13,6 +13,18 @@ from assessment.selectors.items import (
     submitted_item,
 )
 from assessment.selectors.judging import assigned_topics, is_judged_by, own_judgments, progress_of
+from assessment.selectors.poolplans import PoolPlan, plan_pool
+from assessment.selectors.pools import (
+    can_be_discarded,
+    pool_file,
+    pool_news,
+    pool_numbered,
+    pool_sizes,
+    preset_of,
+    presets_for,
+    topic_sizes,
+)
+from assessment.selectors.poolsources import PoolChoice, poolable_runs, valid_runs
 from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
@@ -26,12 +38,15 @@ from assessment.selectors.visualids import judged_formulas, touched_judgments
 __all__ = [
     "FREE",
     "Current",
+    "PoolChoice",
+    "PoolPlan",
     "ShownInstance",
     "ShownItem",
     "Submitted",
     "TopicJudgments",
     "TopicPath",
     "assigned_topics",
+    "can_be_discarded",
     "is_judged_by",
     "judged_formulas",
     "lab_fingerprint",
@@ -39,11 +54,21 @@ __all__ = [
     "lock_next",
     "moment",
     "own_judgments",
+    "plan_pool",
+    "pool_file",
+    "pool_news",
+    "pool_numbered",
+    "pool_sizes",
+    "poolable_runs",
+    "preset_of",
+    "presets_for",
     "progress_of",
     "qrels_frame",
     "qrels_named",
     "shown_item",
     "submitted_item",
     "topic_judgments",
+    "topic_sizes",
     "touched_judgments",
+    "valid_runs",
 ]

@@ -4,22 +4,40 @@ from assessment.services.items import item_payload, listed_judgment, saved_paylo
 from assessment.services.judging import Label, Submission, submit_judgments
 from assessment.services.leases import Seat, Taken, is_genuine, put_off, renew_lease, take_item, take_next
 from assessment.services.loading import LoadedLab, load_lab, load_qrels
+from assessment.services.pools import (
+    ComputedPool,
+    close_pool,
+    compute_pool,
+    discard_pool,
+    freeze_pool,
+    open_pool,
+    supplement_pool,
+)
+from assessment.services.typesetting import typeset_pools
 
 __all__ = [
+    "ComputedPool",
     "Label",
     "LoadedLab",
     "Seat",
     "Submission",
     "Taken",
+    "close_pool",
+    "compute_pool",
+    "discard_pool",
+    "freeze_pool",
     "is_genuine",
     "item_payload",
     "listed_judgment",
     "load_lab",
     "load_qrels",
+    "open_pool",
     "put_off",
     "renew_lease",
     "saved_payload",
     "submit_judgments",
+    "supplement_pool",
     "take_item",
     "take_next",
+    "typeset_pools",
 ]

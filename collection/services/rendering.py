@@ -159,6 +159,11 @@ def render_thread(
     )
 
 
+def typeset_posts(posts: Iterable[Post]) -> None:
+    """Typeset the formulas of posts, so that they are done when somebody reads them."""
+    typeset_formulas(keys_of(_texts(_read(post, ()) for post in posts)))
+
+
 def _read(post: Post, comments: Iterable[Comment]) -> _Read:
     definitions = Definitions()
     return _Read(
