@@ -53,6 +53,12 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+POST assessment:qrels-current             404 404 404 404 404 302 302
+GET  assessment:qrels-detail              404 404 404 404 404 200 200
+GET  assessment:qrels-diff                404 404 404 404 404 200 200
+GET  assessment:qrels-draft               404 404 404 404 404 200 200
+GET  assessment:qrels-list                404 404 404 404 404 200 200
+POST assessment:qrels-list                404 404 404 404 404 200 200
 GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
