@@ -146,6 +146,10 @@ def _is_there(row: JudgedLine, one: _Known, people: Mapping[str, int]) -> bool:
 
 
 def _store(changes: Sequence[tuple[JudgedLine, _Known]], people: Mapping[str, int], *, at: datetime) -> None:
+    items = sorted({one.item for _, one in changes})
+    for part in _parts(items):
+        # Who judges another instance of an item at this moment waits: only one of us would see the item done.
+        list(PoolItem.objects.select_for_update().filter(pk__in=part).order_by("pk").values_list("pk"))
     superseded = [one.judgment for _, one in changes if one.judgment is not None]
     retired = sum(
         Judgment.objects.filter(pk__in=part, is_current=True).update(is_current=False) for part in _parts(superseded)
@@ -154,9 +158,9 @@ def _store(changes: Sequence[tuple[JudgedLine, _Known]], people: Mapping[str, in
         raise _judged_meanwhile()
     Judgment.objects.bulk_create((_judgment(row, one, people, at) for row, one in changes), batch_size=AT_ONCE)
     unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
-    for part in _parts(sorted({one.item for _, one in changes})):
+    for part in _parts(items):
         waiting = PoolItem.objects.filter(pk__in=part, done_at=None)
-        waiting.exclude(Exists(unjudged)).update(done_at=at)
+        waiting.exclude(Exists(unjudged)).update(done_at=at, leased_to=None, leased_until=None)
 
 
 def _judgment(row: JudgedLine, one: _Known, people: Mapping[str, int], at: datetime) -> Judgment:
