@@ -2,7 +2,6 @@
 
 from assessment.selectors.drafts import (
     Draft,
-    DroppedTopic,
     draft_of,
     items_at,
     levels_of,
@@ -33,7 +32,6 @@ from assessment.selectors.visualids import judged_formulas, touched_judgments
 
 __all__ = [
     "Draft",
-    "DroppedTopic",
     "Shown",
     "TopicJudgments",
     "assigned_topics",
