@@ -6,7 +6,6 @@ from assessment import apis, views
 
 app_name = "assessment"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
-_JUDGE = f"{_TASK}judge/<str:query_id>/"
 
 pool_patterns = [
     path("", views.pool_list, name="pool-list"),
@@ -16,6 +15,13 @@ pool_patterns = [
     path("<int:number>/close/", views.pool_close, name="pool-close"),
     path("<int:number>/open/", views.pool_open, name="pool-open"),
     path("<int:number>/discard/", views.pool_discard, name="pool-discard"),
+]
+qrels_patterns = [
+    path("", views.qrels_list, name="qrels-list"),
+    path("draft/", views.qrels_draft, name="qrels-draft"),
+    path("diff/", views.qrels_diff, name="qrels-diff"),
+    path("<int:version>/", views.qrels_detail, name="qrels-detail"),
+    path("<int:version>/current/", views.qrels_current, name="qrels-current"),
 ]
 judging_patterns = [
     path("next/", apis.NextApi.as_view(), name="api-judging-next"),
@@ -27,5 +33,6 @@ judging_patterns = [
 urlpatterns = [
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
     path(f"{_TASK}pools/", include(pool_patterns)),
+    path(f"{_TASK}qrels/", include(qrels_patterns)),
     path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
 ]

@@ -63,6 +63,12 @@ GET  assessment:pool-plan                 404 404 404 404 404 200 200
 POST assessment:pool-close                404 404 404 404 404 302 302
 POST assessment:pool-discard              404 404 404 404 404 302 302
 POST assessment:pool-open                 404 404 404 404 404 302 302
+POST assessment:qrels-current             404 404 404 404 404 302 302
+GET  assessment:qrels-detail              404 404 404 404 404 200 200
+GET  assessment:qrels-diff                404 404 404 404 404 200 200
+GET  assessment:qrels-draft               404 404 404 404 404 200 200
+GET  assessment:qrels-list                404 404 404 404 404 200 200
+POST assessment:qrels-list                404 404 404 404 404 200 200
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-judgments     403 415 415 415 415 415 415

@@ -1,5 +1,6 @@
 """What is read about qrels, and about judgments that other visual ids touch."""
 
+from assessment.selectors.drafts import Draft, draft_of, items_at, levels_of, pooled_instances, with_current
 from assessment.selectors.items import (
     FREE,
     Current,
@@ -29,15 +30,18 @@ from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
     lab_summary,
+    qrel_versions,
     qrels_frame,
     qrels_named,
     topic_judgments,
+    version_topics,
 )
 from assessment.selectors.visualids import judged_formulas, touched_judgments
 
 __all__ = [
     "FREE",
     "Current",
+    "Draft",
     "PoolChoice",
     "PoolPlan",
     "ShownInstance",
@@ -47,10 +51,13 @@ __all__ = [
     "TopicPath",
     "assigned_topics",
     "can_be_discarded",
+    "draft_of",
     "is_judged_by",
+    "items_at",
     "judged_formulas",
     "lab_fingerprint",
     "lab_summary",
+    "levels_of",
     "lock_next",
     "moment",
     "own_judgments",
@@ -60,9 +67,11 @@ __all__ = [
     "pool_numbered",
     "pool_sizes",
     "poolable_runs",
+    "pooled_instances",
     "preset_of",
     "presets_for",
     "progress_of",
+    "qrel_versions",
     "qrels_frame",
     "qrels_named",
     "shown_item",
@@ -71,4 +80,6 @@ __all__ = [
     "topic_sizes",
     "touched_judgments",
     "valid_runs",
+    "version_topics",
+    "with_current",
 ]

@@ -1,5 +1,6 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
+from assessment.services.importing import ImportedJudgments, import_judgments
 from assessment.services.items import item_payload, listed_judgment, saved_payload
 from assessment.services.judging import Label, Submission, submit_judgments
 from assessment.services.leases import Seat, Taken, is_genuine, put_off, renew_lease, take_item, take_next
@@ -13,19 +14,24 @@ from assessment.services.pools import (
     open_pool,
     supplement_pool,
 )
+from assessment.services.qrels import choose_current_qrels, freeze_qrels
 from assessment.services.typesetting import typeset_pools
 
 __all__ = [
     "ComputedPool",
+    "ImportedJudgments",
     "Label",
     "LoadedLab",
     "Seat",
     "Submission",
     "Taken",
+    "choose_current_qrels",
     "close_pool",
     "compute_pool",
     "discard_pool",
     "freeze_pool",
+    "freeze_qrels",
+    "import_judgments",
     "is_genuine",
     "item_payload",
     "listed_judgment",

@@ -2,6 +2,8 @@
 
 from assessment.views.poolplans import pool_freeze, pool_plan
 from assessment.views.pools import pool_close, pool_detail, pool_discard, pool_list, pool_open
+from assessment.views.qreldiff import qrels_diff
+from assessment.views.qrels import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.views.visualids import touched_list
 
 __all__ = [
@@ -12,5 +14,10 @@ __all__ = [
     "pool_list",
     "pool_open",
     "pool_plan",
+    "qrels_current",
+    "qrels_detail",
+    "qrels_diff",
+    "qrels_draft",
+    "qrels_list",
     "touched_list",
 ]
