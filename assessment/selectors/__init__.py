@@ -1,5 +1,15 @@
-"""What is read about qrels, and about judgments that other visual ids touch."""
+"""What is read for judging, about qrels, and about judgments that other visual ids touch."""
 
+from assessment.selectors.judging import (
+    Shown,
+    assigned_topics,
+    free_for,
+    open_items,
+    own_judgments,
+    progress_of,
+    shown_instances,
+    waiting_items,
+)
 from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
@@ -11,12 +21,20 @@ from assessment.selectors.qrels import (
 from assessment.selectors.visualids import judged_formulas, touched_judgments
 
 __all__ = [
+    "Shown",
     "TopicJudgments",
+    "assigned_topics",
+    "free_for",
     "judged_formulas",
     "lab_fingerprint",
     "lab_summary",
+    "open_items",
+    "own_judgments",
+    "progress_of",
     "qrels_frame",
     "qrels_named",
+    "shown_instances",
     "topic_judgments",
     "touched_judgments",
+    "waiting_items",
 ]

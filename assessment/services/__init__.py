@@ -1,5 +1,24 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
+from assessment.services.items import item_payload, listed_judgment, saved_payload
+from assessment.services.judging import Label, Submission, TopicPath, submit_judgments
+from assessment.services.leases import is_genuine, put_off, renew_lease, take_item, take_next
 from assessment.services.loading import LoadedLab, load_lab, load_qrels
 
-__all__ = ["LoadedLab", "load_lab", "load_qrels"]
+__all__ = [
+    "Label",
+    "LoadedLab",
+    "Submission",
+    "TopicPath",
+    "is_genuine",
+    "item_payload",
+    "listed_judgment",
+    "load_lab",
+    "load_qrels",
+    "put_off",
+    "renew_lease",
+    "saved_payload",
+    "submit_judgments",
+    "take_item",
+    "take_next",
+]
