@@ -16,6 +16,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from assessment.services import write_guideline
 from collection.models import Import
 from evaluation.services import score_waiting
 from submissions.models import Run
@@ -53,6 +54,7 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+GET  assessment:guideline-detail          404 404 404 404 200 200 200
 GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -190,6 +192,7 @@ def fill(scene: Scene, folder) -> Run:
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder))
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
+    write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
     validate_run(run_id=run.pk, at=at)
