@@ -1,5 +1,6 @@
 """What is read for judging, about qrels, and about judgments that other visual ids touch."""
 
+from assessment.selectors.guidelines import current_guideline, guideline_text
 from assessment.selectors.judging import (
     Shown,
     assigned_topics,
@@ -19,15 +20,22 @@ from assessment.selectors.qrels import (
     topic_judgments,
 )
 from assessment.selectors.visualids import judged_formulas, touched_judgments
+from assessment.selectors.work import LABELS, TopicWork, judged_rows, next_topic, work_on
 
 __all__ = [
+    "LABELS",
     "Shown",
     "TopicJudgments",
+    "TopicWork",
     "assigned_topics",
+    "current_guideline",
     "free_for",
+    "guideline_text",
     "judged_formulas",
+    "judged_rows",
     "lab_fingerprint",
     "lab_summary",
+    "next_topic",
     "open_items",
     "own_judgments",
     "progress_of",
@@ -37,4 +45,5 @@ __all__ = [
     "topic_judgments",
     "touched_judgments",
     "waiting_items",
+    "work_on",
 ]
