@@ -20,10 +20,9 @@ from assessment.selectors.qrels import (
     topic_judgments,
 )
 from assessment.selectors.visualids import judged_formulas, touched_judgments
-from assessment.selectors.work import LABELS, TopicWork, judged_rows, next_topic, work_on
+from assessment.selectors.work import TopicWork, judged_rows, next_topic, work_on
 
 __all__ = [
-    "LABELS",
     "Shown",
     "TopicJudgments",
     "TopicWork",

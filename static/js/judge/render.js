@@ -85,6 +85,14 @@ class Instance {
     return Boolean(this.data.judgment ?? this.pending);
   }
 
+  /** Its label is on its way. From now on a change asks why. */
+  submitted(pending) {
+    this.pending = pending;
+    this.reason.value = "";
+    this.before = 0;
+    this.section.classList.add("is-judged");
+  }
+
   get draft() {
     return { label: this.label, comment: this.comment.value, reason: this.reason.value };
   }

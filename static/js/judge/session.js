@@ -185,9 +185,7 @@ export class Session extends EventTarget {
     };
     if (label > 3) judgment.shown = instance.text.outerHTML;
     this.timer.clear(instance.id);
-    instance.pending = { label, comment: judgment.comment, key: judgment.key };
-    instance.reason.value = "";
-    instance.before = 0;
+    instance.submitted({ label, comment: judgment.comment, key: judgment.key });
     return judgment;
   }
 
@@ -203,7 +201,6 @@ export class Session extends EventTarget {
       if (!instance) continue;
       const { comment } = row.body.judgments.find((each) => each.key === saved.key);
       instance.data.judgment = { judgment: saved.judgment, label: saved.label, comment };
-      instance.section.classList.add("is-judged");
       if (instance.pending?.key === saved.key) instance.pending = null;
     }
     if (row.base === this.config.api) this.queue.take(answer.next);

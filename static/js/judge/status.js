@@ -53,10 +53,12 @@ export class Status {
   connection(outbox) {
     this.outbox = outbox;
     const { absence, waiting } = outbox;
+    this.line.dataset.waiting = waiting.length;
     this.line.classList.toggle("is-away", absence !== null);
     this.signIn.hidden = absence?.reason !== "signed-out";
     if (absence) this.#write(absent(absence, waiting.length));
     else if (!outbox.isKept) this.#write("This browser keeps nothing: leave this page only when all is saved.");
+    else if (waiting.length > 1) this.#write(`saving ${waiting.length} judgments`);
     else this.#write(this.hint || this.#lastSaved());
   }
 
