@@ -23,9 +23,15 @@ class Assessor:
         self.changed: dict[int, str] = {}
 
     def open(self, path: str) -> None:
-        """Open a topic and wait until an item stands."""
+        """Open a topic and wait until an item stands and those behind it have come."""
         self.page.goto(path)
         expect(self.page.locator(SHOWN)).to_have_count(1)
+        self.page.wait_for_load_state("networkidle")
+
+    def reload(self) -> None:
+        """Load the page anew."""
+        self.page.wait_for_load_state("networkidle")
+        self.open(self.page.url)
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other."""

@@ -86,7 +86,7 @@ function instanceOf(event) {
 }
 
 pane.addEventListener("click", (event) => {
-  const label = event.target.closest("[data-label]")?.dataset.label;
+  const label = event.target.closest(".judge-label")?.dataset.label;
   if (instanceOf(event) && label) session.label(Number(label), instanceOf(event));
 });
 pane.addEventListener("focusin", (event) => {
@@ -108,6 +108,7 @@ document.addEventListener("click", (event) => {
 listen({ act, box: document.getElementById("judge-keys") });
 
 session.addEventListener("said", ({ detail }) => status.say(detail.text));
+session.addEventListener("chosen", ({ detail }) => status.announce(detail.text));
 session.addEventListener("submitted", ({ detail }) => status.count(detail));
 session.addEventListener("shown", ({ detail }) => {
   page.dataset.state = "judging";

@@ -165,9 +165,7 @@ export class Card {
     candidate.hidden = item.kind !== "visual-ids";
     candidate.querySelector(".judge-formula").append(...nodesOf(item.formula_html ?? ""));
     this.places = this.instances.map((instance) => {
-      const place = document.createElement("button");
-      place.type = "button";
-      place.className = "judge-place";
+      const place = copy("place-template");
       place.addEventListener("click", () => this.activate(instance));
       return place;
     });
@@ -182,8 +180,8 @@ export class Card {
       const place = this.places[index];
       const word = WORDS[instance.label] ?? "no label yet";
       place.dataset.label = instance.label ?? "";
-      place.textContent = instance.label === null ? "·" : { 5: "S", 6: "D" }[instance.label] ?? instance.label;
-      place.setAttribute("aria-label", `Instance ${instance.number}: ${word}`);
+      place.firstChild.textContent = instance.label === null ? "·" : { 5: "S", 6: "D" }[instance.label] ?? instance.label;
+      place.lastChild.textContent = `Instance ${instance.number}: ${word}`;
       if (instance === this.active) place.setAttribute("aria-current", "true");
       else place.removeAttribute("aria-current");
     });

@@ -1,5 +1,5 @@
 // The assessor's way through a topic: which item stands, what a key does to it, what comes after it.
-// Events: `shown` ({card}), `held-up` (nothing to show until the server answers), `finished`, `said` ({text}).
+// Events: `shown` ({card}), `held-up` (nothing to show until the server answers), `finished`, `chosen` and `said` ({text}).
 
 import { Away, Refusal, ask } from "./api.js";
 import { uuid } from "./outbox.js";
@@ -16,6 +16,8 @@ export class Session extends EventTarget {
     this.before = null; // ids of the items submitted earlier, once they were asked for
     outbox.addEventListener("sent", ({ detail }) => this.#saved(detail));
     outbox.addEventListener("refused", ({ detail }) => this.#restore(detail.row));
+    // What the server knows of that item is not known here: it is fetched anew.
+    outbox.addEventListener("gone", ({ detail }) => this.cards.delete(detail.row.item));
     outbox.addEventListener("back", () => this.settle());
   }
 
@@ -60,10 +62,10 @@ export class Session extends EventTarget {
     if (instance !== this.shown.active) this.activate(instance, { scrolls: false });
     this.shown.choose(instance, value);
     this.keepDraft(instance);
+    this.#tell("chosen", { text: `${WORDS[value]}.` });
     if (value > 3) return instance.comment.focus();
     if (instance.isJudged && instance.isChanged) return instance.reason.focus();
     const next = this.shown.next();
-    this.say(`${WORDS[value]}.${next ? ` Instance ${next.number} of ${this.shown.instances.length}.` : ""}`);
     if (next) this.turnTo(next);
   }
 
