@@ -25,25 +25,25 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.browser.judging import SHOWN, TASK1, TASK2
 from tests.everywhere import free_port, wait_for_port
-from tests.factories import PASSWORD
 
+ROOT = Path(__file__).resolve().parent.parent
+PASSWORD = "a quiet blackboard"
 LIMIT = 100.0
 READING = 400  # ms
 DATA = ROOT.parent / "shared" / "data"
-SCENE = """
+SCENE = f"""
 import pathlib, tempfile
 from tests.browser.realitems import real_items
-from tests.factories import PASSWORD, make_lab
+from tests.factories import make_lab
 scene = make_lab()
 scene.assessor.username = "judy"
-scene.assessor.set_password(PASSWORD)
+scene.assessor.set_password("{PASSWORD}")
 scene.assessor.save()
-topics = [f"A.{number}" for number in range(201, 301)]
+topics = [f"A.{{number}}" for number in range(201, 301)]
 real_items(scene, pathlib.Path("../shared/data"), pathlib.Path(tempfile.mkdtemp()), answers_of=topics)
 """
 # From the stamp of Enter to the frame after the one in which another item stands with a height and its formulas.

@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
 from arqlab.core.models import User
-from assessment.models import Judgment, Pool, PoolItem, Ticket
+from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
 from tests.assessment.factories import assign, judge, make_pool, make_written_pool
 from tests.browser.conftest import CHROMIUM
 from tests.browser.judging import SHOWN, TASK1, TASK2, Assessor
@@ -331,6 +331,16 @@ def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_to
     assert current() == at_work.said
     other.page.get_by_role("button", name="Understood").click()
     expect(other.page.locator(NOTICES)).to_be_hidden()
+
+
+def test_a_topic_that_was_taken_away_keeps_what_was_judged_and_says_so(at_work):
+    Assignment.objects.update(ended_at=timezone.now())
+    for label in ("3", "1", "0"):
+        at_work.press(label, "Enter")
+
+    expect(at_work.page.get_by_role("heading", name="This topic is no longer yours to judge")).to_be_visible()
+    at_work.expect_saved()
+    assert sorted(label for label, _ in current().values()) == [0, 1, 3]
 
 
 def test_a_lease_that_ended_loses_nothing(at_work, small):

@@ -115,17 +115,20 @@ session.addEventListener("shown", ({ detail }) => {
   turnTo("item");
   status.show(detail.card, session.isEarlier);
 });
-session.addEventListener("held-up", () => {
-  page.dataset.state = "held-up";
-});
+for (const state of ["held-up", "closed"]) {
+  session.addEventListener(state, () => {
+    page.dataset.state = state;
+  });
+}
 session.addEventListener("finished", () => location.replace(config.page_url));
 outbox.addEventListener("sent", ({ detail }) => detail.answer.saved && status.saved(detail.answer.saved[0].judged_at));
 outbox.addEventListener("change", () => status.connection(outbox));
-new Notices(page.querySelector(".judge-notices"), outbox, (row) => session.correct(row));
+const notices = new Notices(page.querySelector(".judge-notices"), outbox, (row) => session.correct(row));
 
 setInterval(() => timer.isActive(5 * MINUTE) && queue.renew().catch(() => outbox.send()), MINUTE);
 config.items.forEach((item) => queue.add(item));
 status.connection(outbox);
+if (config.refusal) notices.tell(config.refusal);
 if (config.shown) session.stand(config.shown);
 if (config.items.length || config.shown) session.settle();
 outbox.send();

@@ -180,8 +180,8 @@ export class Card {
       const place = this.places[index];
       const word = WORDS[instance.label] ?? "no label yet";
       place.dataset.label = instance.label ?? "";
-      place.firstChild.textContent = instance.label === null ? "·" : { 5: "S", 6: "D" }[instance.label] ?? instance.label;
-      place.lastChild.textContent = `Instance ${instance.number}: ${word}`;
+      place.firstElementChild.textContent = instance.label === null ? "·" : { 5: "S", 6: "D" }[instance.label] ?? instance.label;
+      place.lastElementChild.textContent = `Instance ${instance.number}: ${word}`;
       if (instance === this.active) place.setAttribute("aria-current", "true");
       else place.removeAttribute("aria-current");
     });

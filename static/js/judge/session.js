@@ -1,5 +1,6 @@
 // The assessor's way through a topic: which item stands, what a key does to it, what comes after it.
-// Events: `shown` ({card}), `held-up` (nothing to show until the server answers), `finished`, `chosen` and `said` ({text}).
+// Events: `shown` ({card}), `held-up` (nothing to show until the server answers), `finished`, `closed`
+// (the topic is no longer the assessor's), `chosen` and `said` ({text}).
 
 import { Away, Refusal, ask } from "./api.js";
 import { uuid } from "./outbox.js";
@@ -31,14 +32,24 @@ export class Session extends EventTarget {
     if (!this.shown && this.queue.first) this.#show(this.#card(this.queue.first));
     this.#prepare();
     if (!this.queue.isLow || this.outbox.absence) return this.#wait();
-    await this.queue.fill().catch((error) => this.#stay(error));
+    await this.#fill();
     if (this.shown) return this.#prepare();
     if (this.queue.first) return this.settle();
     this.#wait();
   }
 
+  async #fill() {
+    try {
+      await this.queue.fill();
+    } catch (error) {
+      this.isClosed = error instanceof Refusal;
+      this.#stay(error);
+    }
+  }
+
   #wait() {
     if (this.shown) return;
+    if (this.isClosed) return this.#tell("closed");
     this.#tell(this.queue.isExhausted && !this.outbox.waiting.length ? "finished" : "held-up");
   }
 
