@@ -33,6 +33,9 @@ judging_patterns = [
 urlpatterns = [
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
     path(f"{_TASK}pools/", include(pool_patterns)),
+    path(f"{_TASK}guidelines/<int:version>/", views.guideline_detail, name="guideline-detail"),
+    path(f"{_TASK}judge/<str:query_id>/", views.judge, name="judge"),
+    path(f"{_TASK}judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
     path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
 ]

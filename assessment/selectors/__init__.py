@@ -1,6 +1,7 @@
 """What is read about qrels, and about judgments that other visual ids touch."""
 
 from assessment.selectors.drafts import Draft, draft_of, items_at, levels_of, pooled_instances, with_current
+from assessment.selectors.guidelines import current_guideline, guideline_text
 from assessment.selectors.items import (
     FREE,
     Current,
@@ -37,6 +38,7 @@ from assessment.selectors.qrels import (
     version_topics,
 )
 from assessment.selectors.visualids import judged_formulas, touched_judgments
+from assessment.selectors.work import TopicWork, judged_rows, next_topic, work_on
 
 __all__ = [
     "FREE",
@@ -49,17 +51,22 @@ __all__ = [
     "Submitted",
     "TopicJudgments",
     "TopicPath",
+    "TopicWork",
     "assigned_topics",
     "can_be_discarded",
+    "current_guideline",
     "draft_of",
+    "guideline_text",
     "is_judged_by",
     "items_at",
     "judged_formulas",
+    "judged_rows",
     "lab_fingerprint",
     "lab_summary",
     "levels_of",
     "lock_next",
     "moment",
+    "next_topic",
     "own_judgments",
     "plan_pool",
     "pool_file",
@@ -82,4 +89,5 @@ __all__ = [
     "valid_runs",
     "version_topics",
     "with_current",
+    "work_on",
 ]

@@ -1,7 +1,9 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
+from assessment.services.guidelines import guideline_html, write_guideline
 from assessment.services.importing import ImportedJudgments, import_judgments
 from assessment.services.items import item_payload, listed_judgment, saved_payload
+from assessment.services.judgedlist import JudgedRow, judged_list
 from assessment.services.judging import Label, Submission, submit_judgments
 from assessment.services.leases import Seat, Taken, is_genuine, put_off, renew_lease, take_item, take_next
 from assessment.services.loading import LoadedLab, load_lab, load_qrels
@@ -15,14 +17,17 @@ from assessment.services.pools import (
     supplement_pool,
 )
 from assessment.services.qrels import choose_current_qrels, freeze_qrels
+from assessment.services.sittings import Sitting, open_sitting
 from assessment.services.typesetting import typeset_pools
 
 __all__ = [
     "ComputedPool",
     "ImportedJudgments",
+    "JudgedRow",
     "Label",
     "LoadedLab",
     "Seat",
+    "Sitting",
     "Submission",
     "Taken",
     "choose_current_qrels",
@@ -31,13 +36,16 @@ __all__ = [
     "discard_pool",
     "freeze_pool",
     "freeze_qrels",
+    "guideline_html",
     "import_judgments",
     "is_genuine",
     "item_payload",
+    "judged_list",
     "listed_judgment",
     "load_lab",
     "load_qrels",
     "open_pool",
+    "open_sitting",
     "put_off",
     "renew_lease",
     "saved_payload",
@@ -46,4 +54,5 @@ __all__ = [
     "take_item",
     "take_next",
     "typeset_pools",
+    "write_guideline",
 ]

@@ -1,5 +1,7 @@
 """The pages about pools, judging and qrels."""
 
+from assessment.views.guidelines import guideline_detail
+from assessment.views.judging import judge, judgment_list
 from assessment.views.poolplans import pool_freeze, pool_plan
 from assessment.views.pools import pool_close, pool_detail, pool_discard, pool_list, pool_open
 from assessment.views.qreldiff import qrels_diff
@@ -7,6 +9,9 @@ from assessment.views.qrels import qrels_current, qrels_detail, qrels_draft, qre
 from assessment.views.visualids import touched_list
 
 __all__ = [
+    "guideline_detail",
+    "judge",
+    "judgment_list",
     "pool_close",
     "pool_detail",
     "pool_discard",
