@@ -223,7 +223,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Labs, tasks, runs with their reports, and leaderboards.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"ItemsEnum": "arqlab.core.models.Task.Items"},
+    "ENUM_NAME_OVERRIDES": {
+        "ItemsEnum": "arqlab.core.models.Task.Items",
+        "PoolItemKindEnum": "assessment.models.PoolItem.Kind",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
 }
 

@@ -1,13 +1,21 @@
 """The addresses of the app."""
 
-from django.urls import path
+from django.urls import include, path
 
-from assessment import views
+from assessment import apis, views
 
 app_name = "assessment"
+judging_patterns = [
+    path("next/", apis.NextApi.as_view(), name="api-judging-next"),
+    path("items/<int:item>/", apis.ItemApi.as_view(), name="api-judging-item"),
+    path("judgments/", apis.JudgmentsApi.as_view(), name="api-judging-judgments"),
+    path("later/", apis.LaterApi.as_view(), name="api-judging-later"),
+    path("lease/", apis.LeaseApi.as_view(), name="api-judging-lease"),
+]
 urlpatterns = [
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
     path(
         "labs/<slug:lab>/tasks/<slug:task>/guidelines/<int:version>/", views.guideline_detail, name="guideline-detail"
     ),
+    path("api/labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/judging/", include(judging_patterns)),
 ]

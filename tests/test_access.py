@@ -16,11 +16,13 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from assessment.models import PoolItem
 from assessment.services import write_guideline
 from collection.models import Import
 from evaluation.services import score_waiting
 from submissions.models import Run
 from submissions.services import submit_upload, validate_run
+from tests.assessment.factories import assign, make_pool
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -55,6 +57,12 @@ GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
 GET  assessment:guideline-detail          404 404 404 404 200 200 200
+GET  assessment:api-judging-item          403 404 404 404 200 404 404
+GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
+POST assessment:api-judging-judgments     403 415 415 415 415 415 415
+POST assessment:api-judging-later         403 415 415 415 415 415 415
+POST assessment:api-judging-lease         403 415 415 415 415 415 415
+GET  assessment:api-judging-next          403 404 404 404 200 404 404
 GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -171,6 +179,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
         "formula_id": "7",
         "visual_id": "70",
+        "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first() or 1,
         "key": "no-such-key",
         "uidb36": "1",
     }
@@ -188,11 +197,13 @@ def parameters_of(name: str) -> list[str]:
 
 
 def fill(scene: Scene, folder) -> Run:
-    """Give the lab posts, an import and qrels, and team Alpha a valid run with a problem, scored, on an unreleased board."""
+    """Give the lab posts, an import, qrels, a pool of which A.1 is the assessor's, and team Alpha a valid run with a problem, scored, on an unreleased board."""
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder))
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
+    make_pool(scene.task)
+    assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
     validate_run(run_id=run.pk, at=at)

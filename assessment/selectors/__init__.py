@@ -1,6 +1,16 @@
-"""What is read about qrels, and about judgments that other visual ids touch."""
+"""What is read for judging, about qrels, and about judgments that other visual ids touch."""
 
 from assessment.selectors.guidelines import current_guideline, guideline_text
+from assessment.selectors.judging import (
+    Shown,
+    assigned_topics,
+    free_for,
+    open_items,
+    own_judgments,
+    progress_of,
+    shown_instances,
+    waiting_items,
+)
 from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
@@ -12,14 +22,22 @@ from assessment.selectors.qrels import (
 from assessment.selectors.visualids import judged_formulas, touched_judgments
 
 __all__ = [
+    "Shown",
     "TopicJudgments",
+    "assigned_topics",
     "current_guideline",
+    "free_for",
     "guideline_text",
     "judged_formulas",
     "lab_fingerprint",
     "lab_summary",
+    "open_items",
+    "own_judgments",
+    "progress_of",
     "qrels_frame",
     "qrels_named",
+    "shown_instances",
     "topic_judgments",
     "touched_judgments",
+    "waiting_items",
 ]

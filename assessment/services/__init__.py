@@ -1,6 +1,27 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
 from assessment.services.guidelines import guideline_html, write_guideline
+from assessment.services.items import item_payload, listed_judgment, saved_payload
+from assessment.services.judging import Label, Submission, TopicPath, submit_judgments
+from assessment.services.leases import is_genuine, put_off, renew_lease, take_item, take_next
 from assessment.services.loading import LoadedLab, load_lab, load_qrels
 
-__all__ = ["LoadedLab", "guideline_html", "load_lab", "load_qrels", "write_guideline"]
+__all__ = [
+    "Label",
+    "LoadedLab",
+    "Submission",
+    "TopicPath",
+    "guideline_html",
+    "is_genuine",
+    "item_payload",
+    "listed_judgment",
+    "load_lab",
+    "load_qrels",
+    "put_off",
+    "renew_lease",
+    "saved_payload",
+    "submit_judgments",
+    "take_item",
+    "take_next",
+    "write_guideline",
+]

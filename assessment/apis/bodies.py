@@ -1,0 +1,160 @@
+"""What the judging page sends, read with all that is wrong with it at once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from assessment.errors import JudgingError, Problem
+from assessment.models import Judgment
+from assessment.services import Label, Submission
+
+LONGEST = 10_000  # characters of a comment or a reason
+MOST_LABELS = 200
+MOST_ITEMS = 200  # that a page may have at hand
+LARGEST_ID = 2**63 - 1
+LARGEST_TIME = 2**31 - 1
+NEVER_MIND = "Reload the page; what is stored stays."
+
+
+class ItemBody(NamedTuple):
+    """An item, the lease that the page holds for it, and the items that the page has at hand."""
+
+    item: int
+    lease: str
+    have: tuple[int, ...]
+
+
+class LabelsBody(NamedTuple):
+    """Labels with the item that they are for."""
+
+    place: ItemBody
+    submission: Submission
+
+
+class _Reader:
+    """Reads fields and gathers problems, so that one answer tells them all."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def tell(self, instance: int | None, field: str, found: object, expected: str, todo: str = NEVER_MIND) -> None:
+        """Note a problem; what was found is shown shortly."""
+        shown = found if isinstance(found, str) else repr(found)
+        self.problems.append(Problem(instance, field, text_of(shown)[:80], expected, todo))
+
+    def number(self, data: dict[str, Any], field: str, *, least: int, most: int, instance: int | None = None) -> int:
+        """Give a whole number; 0 where there is none, with the problem noted."""
+        value = data.get(field)
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        self.tell(instance, field, value, f"a whole number from {least} to {most}")
+        return 0
+
+    def optional(self, data: dict[str, Any], field: str, *, most: int, instance: int | None = None) -> int | None:
+        """Give a whole number, or None where it is null or left out."""
+        return None if data.get(field) is None else self.number(data, field, least=0, most=most, instance=instance)
+
+    def text(self, data: dict[str, Any], field: str, *, instance: int | None = None, most: int | None = None) -> str:
+        """Give a text, blank where it is left out; `most` is its greatest length."""
+        value = data.get(field, "")
+        if not isinstance(value, str):
+            self.tell(instance, field, value, "a text")
+            return ""
+        if most is not None and len(value) > most:
+            todo = f"Shorten the {field}. It is still on the page."
+            self.tell(instance, field, f"{len(value):,} characters", f"at most {most:,} characters", todo)
+        return text_of(value)
+
+    def done(self) -> None:
+        """Raise for the problems that were found, if any."""
+        fields = {problem.field for problem in self.problems}
+        if not fields:
+            return
+        code = "bad-label" if "label" in fields else "bad-comment" if fields & {"comment", "reason"} else "malformed"
+        raise JudgingError(f"Nothing was stored: {_MESSAGES[code]}", code=code, problems=self.problems)
+
+
+_MESSAGES = {
+    "bad-label": "a label is none of 3, 2, 1, 0, 5, 6.",
+    "bad-comment": f"a comment is longer than {LONGEST:,} characters or no text. Shorten it; it is still on the page.",
+    "malformed": "what the page sent is not as it should be. Reload the page; what you typed is kept in this browser.",
+}
+
+
+def text_of(value: str) -> str:
+    """Give a text as databases take it: without NUL and halves of characters."""
+    return value.replace("\0", "").encode(errors="replace").decode()
+
+
+def read_item(data: Any) -> ItemBody:
+    """Read `item`, `lease` and `have`; raises `JudgingError` with all problems."""
+    reader = _Reader()
+    body = _item(reader, _dict(reader, data))
+    reader.done()
+    return body
+
+
+def read_labels(data: Any) -> LabelsBody:
+    """Read labels for an item; raises `JudgingError` with all problems."""
+    reader = _Reader()
+    known = _dict(reader, data)
+    place = _item(reader, known)
+    rows = known.get("judgments")
+    if not isinstance(rows, list) or not 0 < len(rows) <= MOST_LABELS:
+        reader.tell(None, "judgments", type(rows).__name__, f"a list of 1 to {MOST_LABELS} labels")
+        rows = []
+    labels = tuple(_label(reader, _dict(reader, row)) for row in rows)
+    for field in ("instance", "key"):
+        if not reader.problems and len({getattr(label, field) for label in labels}) < len(labels):
+            reader.tell(None, field, "the same twice", "each once")
+    guideline = reader.optional(known, "guideline", most=32_767)
+    reader.done()
+    return LabelsBody(place, Submission(place.item, labels, guideline))
+
+
+def _dict(reader: _Reader, data: Any) -> dict[str, Any]:
+    if isinstance(data, dict):
+        return data
+    reader.tell(None, "", type(data).__name__, "an object")
+    return {}
+
+
+def _item(reader: _Reader, data: dict[str, Any]) -> ItemBody:
+    have = data.get("have", [])
+    if not isinstance(have, list) or len(have) > MOST_ITEMS or not all(_is_id(one) for one in have):
+        reader.tell(None, "have", have, f"a list of at most {MOST_ITEMS} ids of items")
+        have = []
+    item = reader.number(data, "item", least=1, most=LARGEST_ID)
+    return ItemBody(item, reader.text(data, "lease"), tuple(have))
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LARGEST_ID
+
+
+def _label(reader: _Reader, data: dict[str, Any]) -> Label:
+    instance = reader.number(data, "instance", least=1, most=LARGEST_ID)
+    label = data.get("label")
+    if isinstance(label, bool) or not isinstance(label, int) or label not in Judgment.Label.values:
+        expected = ", ".join(f"{known.value} ({known.label})" for known in Judgment.Label)
+        reader.tell(instance, "label", label, f"one of {expected}", "Choose one of the six labels.")
+        label = 0
+    return Label(
+        instance=instance,
+        label=label,
+        key=_key(reader, data.get("key"), instance),
+        comment=reader.text(data, "comment", instance=instance, most=LONGEST),
+        reason=reader.text(data, "reason", instance=instance, most=LONGEST),
+        active_ms=reader.optional(data, "active_ms", most=LARGEST_TIME, instance=instance),
+        seen=reader.optional(data, "seen", most=LARGEST_ID, instance=instance),
+        shown=reader.text(data, "shown", instance=instance),
+    )
+
+
+def _key(reader: _Reader, value: object, instance: int) -> UUID:
+    try:
+        return UUID(value if isinstance(value, str) else "")
+    except ValueError:
+        reader.tell(instance, "key", value, "a UUID")
+        return UUID(int=0)

@@ -1,0 +1,185 @@
+"""The doors of judging: the next item, an item, labels, later, and longer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, status
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from arqlab.core.models import User
+from assessment import services
+from assessment.apis import answers
+from assessment.apis.bodies import LARGEST_ID, ItemBody, read_item, read_labels
+from assessment.errors import JudgingError
+from assessment.permissions import assigned_topic_or_404
+from assessment.selectors import own_judgments, progress_of
+
+LARGEST = 4 * 2**20  # bytes: the html of an item with a ticket, and comments that are told to be too long
+STATUSES = {
+    "bad-label": status.HTTP_400_BAD_REQUEST,
+    "bad-comment": status.HTTP_400_BAD_REQUEST,
+    "malformed": status.HTTP_400_BAD_REQUEST,
+    "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
+}
+FORGED = (
+    "This item was not given to you. If you signed in as somebody else in another tab, sign in as yourself again; "
+    "what you typed is kept in this browser."
+)
+
+
+class JudgingApi(APIView):
+    """What all doors of judging have in common: who comes in, and how a refusal is told."""
+
+    parser_classes = (JSONParser,)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse who is signed out, and what is too large to be read."""
+        super().initial(request, *args, **kwargs)
+        if not request.user.is_authenticated:
+            raise exceptions.NotAuthenticated
+        if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
+            raise JudgingError(
+                f"Nothing was stored: more than {LARGEST // 2**20} MB were sent. Shorten the comment.", code="too-large"
+            )
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Tell every refusal as a sentence, a code, and all problems."""
+        if isinstance(exc, JudgingError):
+            errors = [problem._asdict() for problem in exc.problems]
+            return _refusal(exc.message, exc.code, STATUSES.get(exc.code, status.HTTP_409_CONFLICT), errors)
+        response = super().handle_exception(exc)
+        message, code = _words(exc, response.status_code)
+        return _refusal(message, code, response.status_code, [])
+
+    @property
+    def person(self) -> User:
+        """Give who is signed in; `initial` has seen to it that somebody is."""
+        if not isinstance(self.request.user, User):
+            raise exceptions.NotAuthenticated
+        return self.request.user
+
+    def require_lease(self, place: ItemBody) -> None:
+        """Let pass who was given the item, though the lease may have ended or the topic been taken away since."""
+        if not services.is_genuine(place.lease, item_id=place.item, user_id=self.person.pk):
+            self.require_topic()
+            raise JudgingError(FORGED, code="forged-lease")
+
+    def require_topic(self) -> int:
+        """Give the id of the topic to its assessor; 404 for others."""
+        path = self.kwargs
+        return assigned_topic_or_404(self.person, path["lab"], path["task"], path["query_id"]).pk
+
+    def next_item(self, topic_id: int, have: tuple[int, ...]) -> dict[str, Any] | None:
+        """Lease the next item of the topic that the page does not have, as the page shows it; None when none is left."""
+        found = services.take_next(topic_id=topic_id, user_id=self.person.pk, have=have, at=timezone.now())
+        return services.item_payload(found, lab_slug=self.kwargs["lab"]) if found else None
+
+
+def _refusal(message: str, code: str, to: int, errors: list[dict[str, Any]]) -> Response:
+    return Response({"message": message, "code": code, "errors": errors}, status=to)
+
+
+def _words(error: Exception, to: int) -> tuple[str, str]:
+    """Give the sentence and the code for a refusal of the framework's."""
+    if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
+        return "You are signed out. Sign in again in another tab, then go on here; nothing is lost.", "signed-out"
+    if to == status.HTTP_403_FORBIDDEN:
+        return "Your sign-in has changed. Sign in again in another tab, then go on here; nothing is lost.", "csrf"
+    if to == status.HTTP_404_NOT_FOUND:
+        return (
+            "There is no such topic or item among those that are yours to judge. What you typed is kept.",
+            "not-found",
+        )
+    return f"Nothing was stored: {getattr(error, 'detail', error)}", "malformed"
+
+
+@extend_schema(tags=["judging"])
+class NextApi(JudgingApi):
+    """The next item."""
+
+    @extend_schema(parameters=[answers.HAVE], responses={200: answers.NextSerializer, **answers.REFUSALS})
+    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Lease the next item of the topic to the assessor, and tell how far the topic is."""
+        given = [one for one in request.query_params.get("have", "").split(",") if one]
+        if not all(one.isascii() and one.isdigit() and 0 < int(one) <= LARGEST_ID for one in given[:200]):
+            raise JudgingError("The items at hand are given as numbers with commas between.", code="malformed")
+        topic_id = self.require_topic()
+        found = self.next_item(topic_id, tuple(map(int, given[:200])))
+        return Response({"item": found, "progress": progress_of(topic_id)._asdict()})
+
+
+@extend_schema(tags=["judging"])
+class ItemApi(JudgingApi):
+    """One item."""
+
+    @extend_schema(responses={200: answers.ItemSerializer, **answers.REFUSALS})
+    def get(self, request: Request, lab: str, task: str, query_id: str, item: int) -> Response:
+        """Give an item that waits, leased, or one that the assessor judged, to be changed."""
+        topic_id = self.require_topic()
+        found = services.take_item(item_id=item, topic_id=topic_id, user_id=self.person.pk, at=timezone.now())
+        if found is None:
+            raise Http404
+        return Response(services.item_payload(found, lab_slug=lab))
+
+
+@extend_schema(tags=["judging"])
+class JudgmentsApi(JudgingApi):
+    """The assessor's own judgments of a topic."""
+
+    @extend_schema(responses={200: answers.OwnJudgmentsSerializer, **answers.REFUSALS})
+    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """List what the assessor judged in the topic, the labels that count, in the order of the items."""
+        judged = own_judgments(self.require_topic(), self.person.pk)
+        return Response({"judgments": [services.listed_judgment(judgment) for judgment in judged]})
+
+    @extend_schema(request=answers.LabelsSerializer, responses={200: answers.SavedSerializer, **answers.REFUSALS})
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Store labels for instances of one item, and give the next item that the page does not have."""
+        body = read_labels(request.data)
+        self.require_lease(body.place)
+        outcome = services.submit_judgments(
+            user=self.person,
+            path=services.TopicPath(lab, task, query_id),
+            submission=body.submission,
+            browser=request.META.get("HTTP_USER_AGENT", ""),
+            at=timezone.now(),
+        )
+        have = (*body.place.have, body.place.item)
+        following = self.next_item(outcome.topic_id, have) if outcome.topic_id else None
+        saved = [services.saved_payload(one) for one in outcome.saved]
+        return Response({"saved": saved, "done": outcome.is_done, "next": following})
+
+
+@extend_schema(tags=["judging"])
+class LaterApi(JudgingApi):
+    """Items that are put off."""
+
+    @extend_schema(request=answers.HeldItemSerializer, responses={200: answers.FollowingSerializer, **answers.REFUSALS})
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Have an item come after all others, and give the next one."""
+        body = read_item(request.data)
+        self.require_lease(body)
+        topic_id = self.require_topic()
+        services.put_off(item_id=body.item, user_id=self.person.pk, at=timezone.now())
+        return Response({"next": self.next_item(topic_id, body.have)})
+
+
+@extend_schema(tags=["judging"])
+class LeaseApi(JudgingApi):
+    """The time that an item is the assessor's."""
+
+    @extend_schema(request=answers.HeldItemSerializer, responses={200: answers.LeaseSerializer, **answers.REFUSALS})
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Keep an item for longer; refused when another assessor has it meanwhile."""
+        body = read_item(request.data)
+        self.require_lease(body)
+        self.require_topic()
+        lease = services.renew_lease(item_id=body.item, user_id=self.person.pk, at=timezone.now())
+        return Response({"lease": lease.token, "until": lease.until})
