@@ -1,5 +1,14 @@
 """What is read for judging, about qrels, and about judgments that other visual ids touch."""
 
+from assessment.selectors.assignments import (
+    AssignmentGrid,
+    Judged,
+    TopicRow,
+    assignment_grid,
+    judged_by,
+    judging_staff,
+    topic_counts,
+)
 from assessment.selectors.guidelines import current_guideline, guideline_text
 from assessment.selectors.judging import (
     Shown,
@@ -22,13 +31,19 @@ from assessment.selectors.qrels import (
 from assessment.selectors.visualids import judged_formulas, touched_judgments
 
 __all__ = [
+    "AssignmentGrid",
+    "Judged",
     "Shown",
     "TopicJudgments",
+    "TopicRow",
     "assigned_topics",
+    "assignment_grid",
     "current_guideline",
     "free_for",
     "guideline_text",
+    "judged_by",
     "judged_formulas",
+    "judging_staff",
     "lab_fingerprint",
     "lab_summary",
     "open_items",
@@ -37,6 +52,7 @@ __all__ = [
     "qrels_frame",
     "qrels_named",
     "shown_instances",
+    "topic_counts",
     "topic_judgments",
     "touched_judgments",
     "waiting_items",

@@ -1,5 +1,6 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
+from assessment.services.assignments import Reassigned, assign_topics, review_topics, take_topics
 from assessment.services.guidelines import guideline_html, write_guideline
 from assessment.services.items import item_payload, listed_judgment, saved_payload
 from assessment.services.judging import Label, Submission, TopicPath, submit_judgments
@@ -9,8 +10,10 @@ from assessment.services.loading import LoadedLab, load_lab, load_qrels
 __all__ = [
     "Label",
     "LoadedLab",
+    "Reassigned",
     "Submission",
     "TopicPath",
+    "assign_topics",
     "guideline_html",
     "is_genuine",
     "item_payload",
@@ -19,9 +22,11 @@ __all__ = [
     "load_qrels",
     "put_off",
     "renew_lease",
+    "review_topics",
     "saved_payload",
     "submit_judgments",
     "take_item",
     "take_next",
+    "take_topics",
     "write_guideline",
 ]
