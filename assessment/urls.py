@@ -13,9 +13,13 @@ judging_patterns = [
     path("lease/", apis.LeaseApi.as_view(), name="api-judging-lease"),
 ]
 urlpatterns = [
+    path("labs/<slug:lab>/tasks/<slug:task>/judge/<str:query_id>/", views.judge, name="judge"),
+    path(
+        "labs/<slug:lab>/tasks/<slug:task>/judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"
+    ),
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
+    path("api/labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/judging/", include(judging_patterns)),
     path(
         "labs/<slug:lab>/tasks/<slug:task>/guidelines/<int:version>/", views.guideline_detail, name="guideline-detail"
     ),
-    path("api/labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/judging/", include(judging_patterns)),
 ]

@@ -56,13 +56,15 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
-GET  assessment:guideline-detail          404 404 404 404 200 200 200
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-judgments     403 415 415 415 415 415 415
 POST assessment:api-judging-later         403 415 415 415 415 415 415
 POST assessment:api-judging-lease         403 415 415 415 415 415 415
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
+GET  assessment:guideline-detail          404 404 404 404 200 200 200
+GET  assessment:judge                     302 404 404 404 200 404 404
+GET  assessment:judgment-list             302 404 404 404 200 404 404
 GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -201,9 +203,9 @@ def fill(scene: Scene, folder) -> Run:
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder))
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
-    write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     make_pool(scene.task)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
+    write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
     validate_run(run_id=run.pk, at=at)

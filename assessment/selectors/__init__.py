@@ -29,13 +29,16 @@ from assessment.selectors.qrels import (
     topic_judgments,
 )
 from assessment.selectors.visualids import judged_formulas, touched_judgments
+from assessment.selectors.work import LABELS, TopicWork, judged_rows, next_topic, work_on
 
 __all__ = [
+    "LABELS",
     "AssignmentGrid",
     "Judged",
     "Shown",
     "TopicJudgments",
     "TopicRow",
+    "TopicWork",
     "assigned_topics",
     "assignment_grid",
     "current_guideline",
@@ -43,9 +46,11 @@ __all__ = [
     "guideline_text",
     "judged_by",
     "judged_formulas",
+    "judged_rows",
     "judging_staff",
     "lab_fingerprint",
     "lab_summary",
+    "next_topic",
     "open_items",
     "own_judgments",
     "progress_of",
@@ -56,4 +61,5 @@ __all__ = [
     "topic_judgments",
     "touched_judgments",
     "waiting_items",
+    "work_on",
 ]

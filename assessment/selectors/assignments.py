@@ -16,13 +16,15 @@ from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
 from assessment.selectors.judging import STAFF
 
+NO_PACE = Pace()
+
 
 @dataclass(frozen=True)
 class Judged:
     """What a person judged of a topic: items, their pace, how many of them lately, from when to when."""
 
     items: int = 0
-    pace: Pace = Pace()
+    pace: Pace = NO_PACE
     lately: int = 0
     first: datetime | None = None
     last: datetime | None = None
@@ -175,7 +177,7 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
     """Count items by topic: all, those done, and those left in pools that are open."""
     left = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
     found = items.order_by().values_list("topic").annotate(Count("pk"), Count("done_at"), left)
-    return {topic: counts for topic, *counts in found}
+    return {topic: (total, done, waiting) for topic, total, done, waiting in found}
 
 
 def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int, int], Judged]:
@@ -201,7 +203,7 @@ def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int,
 
 
 def _together(paces: Any) -> Pace:
-    found = Pace()
+    found = NO_PACE
     for pace in paces:
         found = found.plus(pace)
     return found
