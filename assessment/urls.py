@@ -12,7 +12,12 @@ judging_patterns = [
     path("later/", apis.LaterApi.as_view(), name="api-judging-later"),
     path("lease/", apis.LeaseApi.as_view(), name="api-judging-lease"),
 ]
+_ASSIGNMENTS = "labs/<slug:lab>/tasks/<slug:task>/assignments/"
 urlpatterns = [
+    path(_ASSIGNMENTS, views.assignment_list, name="assignment-list"),
+    path(f"{_ASSIGNMENTS}apply/", views.assignment_apply, name="assignment-apply"),
+    path(f"{_ASSIGNMENTS}import/", views.assignment_import, name="assignment-import"),
+    path(f"{_ASSIGNMENTS}share/", views.assignment_share, name="assignment-share"),
     path("labs/<slug:lab>/tasks/<slug:task>/judge/<str:query_id>/", views.judge, name="judge"),
     path(
         "labs/<slug:lab>/tasks/<slug:task>/judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"

@@ -62,6 +62,12 @@ POST assessment:api-judging-judgments     403 415 415 415 415 415 415
 POST assessment:api-judging-later         403 415 415 415 415 415 415
 POST assessment:api-judging-lease         403 415 415 415 415 415 415
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
+POST assessment:assignment-apply          404 404 404 404 404 302 302
+GET  assessment:assignment-import         404 404 404 404 404 200 200
+POST assessment:assignment-import         404 404 404 404 404 200 200
+GET  assessment:assignment-list           404 404 404 404 404 200 200
+POST assessment:assignment-list           404 404 404 404 404 200 200
+POST assessment:assignment-share          404 404 404 404 404 200 200
 GET  assessment:guideline-detail          404 404 404 404 200 200 200
 GET  assessment:judge                     302 404 404 404 200 404 404
 GET  assessment:judgment-list             302 404 404 404 200 404 404

@@ -150,6 +150,11 @@ def judging_staff(lab: Lab) -> QuerySet[User]:
     return found.order_by("role", "first_name", "last_name", "username")
 
 
+def assessors_of(lab: Lab) -> QuerySet[User]:
+    """Give those who have the role of assessor in a lab."""
+    return User.objects.filter(memberships__lab=lab, memberships__role=Membership.Role.ASSESSOR)
+
+
 def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
     """Give who judges what of a task and when they will be finished, in five queries."""
     counts = topic_counts(PoolItem.objects.filter(pool__task=task))
@@ -175,26 +180,28 @@ def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
 
 def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
     """Count items by topic: all, those done, and those left in pools that are open."""
-    left = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
-    found = items.order_by().values_list("topic").annotate(Count("pk"), Count("done_at"), left)
-    return {topic: (total, done, waiting) for topic, total, done, waiting in found}
+    waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
+    counted = items.order_by().values("topic").annotate(total=Count("pk"), done=Count("done_at"), left=waiting)
+    return {
+        topic: (total, done, left) for topic, total, done, left in counted.values_list("topic", "total", "done", "left")
+    }
 
 
 def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int, int], Judged]:
     """Sum up the judgments that count by topic and person; those without a person were imported."""
-    items = "instance__item"
     found: QuerySet[Any, Any] = (
         judgments.filter(is_current=True, assessor__isnull=False)
         .order_by()
-        .values_list("instance__item__topic", "assessor")
+        .values("instance__item__topic", "assessor")
         .annotate(
-            Count(items, distinct=True),
-            Count(items, distinct=True, filter=Q(active_ms__isnull=False)),
-            Sum("active_ms", default=0),
-            Count(items, distinct=True, filter=Q(judged_at__gt=at - LATELY)),
-            Min("judged_at"),
-            Max("judged_at"),
+            items=Count("instance__item", distinct=True),
+            timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
+            time=Sum("active_ms", default=0),
+            lately=Count("instance__item", distinct=True, filter=Q(judged_at__gt=at - LATELY)),
+            first=Min("judged_at"),
+            last=Max("judged_at"),
         )
+        .values_list("instance__item__topic", "assessor", "items", "timed", "time", "lately", "first", "last")
     )
     return {
         (topic, person): Judged(count, Pace(timed, active_ms / 1000), lately, first, last)
