@@ -14,6 +14,10 @@ judging_patterns = [
 ]
 _ASSIGNMENTS = "labs/<slug:lab>/tasks/<slug:task>/assignments/"
 urlpatterns = [
+    path("labs/<slug:lab>/judging/", views.judging_home, name="judging-home"),
+    path("labs/<slug:lab>/tickets/", views.ticket_list, name="ticket-list"),
+    path("labs/<slug:lab>/tickets/<int:ticket>/", views.ticket_detail, name="ticket-detail"),
+    path("labs/<slug:lab>/tasks/<slug:task>/guidelines/", views.guideline_edit, name="guideline-edit"),
     path(_ASSIGNMENTS, views.assignment_list, name="assignment-list"),
     path(f"{_ASSIGNMENTS}apply/", views.assignment_apply, name="assignment-apply"),
     path(f"{_ASSIGNMENTS}import/", views.assignment_import, name="assignment-import"),

@@ -5,13 +5,18 @@ from assessment.selectors.assignments import (
     Judged,
     PersonRow,
     TopicRow,
-    assessors_of,
     assignment_grid,
     judged_by,
     judging_staff,
     topic_counts,
 )
-from assessment.selectors.guidelines import current_guideline, guideline_text
+from assessment.selectors.guidelines import (
+    changed_guidelines,
+    changed_lines,
+    current_guideline,
+    current_versions,
+    guideline_text,
+)
 from assessment.selectors.judging import (
     Shown,
     assigned_topics,
@@ -22,6 +27,7 @@ from assessment.selectors.judging import (
     shown_instances,
     waiting_items,
 )
+from assessment.selectors.ownwork import OwnWork, TaskJudging, own_work, task_judging
 from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
@@ -30,6 +36,7 @@ from assessment.selectors.qrels import (
     qrels_named,
     topic_judgments,
 )
+from assessment.selectors.tickets import label_now, open_tickets, own_answered_tickets, tickets_of
 from assessment.selectors.visualids import judged_formulas, touched_judgments
 from assessment.selectors.work import LABELS, TopicWork, judged_rows, next_topic, work_on
 
@@ -37,15 +44,19 @@ __all__ = [
     "LABELS",
     "AssignmentGrid",
     "Judged",
+    "OwnWork",
     "PersonRow",
     "Shown",
+    "TaskJudging",
     "TopicJudgments",
     "TopicRow",
     "TopicWork",
-    "assessors_of",
     "assigned_topics",
     "assignment_grid",
+    "changed_guidelines",
+    "changed_lines",
     "current_guideline",
+    "current_versions",
     "free_for",
     "guideline_text",
     "judged_by",
@@ -54,13 +65,19 @@ __all__ = [
     "judging_staff",
     "lab_fingerprint",
     "lab_summary",
+    "label_now",
     "next_topic",
     "open_items",
+    "open_tickets",
+    "own_answered_tickets",
     "own_judgments",
+    "own_work",
     "progress_of",
     "qrels_frame",
     "qrels_named",
     "shown_instances",
+    "task_judging",
+    "tickets_of",
     "topic_counts",
     "topic_judgments",
     "touched_judgments",

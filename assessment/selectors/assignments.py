@@ -100,6 +100,7 @@ class PersonRow:
 
     person: User
     may_judge: bool
+    is_assessor: bool
     states: dict[str, int]
     judged: int
     left: int
@@ -115,6 +116,11 @@ class AssignmentGrid:
 
     topics: list[TopicRow]
     people: list[PersonRow]
+
+    @property
+    def judges(self) -> list[PersonRow]:
+        """Give the assessors, and who else has or judged topics; other organizers could have some."""
+        return [row for row in self.people if row.is_assessor or row.states or row.judged]
 
     @property
     def total(self) -> int:
@@ -144,15 +150,10 @@ class AssignmentGrid:
 
 
 def judging_staff(lab: Lab) -> QuerySet[User]:
-    """Give those who may judge in a lab, assessors before organizers, each once."""
+    """Give those who may judge in a lab, assessors before organizers, each once with the first of their roles as `role`."""
     roles = Membership.objects.filter(lab=lab, role__in=STAFF)
     found = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
     return found.order_by("role", "first_name", "last_name", "username")
-
-
-def assessors_of(lab: Lab) -> QuerySet[User]:
-    """Give those who have the role of assessor in a lab."""
-    return User.objects.filter(memberships__lab=lab, memberships__role=Membership.Role.ASSESSOR)
 
 
 def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
@@ -248,6 +249,7 @@ def _person_row(grid: AssignmentGrid, person: User, pace: Pace, *, may_judge: bo
     return PersonRow(
         person=person,
         may_judge=may_judge,
+        is_assessor=getattr(person, "role", "") == Membership.Role.ASSESSOR,
         states={state: states.count(state) for state in dict.fromkeys(states)},
         judged=sum(share.judged.items for share in shares),
         left=sum(share.left for _, share in mine),

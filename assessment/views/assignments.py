@@ -50,6 +50,7 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "form": form,
         "chosen": request.POST.getlist("topics"),
         "person": request.POST.get("person", ""),
+        "states": ("not-begun", "in-progress", "done", "in-review"),
         "grid": selectors.assignment_grid(found, at=now),
     }
     return render(request, "assessment/assignment_list.html", context)
@@ -97,8 +98,7 @@ def assignment_share(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Suggest who takes the topics that nobody has, so that the assessors have about the same number of items left."""
     found = organized_task_or_404(request.user, lab, task)
     grid = selectors.assignment_grid(found, at=timezone.now())
-    assessors = set(selectors.assessors_of(found.lab))
-    people = [row for row in grid.people if row.person in assessors]
+    people = [row for row in grid.people if row.is_assessor]
     if not people:
         messages.error(request, "The lab has no assessor yet. Grant somebody the role on the page People first.")
         return redirect("assessment:assignment-list", lab=lab, task=task)
