@@ -9,7 +9,7 @@ class AnswerForm(forms.Form):
     """What the assessor is told, and whether they judge the item again."""
 
     answer = forms.CharField(
-        label="Answer",
+        label="Your answer",
         widget=forms.Textarea(attrs={"rows": 5}),
         max_length=10_000,
         help_text="The assessor reads it beside their topics.",

@@ -17,6 +17,7 @@ from assessment import selectors
 from assessment.selectors import OwnWork, PersonRow, TaskJudging, TopicRow
 
 register = template.Library()
+NOTHING = SafeString('<td class="person"></td>')
 
 
 @register.filter
@@ -40,7 +41,7 @@ def share_cell(row: TopicRow, person: PersonRow) -> SafeString:
     """
     share = row.shares.get(person.person.pk)
     if share is None:
-        return format_html('<td class="person"></td>')
+        return NOTHING
     count, name, words = share.judged.items, person.person.name, row.state.replace("-", " ")
     if share.assignment is None:
         return format_html(

@@ -23,7 +23,9 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
         raise Http404
     work = selectors.own_work(user, [found], at=timezone.now()).get(found.pk)
     tasks = list({row.topic.task_id: row.topic.task for row in work.rows}.values()) if work else []
-    rows = [(row, row.shares[user.pk].judged) for row in work.rows] if work else []
+    rows = (
+        [(row, row.shares[user.pk].judged) for row in sorted(work.rows, key=lambda row: not row.left)] if work else []
+    )
     context = {
         "lab": found,
         "work": work,
