@@ -220,7 +220,7 @@ def fill(scene: Scene, folder) -> Run:
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
-    raise_ticket(scene.assessor, PoolInstance.objects.filter(item__topic__task=scene.task).first())
+    raise_ticket(scene.assessor, PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first())
     write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
