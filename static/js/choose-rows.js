@@ -1,17 +1,13 @@
-// A table whose rows are ticked: [data-choose-all=ID] becomes a box for all rows that the filter shows, Shift ticks a
-// range, and the .choose-count of [data-choose=ID] counts. Without this script rows are ticked one by one.
+// A table whose rows are ticked: the box [data-choose-all=ID] is for all rows that the filter shows, Shift ticks a range,
+// and the .choose-count of [data-choose=ID] counts. Without this script rows are ticked one by one.
 
 for (const bar of document.querySelectorAll("[data-choose]")) {
   const table = document.getElementById(bar.dataset.choose);
-  const place = document.querySelector(`[data-choose-all="${table.id}"]`);
+  const all = document.querySelector(`[data-choose-all="${table.id}"]`);
   const count = bar.querySelector(".choose-count");
   const hint = count.textContent;
   const boxes = () => [...table.querySelectorAll("tbody input[type=checkbox]")];
   const shown = () => boxes().filter((box) => !box.closest("tr").hidden);
-  const all = Object.assign(document.createElement("input"), { type: "checkbox" });
-  const label = document.createElement("label");
-  label.append(all, ...place.childNodes);
-  place.append(label);
   let last = null;
 
   const tell = () => {
