@@ -16,6 +16,12 @@ pool_patterns = [
     path("<int:number>/open/", views.pool_open, name="pool-open"),
     path("<int:number>/discard/", views.pool_discard, name="pool-discard"),
 ]
+assignment_patterns = [
+    path("", views.assignment_list, name="assignment-list"),
+    path("apply/", views.assignment_apply, name="assignment-apply"),
+    path("import/", views.assignment_import, name="assignment-import"),
+    path("share/", views.assignment_share, name="assignment-share"),
+]
 qrels_patterns = [
     path("", views.qrels_list, name="qrels-list"),
     path("draft/", views.qrels_draft, name="qrels-draft"),
@@ -32,7 +38,12 @@ judging_patterns = [
 ]
 urlpatterns = [
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
+    path("labs/<slug:lab>/judging/", views.judging_home, name="judging-home"),
+    path("labs/<slug:lab>/tickets/", views.ticket_list, name="ticket-list"),
+    path("labs/<slug:lab>/tickets/<int:ticket>/", views.ticket_detail, name="ticket-detail"),
     path(f"{_TASK}pools/", include(pool_patterns)),
+    path(f"{_TASK}assignments/", include(assignment_patterns)),
+    path(f"{_TASK}guidelines/", views.guideline_edit, name="guideline-edit"),
     path(f"{_TASK}guidelines/<int:version>/", views.guideline_detail, name="guideline-detail"),
     path(f"{_TASK}judge/<str:query_id>/", views.judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"),

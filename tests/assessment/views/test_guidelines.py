@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from arqlab.core.models import AuditEvent
 from assessment.selectors import current_guideline
 from assessment.services import write_guideline
 from tests.assessment.factories import NOW
@@ -37,7 +38,7 @@ def test_an_old_version_stays_and_leads_to_the_newest(assessor, organizer, clien
 def test_instructions_are_sanitized_and_typeset(assessor, client_of, task):
     write_guideline(task=task, text='<p onclick="x()">Find $a^2$.</p><script>alert(1)</script>', at=NOW, by=None)
 
-    html = client_of(assessor).get(path(1)).text
+    html = client_of(assessor).get(path(1)).text.split('id="changes"')[0]
 
     assert "onclick" not in html
     assert "alert(1)" not in html
@@ -46,3 +47,49 @@ def test_instructions_are_sanitized_and_typeset(assessor, client_of, task):
 
 def test_a_version_that_is_not_there_is_not_found(assessor, client_of, task):
     assert client_of(assessor).get(path(7)).status_code == 404
+
+
+EDIT = "/labs/arqmath-x/tasks/task1/guidelines/"
+
+
+def test_the_editor_begins_with_the_text_that_holds(organizer, client_of, task):
+    assert "is sufficient to answer the complete question" in client_of(organizer).get(EDIT).text
+
+
+def test_a_preview_is_typeset_and_saves_nothing(organizer, client_of, task):
+    page = client_of(organizer).post(EDIT, {"text": "<p>Find $a^2$.</p>", "after": 0, "preview": "yes"}).text
+
+    assert "<msup>" in page
+    assert "&lt;p&gt;Find $a^2$.&lt;/p&gt;" in page
+    assert current_guideline(task) is None
+
+
+def test_saving_makes_the_next_version_and_shows_what_changed(organizer, client_of, task):
+    client = client_of(organizer)
+    client.post(EDIT, {"text": "<p>One.</p>\r\n<p>Two.</p>", "after": 0})
+    page = client.post(EDIT, {"text": "<p>One.</p>\r\n<p>Three.</p>", "after": 1}, follow=True).text
+
+    assert "Version 2 is what assessors go by now." in page
+    changes = " ".join(page[page.index('id="changes"') :].split())
+    assert '<tr class="removed">' in changes
+    assert "&lt;p&gt;Two.&lt;/p&gt;" in changes
+    assert '<tr class="added">' in changes
+    assert "&lt;p&gt;Three.&lt;/p&gt;" in changes
+    assert AuditEvent.objects.filter(verb="guideline.write").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "said"),
+    [
+        ("  ", 1, "The guidelines are empty."),
+        ("x" * 50_001, 1, "Shorten them."),
+        ("<p>Old.</p>", 1, "Nothing was changed"),
+        ("<p>New.</p>", 0, "Somebody else wrote version 1"),
+    ],
+)
+def test_what_cannot_be_a_version_is_refused_and_what_was_typed_stays(organizer, client_of, task, text, after, said):
+    write_guideline(task=task, text="<p>Old.</p>", at=NOW, by=None)
+    page = client_of(organizer).post(EDIT, {"text": text, "after": after}).text
+
+    assert said in page
+    assert current_guideline(task).version == 1
