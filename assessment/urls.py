@@ -5,6 +5,18 @@ from django.urls import include, path
 from assessment import apis, views
 
 app_name = "assessment"
+_TASK = "labs/<slug:lab>/tasks/<slug:task>/"
+_JUDGE = f"{_TASK}judge/<str:query_id>/"
+
+pool_patterns = [
+    path("", views.pool_list, name="pool-list"),
+    path("plan/", views.pool_plan, name="pool-plan"),
+    path("freeze/", views.pool_freeze, name="pool-freeze"),
+    path("<int:number>/", views.pool_detail, name="pool-detail"),
+    path("<int:number>/close/", views.pool_close, name="pool-close"),
+    path("<int:number>/open/", views.pool_open, name="pool-open"),
+    path("<int:number>/discard/", views.pool_discard, name="pool-discard"),
+]
 judging_patterns = [
     path("next/", apis.NextApi.as_view(), name="api-judging-next"),
     path("items/<int:item>/", apis.ItemApi.as_view(), name="api-judging-item"),
@@ -13,13 +25,10 @@ judging_patterns = [
     path("lease/", apis.LeaseApi.as_view(), name="api-judging-lease"),
 ]
 urlpatterns = [
-    path("labs/<slug:lab>/tasks/<slug:task>/judge/<str:query_id>/", views.judge, name="judge"),
-    path(
-        "labs/<slug:lab>/tasks/<slug:task>/judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"
-    ),
+    path(f"{_TASK}judge/<str:query_id>/", views.judge, name="judge"),
+    path(f"{_TASK}judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"),
+    path(f"{_TASK}guidelines/<int:version>/", views.guideline_detail, name="guideline-detail"),
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
-    path("api/labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/judging/", include(judging_patterns)),
-    path(
-        "labs/<slug:lab>/tasks/<slug:task>/guidelines/<int:version>/", views.guideline_detail, name="guideline-detail"
-    ),
+    path(f"{_TASK}pools/", include(pool_patterns)),
+    path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
 ]
