@@ -172,7 +172,7 @@ def _instance(each: _Read, page: _Page) -> dict[str, Any]:
     return {
         "instance": instance.pk,
         "doc_id": _doc_id(item, instance.doc_id),
-        "heading": _heading(item, instance),
+        "heading": heading_of(item, instance.post, instance.post_id),
         "post_kind": instance.post.kind if instance.post else "",
         "title_html": html(each.title),
         "html": _missing(each, item) + html(each.body),
@@ -181,11 +181,11 @@ def _instance(each: _Read, page: _Page) -> dict[str, Any]:
     }
 
 
-def _heading(item: PoolItem, instance: ShownInstance) -> str:
+def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     """Name what is judged: an assessor must not learn which system wrote an answer."""
     if item.kind == PoolItem.Kind.ANSWERS:
         return "Written answer"
-    return f"{instance.post.get_kind_display() if instance.post else ''} post {instance.post_id}".strip().capitalize()
+    return f"{post.get_kind_display() if post else ''} post {post_id}".strip().capitalize()
 
 
 def _missing(each: _Read, item: PoolItem) -> str:
