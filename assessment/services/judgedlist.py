@@ -46,9 +46,11 @@ def _beginning(clean_html: str) -> SafeString:
     parts: list[str] = []
     room = EXCERPT
     for piece in pieces(clean_html):
+        is_text = isinstance(piece, str)
         text = " ".join(piece.split()) if isinstance(piece, str) else piece.latex
         room -= len(text)
-        parts.append(text[:room] + "…" if room < 0 else text if isinstance(piece, str) else render_formula(text))
         if room < 0:
+            parts.append(f"{text[:room]}…" if is_text else "…")
             break
+        parts.append(text if is_text else render_formula(text))
     return format_html_join(" ", "{}", ((part,) for part in parts))

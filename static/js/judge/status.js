@@ -68,6 +68,8 @@ export class Status {
   }
 
   #lastSaved() {
+    const { refused } = this.outbox;
+    if (refused.length) return `${refused.length} not saved`;
     return this.savedAt ? `saved ${this.savedAt.toLocaleTimeString("en-GB")}` : "all saved";
   }
 
