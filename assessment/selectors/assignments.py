@@ -14,9 +14,9 @@ from arqlab.core.models import Lab, Membership, Task, Topic, User
 from arqlab.ir.forecast import LATELY, Pace, expected_seconds, finishes
 from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
-from assessment.selectors.judging import STAFF
 
 NO_PACE = Pace()
+JUDGES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class AssignmentGrid:
 
 def judging_staff(lab: Lab) -> QuerySet[User]:
     """Give those who may judge in a lab, assessors before organizers, each once with the first of their roles as `role`."""
-    roles = Membership.objects.filter(lab=lab, role__in=STAFF)
+    roles = Membership.objects.filter(lab=lab, role__in=JUDGES)
     found = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
     return found.order_by("role", "first_name", "last_name", "username")
 

@@ -152,12 +152,12 @@ def _instance(item: PoolItem, each: _Read, formulas: Mapping[Key, Typeset], lab_
         "post_kind": instance.shown_post.kind if instance.shown_post else "",
         "title_html": compose(each.title, formulas=formulas, highlight=marked),
         "html": NOT_HELD if is_missing else compose(each.body, formulas=formulas, highlight=marked),
-        "thread_url": thread_url(item, instance, lab_slug),
+        "thread_url": _thread_url(item, instance, lab_slug),
         "judgment": judgment_payload(current) if current else None,
     }
 
 
-def thread_url(item: PoolItem, instance: PoolInstance, lab_slug: str) -> str:
+def _thread_url(item: PoolItem, instance: PoolInstance, lab_slug: str) -> str:
     """Give the address of the thread with the instance marked; nothing where there is no thread."""
     if instance.shown_post is None:
         return ""
