@@ -202,6 +202,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
+    "typeset-pools": {"task": "assessment.tasks.typeset_pools", "schedule": 10.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }

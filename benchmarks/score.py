@@ -86,8 +86,8 @@ def database(folder: Path) -> None:
 
     call_command("migrate", verbosity=0)
     from arqlab.core.models import Lab, Task, Team
+    from arqlab.core.services.storing import insert_rows
     from assessment.models import Qrel, QrelSet
-    from evaluation.services.storing import insert_rows
     from submissions.models import Run, Upload
 
     lab = Lab.objects.create(slug="benchmark", name="Benchmark", protocol="arqmath-3")

@@ -14,7 +14,10 @@ def sweep_columns() -> None:
     services.sweep_columns(at=timezone.now())
 
 
-@app.task
+@app.task(time_limit=int(services.INDEX_CLAIM.total_seconds()) - 30)
 def index_waiting() -> None:
-    """Bring the search indexes up to date, a while at a time, so that other tasks have their turn."""
+    """Bring the search indexes up to date, a while at a time, so that other tasks have their turn.
+
+    One index of pairs is made in one piece, which may take longer than other tasks are given.
+    """
     services.index_waiting(seconds=10)

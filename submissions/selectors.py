@@ -19,10 +19,11 @@ from django.db.models.fields.files import FieldFile
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import Visitor, may_organize
 from arqlab.core.selectors import Standing, topic_ids
+from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.runfile import RunRules, repaired_run
 from arqlab.ir.upload import MAX_RUN_BYTES, Unpacked, unpack
-from collection.selectors import collection_of, formulas_frame, posts_frame
+from collection.selectors import collection_of, formulas_frame, posts_frame, scan_columns
 from submissions.models import Run, RunProblem
 
 FEWEST_LINES = 100_000
@@ -156,6 +157,20 @@ def run_bytes(run: Run) -> bytes:
 def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Give the index of a valid run (columns of `arqlab.ir.runfile.RunReport.index`), or some columns of it."""
     return _read_parquet(run.index, columns)
+
+
+def items_of(run: Run, task: Task) -> ItemKind:
+    """Say what the items of a run are: as its team says, else as they were found, else as the task has them."""
+    return ItemKind(run.items or run.report.get("items") or task.trec_items)
+
+
+def ordered_index(run: Run, *, order: str, columns: Sequence[str] = ("topic", "item")) -> pl.LazyFrame:
+    """Give columns of a valid run's index, and `order`, in the order that its task asks for now; read when collected."""
+    index = scan_columns(run.index)
+    if run.report.get("order") != order:
+        # Validated when the task had another order, or before reports said which.
+        index = with_order(index.collect(), by="rank" if order == "rank" else "score").lazy()
+    return index.select(*columns, "order")
 
 
 def run_occurrences(run: Run) -> pl.DataFrame:

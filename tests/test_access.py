@@ -56,6 +56,20 @@ POST account_set_password                      302 302 302 302 302 302 302
 GET  account_signup                            200 302 302 302 302 302 302
 POST account_signup                            200 302 302 302 302 302 302
 GET  admin:index                               302 302 302 302 302 302 200
+GET  assessment:pool-detail               404 404 404 404 404 200 200
+GET  assessment:pool-freeze               404 404 404 404 404 200 200
+POST assessment:pool-freeze               404 404 404 404 404 422 422
+GET  assessment:pool-list                 404 404 404 404 404 200 200
+GET  assessment:pool-plan                 404 404 404 404 404 200 200
+POST assessment:pool-close                404 404 404 404 404 302 302
+POST assessment:pool-discard              404 404 404 404 404 302 302
+POST assessment:pool-open                 404 404 404 404 404 302 302
+POST assessment:qrels-current             404 404 404 404 404 302 302
+GET  assessment:qrels-detail              404 404 404 404 404 200 200
+GET  assessment:qrels-diff                404 404 404 404 404 200 200
+GET  assessment:qrels-draft               404 404 404 404 404 200 200
+GET  assessment:qrels-list                404 404 404 404 404 200 200
+POST assessment:qrels-list                404 404 404 404 404 200 200
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-judgments     403 415 415 415 415 415 415
@@ -190,6 +204,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "query_id": "A.1",
         "post_id": "1",
         "version": 1,
+        "number": 1,
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from arqlab.demo import tokens
 from arqlab.ir.postrecords import PostRecord
 from arqlab.ir.postrecords import read_posts as read_file
+from arqlab.ir.posttext import TextFormula, text_formulas
 from arqlab.ir.records import Topic
 from arqlab.ir.topicfile import read_topics
 from arqlab.ir.topicwriter import TopicFormula, write_topic_formulas
@@ -53,7 +54,7 @@ def index_topics(topics: Sequence[Topic]) -> list[TopicFormula]:
         TopicFormula(formula.formula_id, topic.query_id, THREADS.get(topic.query_id, ""), kind, formula.latex)
         for topic in topics
         for kind, text in (("title", topic.title), ("body", topic.body))
-        for formula in tokens.formulas(text)
+        for formula in text_formulas(text)
     ]
 
 
@@ -77,9 +78,9 @@ def index_formulas(posts: Sequence[Post]) -> list[Formula]:
     ]
 
 
-def _formulas(post: Post) -> list[tuple[str, tokens.TextFormula]]:
-    title = [("title", formula) for formula in tokens.formulas(post.title)]
-    return title + [(post.kind, formula) for formula in tokens.formulas(post.body)]
+def _formulas(post: Post) -> list[tuple[str, TextFormula]]:
+    title = [("title", formula) for formula in text_formulas(post.title)]
+    return title + [(post.kind, formula) for formula in text_formulas(post.body)]
 
 
 def write_index(formulas: Sequence[Formula]) -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 from arqlab.demo import tokens, weighting
 from arqlab.demo.posts import FOLDER, Formula, Post
 from arqlab.demo.weighting import Scores
+from arqlab.ir.posttext import text_formulas
 from arqlab.ir.records import Topic
 
 DataUsed = Literal["text", "math", "both"]
@@ -155,7 +156,7 @@ def _queries(topics: Sequence[Topic], data: DataUsed, title: int) -> list[list[s
 @cache
 def _bag(html: str, data: DataUsed) -> list[str]:
     """Give the tokens of a text; those of its formulas are marked, so that the sign n is not the word n."""
-    math = [] if data == "text" else [f"${sign}" for found in tokens.formulas(html) for sign in _grams(found.latex, 2)]
+    math = [] if data == "text" else [f"${sign}" for found in text_formulas(html) for sign in _grams(found.latex, 2)]
     return math if data == "math" else tokens.words(html) + math
 
 

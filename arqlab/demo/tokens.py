@@ -1,11 +1,9 @@
-"""What the demo's systems see of a post: its words, its formulas, and the tokens of a formula's LaTeX."""
+"""What the demo's systems see of a post: its words, and the tokens of its formulas' LaTeX."""
 
 import re
-from html import unescape
-from typing import NamedTuple
 
-_MATH = re.compile(r'<span class="math-container" id="([^"]+)">(.*?)</span>', re.DOTALL)
-_TAG = re.compile(r"<[^>]+>")
+from arqlab.ir.posttext import plain_text
+
 _WORD = re.compile(r"[a-z]{2,}")
 _LATEX = re.compile(r"\\[A-Za-z]+|\\.|[0-9]+|\S")
 _DIGITS_APART = re.compile(r"\\[A-Za-z]+|\\.|\S")
@@ -37,22 +35,9 @@ _STOPWORDS = frozenset(
 )
 
 
-class TextFormula(NamedTuple):
-    """One formula as it stands in the text: its id and its LaTeX without the dollar signs."""
-
-    formula_id: str
-    latex: str
-
-
-def formulas(html: str) -> list[TextFormula]:
-    """Give the formulas of a post's HTML, in the order of the text (the collection's markup, protocol §2)."""
-    return [TextFormula(found[1], unescape(found[2]).strip("$")) for found in _MATH.finditer(html)]
-
-
 def words(html: str) -> list[str]:
     """Give the words of a post's HTML outside its formulas: lower case, no stop words, plurals cut to singulars."""
-    text = unescape(_TAG.sub(" ", _MATH.sub(" ", html))).lower()
-    return [_singular(word) for word in _WORD.findall(text) if word not in _STOPWORDS]
+    return [_singular(word) for word in _WORD.findall(plain_text(html).lower()) if word not in _STOPWORDS]
 
 
 def _singular(word: str) -> str:

@@ -85,19 +85,21 @@ def kind_of(path: Path) -> str | None:
 def opened(path: Path, kind: str) -> Iterator[Source]:
     """Open a file of a dump, or that of a kind in a folder or archive, which is unpacked to a temporary file.
 
-    Raises FileRefusedError when there is none, or it cannot be opened.
+    Raises FileRefusedError when there is none, or it cannot be opened. What is damaged further on raises one of
+    `READ_ERRORS` when that is read.
     """
     with ExitStack() as stack:
         path = _in_folder(path, kind) if path.is_dir() else path
         try:
             if path.suffix.lower() == ".7z":
                 file: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
-                _unpack(path, kind, file)
+                unpacked: _Bytes = _Salvaged(file, _unpack(path, kind, file))
             else:
                 file = stack.enter_context(path.open("rb"))
+                unpacked = _unpacked(file, path)
             size = file.seek(0, 2)
             file.seek(0)
-            source = Source(_recoded(_unpacked(file, path)), file, size)
+            source = Source(_recoded(unpacked), file, size)
         except READ_ERRORS as error:
             todo = "Give a file that is there and whole, plain or packed as .gz, .bz2 or .7z."
             raise FileRefusedError([Problem(path.name, None, str(error), f"a readable {kind} file", todo)]) from error
@@ -161,7 +163,18 @@ def _archive(path: Path) -> Iterator["SevenZipFile"]:
         raise FileRefusedError([Problem(path.name, None, found, "a whole 7z archive", todo)]) from error
 
 
-def _unpack(path: Path, kind: str, file: BinaryIO) -> None:
+def _unpack(path: Path, kind: str, file: BinaryIO) -> OSError | None:
+    """Write the member of a kind to a file; gives the fault before which a part of it could be unpacked, if any."""
+    try:
+        _extract(path, kind, file)
+    except FileRefusedError as refused:
+        if not file.tell():
+            raise
+        return OSError(refused.problems[0].found)
+    return None
+
+
+def _extract(path: Path, kind: str, file: BinaryIO) -> None:
     with _archive(path) as archive:
         member = _member(archive.getnames(), kind)
         if member is None:
@@ -201,6 +214,20 @@ class _Member:
 
     def close(self) -> None:
         """Leave the file open: it is read next."""
+
+
+class _Salvaged:
+    """Bytes of a member's file, and after them the fault that ended it, if any."""
+
+    def __init__(self, file: BinaryIO, fault: OSError | None) -> None:
+        self._file, self._fault = file, fault
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Give as many bytes, fewer at the end; raises the fault when it is reached."""
+        part = self._file.read(size)
+        if self._fault and not part:
+            raise self._fault
+        return part
 
 
 class _Recoded:

@@ -7,8 +7,14 @@ Measures are in ir_measures notation, the main one first, without `rel`: it is t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from arqlab.ir.records import ItemKind, TaskKind
+
+PoolMethod = Literal["depth", "rank-by-rank", "none"]
+RunKind = Literal["primary", "alternate", "manual", "baseline-primary", "baseline-alternate"]
+BaselineDepth = Literal["primary", "alternate", "marked"]
+InstancePolicy = Literal["runs", "reciprocal-rank", "threads"]
 
 PRIMES = ("nDCG(judged_only=True)@1000", "AP(judged_only=True)", "P(judged_only=True)@10")
 """nDCG', MAP' and P'@10: the measures of all three ARQMath labs."""
@@ -21,23 +27,42 @@ _BESIDES = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@15"
 class PoolProtocol:
     """How deep each kind of run goes into the pool (protocol §5). Depths count posts, or visually distinct formulas.
 
-    `method` is depth (the top of every run), rank-by-rank (until `size` instances), or none (a known item).
+    `method` is depth (the top of every run), rank-by-rank (until `size` items), or none (a known item).
     `instance_policy` chooses the instances of a formula that are judged: runs, reciprocal-rank, or threads.
     """
 
-    method: str = "depth"
+    method: PoolMethod = "depth"
     primary: int = 0
     alternate: int = 0
-    baseline: int = 0
-    size: int | None = None
+    manual: int | None = None
+    """The depth of manual runs; None where a manual run goes by its primary or alternate mark."""
+    baselines: BaselineDepth = "primary"
+    """Whether baselines go as deep as primary or as alternate runs, or each by its own mark."""
+    size: int = 0
     visually_distinct: bool = False
     instances: int = 5
-    instance_policy: str = "reciprocal-rank"
+    instance_policy: InstancePolicy = "reciprocal-rank"
     extra_depth: int | None = None
     """ARQMath-1: for formulas whose answer post was judged relevant in Task 1."""
-    manual_as_primary: bool = False
+    extra_threads: bool = False
+    """ARQMath-1: the answers of the topic's own thread and of its duplicates are in too."""
     holds_written_answers: bool = False
     """ARQMath-3: Task 3's answers are mixed into Task 1's pool."""
+
+    def kind_of(self, *, is_primary: bool, is_manual: bool, is_baseline: bool) -> RunKind:
+        """Say as what a run with these marks is pooled, unless the organizer says otherwise of this one run."""
+        if is_baseline:
+            is_deep = is_primary if self.baselines == "marked" else self.baselines == "primary"
+            return "baseline-primary" if is_deep else "baseline-alternate"
+        if is_manual and self.manual is not None:
+            return "manual"
+        return "primary" if is_primary else "alternate"
+
+    def depth_of(self, kind: RunKind) -> int:
+        """Give the depth of a kind of run."""
+        if kind == "manual" and self.manual is not None:
+            return self.manual
+        return self.alternate if kind in ("alternate", "baseline-alternate") else self.primary
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +95,10 @@ class Protocol:
     tasks: Mapping[TaskKind, TaskProtocol]
 
 
-def _answers(primary: int, alternate: int, *, with_written: bool = False) -> TaskProtocol:
+def _formulas(primary: int, alternate: int, *, policy: InstancePolicy, extra_depth: int | None = None) -> TaskProtocol:
     pool = PoolProtocol(
         primary=primary,
         alternate=alternate,
-        baseline=primary,
-        # A manual run of ARQMath-3, whose pool holds the written answers too, goes by its own mark.
-        manual_as_primary=not with_written,
-        holds_written_answers=with_written,
-    )
-    return TaskProtocol(pool=pool)
-
-
-def _formulas(primary: int, alternate: int, *, policy: str, extra_depth: int | None = None) -> TaskProtocol:
-    pool = PoolProtocol(
-        primary=primary,
-        alternate=alternate,
-        baseline=primary,
         visually_distinct=True,
         instance_policy=policy,
         extra_depth=extra_depth,
@@ -106,7 +118,7 @@ _WRITTEN_ANSWERS = TaskProtocol(
     measures=("AR", "P@1"),
     items=ItemKind.ANSWERS,
     answered_only=True,
-    pool=PoolProtocol(primary=1, alternate=1, baseline=1),
+    pool=PoolProtocol(primary=1, alternate=1),
 )
 _KNOWN_ITEM = TaskProtocol(
     labels=(0, 1), relevant_from=1, measures=("RR",), items=ItemKind.FORMULA_IDS, pool=PoolProtocol(method="none")
@@ -117,7 +129,7 @@ _ALL = (
         "arqmath-1",
         "ARQMath-1 (2020)",
         {
-            TaskKind.ANSWERS: _answers(50, 20),
+            TaskKind.ANSWERS: TaskProtocol(pool=PoolProtocol(primary=50, alternate=20, manual=50, extra_threads=True)),
             TaskKind.FORMULAS: _formulas(25, 10, policy="runs", extra_depth=1000),
         },
     ),
@@ -125,7 +137,7 @@ _ALL = (
         "arqmath-2",
         "ARQMath-2 (2021)",
         {
-            TaskKind.ANSWERS: _answers(45, 15),
+            TaskKind.ANSWERS: TaskProtocol(pool=PoolProtocol(primary=45, alternate=15, manual=45)),
             TaskKind.FORMULAS: _formulas(20, 10, policy="reciprocal-rank"),
         },
     ),
@@ -133,7 +145,10 @@ _ALL = (
         "arqmath-3",
         "ARQMath-3 (2022)",
         {
-            TaskKind.ANSWERS: _answers(45, 20, with_written=True),
+            # Two of five baselines were pooled as primary runs; manual runs went by their marks (004 §4.4).
+            TaskKind.ANSWERS: TaskProtocol(
+                pool=PoolProtocol(primary=45, alternate=20, baselines="marked", holds_written_answers=True)
+            ),
             TaskKind.FORMULAS: _formulas(25, 15, policy="reciprocal-rank"),
             TaskKind.WRITTEN_ANSWERS: _WRITTEN_ANSWERS,
         },
@@ -154,7 +169,7 @@ _ALL = (
         {
             # nDCG' leads: it is what the later comparisons of these runs report (003 Table 7).
             TaskKind.FORMULAS: _ntcir(
-                PoolProtocol(primary=20, alternate=20, baseline=20),
+                PoolProtocol(primary=20, alternate=20),
                 limit=1000,
                 measures=("nDCG(judged_only=True)@1000", "P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10"),
             )

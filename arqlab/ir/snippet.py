@@ -1,7 +1,8 @@
 """The part of a post that shows why it was found: the words marked, formulas whole."""
 
-from collections.abc import Collection
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from arqlab.ir.posttext import TextFormula, pieces, word_spans
@@ -9,6 +10,8 @@ from arqlab.ir.posttext import TextFormula, pieces, word_spans
 LENGTH = 260  # characters
 FORMULA_LENGTH = 12  # what a formula counts for: it is about as wide as this many letters
 BEFORE = 70  # characters shown before the first word that was found
+READ = 50_000  # characters of a text that are looked through; the site takes posts of up to 30,000
+LONGEST_FORMULA = 3_000  # characters of LaTeX; no formula of the collection is longer
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ied", "ely", "ed", "es", "ly", "s", "e", "y")
 
@@ -46,15 +49,24 @@ def snippet(
 
 
 def marked(html: str, *, found: Collection[str], formulas: Collection[str] = ()) -> list[Part]:
-    """Give a whole text word by word, blanks made one, what was found marked."""
+    """Give a text word by word, blanks made one, what was found marked.
+
+    Past `READ` characters, and where a formula is longer than `LONGEST_FORMULA`, there is a gap.
+    """
     stems, ids = {stem(word) for word in found}, set(formulas)
     parts: list[Part] = []
+    left = READ
     for piece in pieces(html):
+        if left <= 0:
+            return [*parts, Part("gap")]
         if isinstance(piece, TextFormula):
-            parts.append(Part("formula", formula=piece, is_found=piece.formula_id in ids))
+            is_long = len(piece.latex) > LONGEST_FORMULA
+            parts.append(Part("gap") if is_long else Part("formula", "", piece, piece.formula_id in ids))
+            left -= FORMULA_LENGTH
         else:
-            parts.extend(_words(piece, stems, not parts or parts[-1].text.endswith(" ")))
-    return parts
+            parts.extend(_words(piece[:left], stems, not parts or parts[-1].text.endswith(" ")))
+            left -= len(piece)
+    return parts if left >= 0 else [*parts, Part("gap")]
 
 
 def _words(text: str, stems: set[str], after_blank: bool) -> list[Part]:
@@ -78,7 +90,7 @@ def _window(parts: list[Part], length: int) -> tuple[int, int]:
     """Give start and end of the part with most different finds; the first of several, with some text before it."""
     sizes = [len(part.text) if part.formula is None else FORMULA_LENGTH for part in parts]
     finds = [place for place, part in enumerate(parts) if part.is_found]
-    start = _before(sizes, max(finds, key=lambda place: (_worth(parts, sizes, place, length), -place))) if finds else 0
+    start = _before(sizes, _richest(parts, sizes, finds, length - BEFORE)) if finds else 0
     end, size = start, 0
     while end < len(parts) and (size < length or end == start):
         size += sizes[end]
@@ -90,15 +102,20 @@ def _window(parts: list[Part], length: int) -> tuple[int, int]:
     return start, end
 
 
-def _worth(parts: list[Part], sizes: list[int], place: int, length: int) -> int:
-    size, seen = 0, set()
-    for part, wide in zip(parts[place:], sizes[place:], strict=True):
-        size += wide
-        if size > length - BEFORE:
-            break
-        if part.is_found:
-            seen.add(part.formula.latex if part.formula else stem(part.text.lower()))
-    return len(seen)
+def _richest(parts: Sequence[Part], sizes: Sequence[int], finds: Sequence[int], room: int) -> int:
+    """Give the place of the find that most different ones follow within so many characters; the first of several."""
+    ends = list(accumulate(sizes))
+    names = [part.formula.latex if part.formula else stem(part.text.lower()) for part in (parts[at] for at in finds)]
+    inside: Counter[str] = Counter()
+    richest, most, last = finds[0], 0, 0
+    for first, place in enumerate(finds):
+        while last < len(finds) and (last == first or ends[finds[last]] - ends[place] + sizes[place] <= room):
+            inside[names[last]] += 1
+            last += 1
+        if len(inside) > most:
+            richest, most = place, len(inside)
+        inside -= Counter([names[first]])
+    return richest
 
 
 def _before(sizes: list[int], place: int) -> int:
@@ -110,11 +127,11 @@ def _before(sizes: list[int], place: int) -> int:
 
 
 def joined(parts: list[Part]) -> list[Part]:
-    """Join neighbouring texts, for less HTML."""
+    """Join neighbouring texts, for less HTML, and neighbouring gaps."""
     out: list[Part] = parts[:1]
     for before, part in pairwise(parts):
-        if part.kind == before.kind == "text":
-            out[-1] = Part("text", out[-1].text + part.text)
+        if part.kind == before.kind and part.kind in ("text", "gap"):
+            out[-1] = Part(part.kind, out[-1].text + part.text)
         else:
             out.append(part)
     return out

@@ -104,13 +104,13 @@ def read_labels(data: Any) -> LabelsBody:
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST_LABELS:
         reader.tell(None, "judgments", type(rows).__name__, f"a list of 1 to {MOST_LABELS} labels")
         rows = []
-    labels = tuple(_label(reader, _dict(reader, row)) for row in rows)
+    labels = tuple(_label(reader, row) for row in rows if _dict(reader, row))
     for field in ("instance", "key"):
         if not reader.problems and len({getattr(label, field) for label in labels}) < len(labels):
             reader.tell(None, field, "the same twice", "each once")
     guideline = reader.optional(known, "guideline", most=32_767)
     reader.done()
-    return LabelsBody(place, Submission(place.item, labels, guideline))
+    return LabelsBody(place, Submission(place.item, labels, guideline, place.have))
 
 
 def _dict(reader: _Reader, data: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from assessment.apis import answers
 from assessment.apis.bodies import LARGEST_ID, ItemBody, read_item, read_labels
 from assessment.errors import JudgingError
 from assessment.permissions import assigned_topic_or_404
-from assessment.selectors import own_judgments, progress_of
+from assessment.selectors import TopicPath, own_judgments, progress_of
 
 LARGEST = 4 * 2**20  # bytes: the html of an item with a ticket, and comments that are told to be too long
 STATUSES = {
@@ -65,20 +65,24 @@ class JudgingApi(APIView):
             raise exceptions.NotAuthenticated
         return self.request.user
 
+    @property
+    def seat(self) -> services.Seat:
+        """Give who judges which topic; whether it is theirs is for `require_topic` or `require_lease` to say."""
+        path = self.kwargs
+        return services.Seat(self.person, TopicPath(path["lab"], path["task"], path["query_id"]))
+
     def require_lease(self, place: ItemBody) -> None:
         """Let pass who was given the item, though the lease may have ended or the topic been taken away since."""
-        if not services.is_genuine(place.lease, item_id=place.item, user_id=self.person.pk):
+        if not services.is_genuine(place.lease, item_id=place.item, seat=self.seat):
             self.require_topic()
             raise JudgingError(FORGED, code="forged-lease")
 
     def require_topic(self) -> int:
         """Give the id of the topic to its assessor; 404 for others."""
-        path = self.kwargs
-        return assigned_topic_or_404(self.person, path["lab"], path["task"], path["query_id"]).pk
+        return assigned_topic_or_404(self.person, *self.seat.path).pk
 
-    def next_item(self, topic_id: int, have: tuple[int, ...]) -> dict[str, Any] | None:
-        """Lease the next item of the topic that the page does not have, as the page shows it; None when none is left."""
-        found = services.take_next(topic_id=topic_id, user_id=self.person.pk, have=have, at=timezone.now())
+    def shown(self, found: services.Taken | None) -> dict[str, Any] | None:
+        """Give an item as the page shows it; None where there is none."""
         return services.item_payload(found, lab_slug=self.kwargs["lab"]) if found else None
 
 
@@ -97,7 +101,7 @@ def _words(error: Exception, to: int) -> tuple[str, str]:
             "There is no such topic or item among those that are yours to judge. What you typed is kept.",
             "not-found",
         )
-    return f"Nothing was stored: {getattr(error, 'detail', error)}", "malformed"
+    return f"Nothing was stored, as what was sent cannot be read: {getattr(error, 'detail', error)}.", "malformed"
 
 
 @extend_schema(tags=["judging"])
@@ -111,8 +115,9 @@ class NextApi(JudgingApi):
         if not all(one.isascii() and one.isdigit() and 0 < int(one) <= LARGEST_ID for one in given[:200]):
             raise JudgingError("The items at hand are given as numbers with commas between.", code="malformed")
         topic_id = self.require_topic()
-        found = self.next_item(topic_id, tuple(map(int, given[:200])))
-        return Response({"item": found, "progress": progress_of(topic_id)._asdict()})
+        have = tuple(map(int, given[:200]))
+        found = services.take_next(topic_id=topic_id, seat=self.seat, have=have, at=timezone.now())
+        return Response({"item": self.shown(found), "progress": progress_of(topic_id)._asdict()})
 
 
 @extend_schema(tags=["judging"])
@@ -123,10 +128,13 @@ class ItemApi(JudgingApi):
     def get(self, request: Request, lab: str, task: str, query_id: str, item: int) -> Response:
         """Give an item that waits, leased, or one that the assessor judged, to be changed."""
         topic_id = self.require_topic()
-        found = services.take_item(item_id=item, topic_id=topic_id, user_id=self.person.pk, at=timezone.now())
+        known = item <= LARGEST_ID
+        found = (
+            services.take_item(item_id=item, topic_id=topic_id, seat=self.seat, at=timezone.now()) if known else None
+        )
         if found is None:
             raise Http404
-        return Response(services.item_payload(found, lab_slug=lab))
+        return Response(self.shown(found))
 
 
 @extend_schema(tags=["judging"])
@@ -145,16 +153,13 @@ class JudgmentsApi(JudgingApi):
         body = read_labels(request.data)
         self.require_lease(body.place)
         outcome = services.submit_judgments(
-            user=self.person,
-            path=services.TopicPath(lab, task, query_id),
+            seat=self.seat,
             submission=body.submission,
             browser=request.META.get("HTTP_USER_AGENT", ""),
             at=timezone.now(),
         )
-        have = (*body.place.have, body.place.item)
-        following = self.next_item(outcome.topic_id, have) if outcome.topic_id else None
         saved = [services.saved_payload(one) for one in outcome.saved]
-        return Response({"saved": saved, "done": outcome.is_done, "next": following})
+        return Response({"saved": saved, "done": outcome.is_done, "next": self.shown(outcome.following)})
 
 
 @extend_schema(tags=["judging"])
@@ -167,8 +172,9 @@ class LaterApi(JudgingApi):
         body = read_item(request.data)
         self.require_lease(body)
         topic_id = self.require_topic()
-        services.put_off(item_id=body.item, user_id=self.person.pk, at=timezone.now())
-        return Response({"next": self.next_item(topic_id, body.have)})
+        services.put_off(item_id=body.item, seat=self.seat, at=timezone.now())
+        following = services.take_next(topic_id=topic_id, seat=self.seat, have=body.have, at=timezone.now())
+        return Response({"next": self.shown(following)})
 
 
 @extend_schema(tags=["judging"])
@@ -181,5 +187,5 @@ class LeaseApi(JudgingApi):
         body = read_item(request.data)
         self.require_lease(body)
         self.require_topic()
-        lease = services.renew_lease(item_id=body.item, user_id=self.person.pk, at=timezone.now())
+        lease = services.renew_lease(item_id=body.item, seat=self.seat, at=timezone.now())
         return Response({"lease": lease.token, "until": lease.until})

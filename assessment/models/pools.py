@@ -30,6 +30,12 @@ class Pool(models.Model):
     frozen_at = models.DateTimeField()
     frozen_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     closed_at = models.DateTimeField(null=True, blank=True, help_text="Since then no judgment is taken.")
+    typeset_through = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        default=0,
+        help_text="The formulas of the items up to this position are typeset; empty when all are.",
+    )
 
     class Meta:
         ordering = ["task", "number"]
@@ -56,7 +62,7 @@ class PoolItem(models.Model):
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "formula"
         ANSWERS = ItemKind.ANSWERS.value, "written answer"
 
-    pool = models.ForeignKey(Pool, models.CASCADE, related_name="items")
+    pool = models.ForeignKey(Pool, models.CASCADE, related_name="items", db_index=False)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="pool_items", db_index=False)
     kind = models.CharField(max_length=12, choices=Kind.choices)
     item = models.CharField(max_length=300, help_text="A post id, a visual id, or RUN:TOPIC.")
@@ -68,7 +74,7 @@ class PoolItem(models.Model):
     leased_until = models.DateTimeField(null=True)
 
     class Meta:
-        ordering = ["pool", "topic", "position"]
+        ordering = ["pool_id", "topic_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["pool", "topic", "item"], name="item_once_per_pool"),
             models.UniqueConstraint(fields=["pool", "topic", "position"], name="position_once_per_pool"),
@@ -98,7 +104,7 @@ class PoolInstance(models.Model):
     shown_post = models.ForeignKey(Post, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
-        ordering = ["item", "position"]
+        ordering = ["item_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["item", "doc_id"], name="instance_once_per_item"),
             models.UniqueConstraint(fields=["item", "position"], name="instance_position_once_per_item"),

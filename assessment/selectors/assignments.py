@@ -16,7 +16,6 @@ from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
 
 NO_PACE = Pace()
-JUDGES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ class AssignmentGrid:
 
 def judging_staff(lab: Lab) -> QuerySet[User]:
     """Give those who may judge in a lab, assessors before organizers, each once with the first of their roles as `role`."""
-    roles = Membership.objects.filter(lab=lab, role__in=JUDGES)
+    roles = Membership.objects.filter(lab=lab, role__in=(Membership.Role.ASSESSOR, Membership.Role.ORGANIZER))
     found = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
     return found.order_by("role", "first_name", "last_name", "username")
 

@@ -1,18 +1,24 @@
-"""What is read for judging: the topics and items of an assessor, and the judgments that count for them."""
+"""What is read for judging: the topics of an assessor, how far they are, and the assessor's own judgments."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
-from arqlab.core.models import Membership, Topic
+from arqlab.core.models import Topic
 from arqlab.core.permissions import Visitor
-from assessment.models import Assignment, Judgment, PoolInstance, PoolItem
+from assessment.models import Judgment, Pool, PoolItem
 
-STAFF = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
+# The topics that a person judges now. Who has no role in the lab any more judges nothing there.
+ASSIGNED = """
+    SELECT given.topic_id FROM assessment_assignment given
+    JOIN core_topic asked ON asked.id = given.topic_id
+    JOIN core_task within ON within.id = asked.task_id
+    JOIN core_membership held ON held.lab_id = within.lab_id AND held.user_id = given.assessor_id
+    WHERE given.assessor_id = %s AND given.ended_at IS NULL AND held.role IN ('assessor', 'organizer')
+"""
 
 
 class Progress(NamedTuple):
@@ -24,46 +30,14 @@ class Progress(NamedTuple):
 
 
 def assigned_topics(user: Visitor) -> QuerySet[Topic]:
-    """Give the topics that an assessor judges now. Who has no role in the lab any more judges nothing there."""
-    if user.pk is None:
-        return Topic.objects.none()
-    open_ones = Assignment.objects.filter(topic=OuterRef("pk"), assessor_id=user.pk, ended_at=None)
-    if user.is_superuser:
-        return Topic.objects.filter(Exists(open_ones))
-    roles = Membership.objects.filter(lab=OuterRef("task__lab"), user_id=user.pk, role__in=STAFF)
-    return Topic.objects.filter(Exists(open_ones), Exists(roles))
-
-
-def free_for(user_id: int, *, at: datetime) -> Q:
-    """Say of items that no other assessor has one on the page."""
-    return Q(leased_until=None) | Q(leased_until__lte=at) | Q(leased_to=user_id)
+    """Give the topics that a person judges now."""
+    assigned = RawSQL(ASSIGNED, [user.pk])  # noqa: S611  # our words
+    return Topic.objects.filter(pk__in=assigned) if user.pk else Topic.objects.none()
 
 
 def open_items(topic_id: int) -> QuerySet[PoolItem]:
     """Give the items of a topic in the pools that take judgments."""
-    return PoolItem.objects.filter(topic=topic_id, pool__closed_at=None)
-
-
-def waiting_items(topic_id: int, user_id: int, *, at: datetime, have: Collection[int]) -> QuerySet[PoolItem]:
-    """Give the items that an assessor may take next but for those that the page has, in no order."""
-    return open_items(topic_id).filter(free_for(user_id, at=at), done_at=None).exclude(pk__in=have)
-
-
-class Shown(NamedTuple):
-    """An instance with its item and post, and the judgment that counts, if there is one."""
-
-    instance: PoolInstance
-    current: Judgment | None
-
-
-def shown_instances(items: Collection[int] | QuerySet[PoolItem]) -> tuple[Shown, ...]:
-    """Give the instances of items in their order, with all that a page shows of them, in one query."""
-    found: QuerySet[Any] = PoolInstance.objects.filter(item__in=items).annotate(
-        current=FilteredRelation("judgments", condition=Q(judgments__is_current=True))
-    )
-    rows = found.select_related("item", "shown_post", "current").order_by("position")
-    # Django sets no attribute where the join found nothing.
-    return tuple(Shown(row, getattr(row, "current", None)) for row in rows)
+    return PoolItem.objects.filter(topic=topic_id, pool__in=Pool.objects.filter(closed_at=None))
 
 
 def progress_of(topic_id: int) -> Progress:
@@ -79,5 +53,10 @@ def own_judgments(topic_id: int, user_id: int) -> QuerySet[Judgment]:
         Judgment.objects.filter(instance__item__topic=topic_id, assessor=user_id, is_current=True)
         .select_related("instance__item__pool")
         .order_by("instance__item__pool__number", "instance__item__position", "instance__position")
-        .annotate(number=F("instance__item__position"))
     )
+
+
+def is_judged_by(user_id: int, item_id: int) -> bool:
+    """Say whether an item is done and an assessor's own labels count in it."""
+    own = Judgment.objects.filter(instance__item=item_id, assessor=user_id, is_current=True)
+    return own.filter(instance__item__done_at__isnull=False).exists()

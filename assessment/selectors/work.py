@@ -29,6 +29,11 @@ class TopicWork(NamedTuple):
         """Give the mean active time of an item in seconds; 0 where none was timed."""
         return round(self.active_ms / self.timed_items / 1000) if self.timed_items else 0
 
+    @property
+    def seconds_left(self) -> int:
+        """Give what the items without a label take at that pace."""
+        return round(self.active_ms / 1000 * (self.total - self.done) / self.timed_items) if self.timed_items else 0
+
 
 def work_on(topic: Topic, user: User) -> TopicWork:
     """Sum up an assessor's judgments of a topic that count."""

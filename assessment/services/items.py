@@ -2,78 +2,79 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple
-
-from django.urls import reverse
+from urllib.parse import quote, urlencode
 
 from arqlab.core.html.cleaning import clean_post
-from arqlab.core.html.posthtml import Key, PostText, compose, keys_of, one_formula, read_text
+from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys_of, one_formula, read_text
 from arqlab.core.maths.definitions import Definitions
 from arqlab.core.maths.typesetting import Typeset
 from arqlab.core.services import typeset_formulas
 from assessment.models import Judgment, PoolInstance, PoolItem
-from assessment.selectors import Shown
+from assessment.selectors import ShownInstance, ShownItem
 from assessment.services.judging import SavedLabel
 from assessment.services.leases import Taken
 from collection.models import Post
+from collection.services import local_pages, page_of
 
 NOT_HELD = (
     '<p class="notice">The collection does not hold this post, so there is nothing to judge. '
     "Choose System failure and the organizers will look after it.</p>"
 )
+NOT_FOUND = (
+    '<p class="notice">The formula to be judged was not found in this post, so none is marked. '
+    "Choose System failure and the organizers will look after it.</p>"
+)
+# Of a written answer: a formula, which keeps its lines, or the end of a line or paragraph.
+_LINES = re.compile(r'(<span class="math-container"[^>]*>[^<]*</span>)|\n\s*')
+_BREAKS = ("<br>", "</p><p>")
 
 
 class _Read(NamedTuple):
     """The texts of an instance, their formulas not yet typeset."""
 
-    shown: Shown
+    instance: ShownInstance
     title: PostText
     body: PostText
 
+    @property
+    def formulas(self) -> dict[str, str]:
+        """Give the LaTeX of the formulas by their ids."""
+        return {formula.formula_id: formula.latex for text in (self.title, self.body) for formula in text.formulas}
+
+
+class _Page(NamedTuple):
+    """What the texts of an item are composed with."""
+
+    item: PoolItem
+    lab_slug: str
+    formulas: Mapping[Key, Typeset]
+    links: Mapping[str, str]
+
 
 def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
-    """Give an item with its instances as JSON values; one query reads its formulas."""
-    item = found.item
-    read = [_read(item, shown) for shown in found.instances]
-    candidate = one_formula(_latex(read), Definitions()) if item.kind == PoolItem.Kind.VISUAL_IDS else read_text("")
+    """Give an item with its instances as JSON values.
+
+    One query reads its formulas; another one where its texts link to posts of the site, and one to comments.
+    """
+    item = found.shown.item
+    read = [_read(item, instance) for instance in found.shown.instances]
+    candidate = one_formula(_judged_latex(item, read), Definitions())
     texts = [candidate, *(text for each in read for text in (each.title, each.body))]
-    formulas = typeset_formulas(keys_of(texts))
+    page = _Page(item, lab_slug, typeset_formulas(keys_of(texts)), _links(read, lab_slug))
     return {
         "item": item.pk,
         "kind": item.kind,
         "name": name_of(item),
         "position": item.position,
-        "state": state_of(item),
+        "state": _state(found.shown),
         "lease": found.lease.token,
         "until": found.lease.until,
-        "formula_html": compose(candidate, formulas=formulas),
-        "instances": [_instance(item, each, formulas, lab_slug) for each in read],
-    }
-
-
-def state_of(item: PoolItem) -> str:
-    """Say whether an item is `done`, put off for `later`, or `waiting`."""
-    if item.done_at is not None:
-        return "done"
-    return "waiting" if item.later_at is None else "later"
-
-
-def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
-    """Name what is judged: an assessor must not learn which system wrote an answer."""
-    if item.kind == PoolItem.Kind.ANSWERS:
-        return "Written answer"
-    return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}"
-
-
-def judgment_payload(judgment: Judgment) -> dict[str, Any]:
-    """Give an assessor's own judgment as JSON values."""
-    return {
-        "judgment": judgment.pk,
-        "label": judgment.label,
-        "comment": judgment.comment,
-        "judged_at": judgment.judged_at,
+        "formula_html": compose(candidate, formulas=page.formulas),
+        "instances": [_instance(each, page) for each in read],
     }
 
 
@@ -100,8 +101,18 @@ def listed_judgment(judgment: Judgment) -> dict[str, Any]:
         "instance": instance.pk,
         "kind": item.kind,
         "name": name_of(item),
-        "doc_id": doc_id_of(item, instance),
+        "doc_id": _doc_id(item, instance.doc_id),
         "position": item.position,
+    }
+
+
+def judgment_payload(judgment: Judgment) -> dict[str, Any]:
+    """Give an assessor's own judgment as JSON values."""
+    return {
+        "judgment": judgment.pk,
+        "label": judgment.label,
+        "comment": judgment.comment,
+        "judged_at": judgment.judged_at,
     }
 
 
@@ -110,58 +121,86 @@ def name_of(item: PoolItem) -> str:
     return "Written answer" if item.kind == PoolItem.Kind.ANSWERS else item.item
 
 
-def doc_id_of(item: PoolItem, instance: PoolInstance) -> str:
+def _doc_id(item: PoolItem, doc_id: str) -> str:
     """Give the id of an instance in qrels; that of a written answer would tell its run."""
-    return "" if item.kind == PoolItem.Kind.ANSWERS else instance.doc_id
+    return "" if item.kind == PoolItem.Kind.ANSWERS else doc_id
 
 
-def _read(item: PoolItem, shown: Shown) -> _Read:
-    definitions, post = Definitions(), shown.instance.shown_post
+def _state(shown: ShownItem) -> str:
+    if shown.is_done:
+        return "done"
+    return "later" if shown.is_later else "waiting"
+
+
+def _read(item: PoolItem, instance: ShownInstance) -> _Read:
+    definitions, post = Definitions(), instance.post
     if item.kind == PoolItem.Kind.ANSWERS:
-        return _Read(shown, read_text(""), read_text(_written(item), definitions))
+        return _Read(instance, read_text(""), read_text(_written(item), definitions))
     if post is None:
-        return _Read(shown, read_text(""), read_text(""))
+        return _Read(instance, read_text(""), read_text(""))
     title = post.safe_title if post.kind == Post.Kind.QUESTION else ""
-    return _Read(shown, read_text(title, definitions), read_text(post.safe_body, definitions))
+    return _Read(instance, read_text(title, definitions), read_text(post.safe_body, definitions))
 
 
 def _written(item: PoolItem) -> str:
-    """Give a written answer, plain text with LaTeX, as clean HTML: blank lines part paragraphs."""
-    blocks = [block.strip() for block in item.text.replace("\r\n", "\n").split("\n\n")]
-    html = "".join(f"<p>{escape(block).replace(chr(10), '<br>')}</p>" for block in blocks if block)
-    return clean_post(html, prefix=f"w{item.pk}").html
+    """Give a written answer, plain text with LaTeX, as clean HTML: its lines and paragraphs stay, but inside formulas."""
+    clean = clean_post(escape(item.text.replace("\r", "").strip()), prefix=f"w{item.pk}").html
+    return f"<p>{_LINES.sub(lambda found: found[1] or _BREAKS[found[0].count(chr(10)) > 1], clean)}</p>"
 
 
-def _latex(read: list[_Read]) -> str:
-    """Give the LaTeX of the formula that is judged, from the first post that has it."""
-    for each in read:
-        for formula in (*each.title.formulas, *each.body.formulas):
-            if formula.formula_id == each.shown.instance.doc_id:
-                return formula.latex
-    return ""
+def _judged_latex(item: PoolItem, read: list[_Read]) -> str:
+    """Give the LaTeX of the formula that is judged, from the first post that has it; nothing for other kinds of items."""
+    if item.kind != PoolItem.Kind.VISUAL_IDS:
+        return ""
+    return next((each.formulas[each.instance.doc_id] for each in read if each.instance.doc_id in each.formulas), "")
 
 
-def _instance(item: PoolItem, each: _Read, formulas: Mapping[Key, Typeset], lab_slug: str) -> dict[str, Any]:
-    (instance, current), is_written = each.shown, item.kind == PoolItem.Kind.ANSWERS
+def _links(read: list[_Read], lab_slug: str) -> dict[str, str]:
+    """Give the local pages of the addresses in texts; the posts of an item are of one collection."""
+    addresses = addresses_of(text for each in read for text in (each.title, each.body))
+    collection = next((each.instance.post.collection_id for each in read if each.instance.post), None)
+    return local_pages(addresses, collection=collection, lab_slug=lab_slug) if addresses and collection else {}
+
+
+def _instance(each: _Read, page: _Page) -> dict[str, Any]:
+    instance, item = each.instance, page.item
     marked = frozenset({instance.doc_id} if item.kind == PoolItem.Kind.VISUAL_IDS else ())
-    is_missing = instance.shown_post is None and not is_written
+
+    def html(text: PostText) -> str:
+        return compose(text, formulas=page.formulas, links=page.links.get, highlight=marked)
+
     return {
         "instance": instance.pk,
-        "doc_id": doc_id_of(item, instance),
-        "heading": heading_of(item, instance.shown_post, instance.post_id),
-        "post_kind": instance.shown_post.kind if instance.shown_post else "",
-        "title_html": compose(each.title, formulas=formulas, highlight=marked),
-        "html": NOT_HELD if is_missing else compose(each.body, formulas=formulas, highlight=marked),
-        "thread_url": _thread_url(item, instance, lab_slug),
-        "judgment": judgment_payload(current) if current else None,
+        "doc_id": _doc_id(item, instance.doc_id),
+        "heading": heading_of(item, instance.post, instance.post_id),
+        "post_kind": instance.post.kind if instance.post else "",
+        "title_html": html(each.title),
+        "html": _missing(each, item) + html(each.body),
+        "thread_url": thread_url(item, instance, page.lab_slug) if instance.post else "",
+        "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
 
 
-def _thread_url(item: PoolItem, instance: PoolInstance, lab_slug: str) -> str:
-    """Give the address of the thread with the instance marked; nothing where there is no thread."""
-    if instance.shown_post is None:
+def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
+    """Name what is judged: an assessor must not learn which system wrote an answer."""
+    if item.kind == PoolItem.Kind.ANSWERS:
+        return "Written answer"
+    return f"{post.get_kind_display() if post else ''} post {post_id}".strip().capitalize()
+
+
+def _missing(each: _Read, item: PoolItem) -> str:
+    """Say what is not there to be judged; nothing where all is there."""
+    if item.kind == PoolItem.Kind.ANSWERS:
         return ""
-    address = reverse("collection:post-detail", args=[lab_slug, instance.post_id])
+    if each.instance.post is None:
+        return NOT_HELD
+    is_there = item.kind != PoolItem.Kind.VISUAL_IDS or each.instance.doc_id in each.formulas
+    return "" if is_there else NOT_FOUND
+
+
+def thread_url(item: PoolItem, instance: ShownInstance | PoolInstance, lab_slug: str) -> str:
+    """Give the address of the thread of a post that the collection holds, with the instance marked."""
     if item.kind != PoolItem.Kind.VISUAL_IDS:
-        return f"{address}#post-{instance.post_id}"
-    return f"{address}?formula={instance.doc_id}#formula-{instance.doc_id}"
+        return page_of(lab_slug, instance.post_id)
+    address = page_of(lab_slug, instance.post_id).partition("#")[0]
+    return f"{address}?{urlencode({'formula': instance.doc_id})}#formula-{quote(instance.doc_id)}"

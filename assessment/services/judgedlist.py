@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from arqlab.ir.posttext import plain_title, text_formulas
+from django.utils.html import escape, format_html_join
+from django.utils.safestring import SafeString
+
+from arqlab.core.html.posthtml import render_formula
+from arqlab.ir.posttext import pieces, text_formulas
 from assessment.models import Judgment, PoolItem
 from assessment.services.items import heading_of
 
-EXCERPT = 110  # characters
+EXCERPT = 80  # characters, those of LaTeX too
 
 
 class JudgedRow(NamedTuple):
-    """A judgment, the item that it is of, what the page calls the instance, its formula's LaTeX, and how a post begins."""
+    """A judgment, the item that it is of, what the page calls the instance, and its formula or how its post begins."""
 
     judgment: Judgment
     item: PoolItem
     heading: str
-    latex: str
-    excerpt: str
+    html: SafeString
 
 
 def judged_list(judgments: Iterable[Judgment]) -> list[JudgedRow]:
@@ -30,13 +33,22 @@ def judged_list(judgments: Iterable[Judgment]) -> list[JudgedRow]:
 def _row(judgment: Judgment) -> JudgedRow:
     instance, item = judgment.instance, judgment.instance.item
     post = instance.shown_post
-    latex, excerpt = "", ""
-    if item.kind == PoolItem.Kind.ANSWERS:
-        excerpt = " ".join(item.text.split())
-    elif post and item.kind == PoolItem.Kind.VISUAL_IDS:
-        found = (*text_formulas(post.safe_title), *text_formulas(post.safe_body))
-        latex = next((formula.latex for formula in found if formula.formula_id == instance.doc_id), "")
-    elif post:
-        excerpt = plain_title(post.safe_body)
-    shown = excerpt[:EXCERPT].rstrip() + "…" if len(excerpt) > EXCERPT else excerpt
-    return JudgedRow(judgment, item, heading_of(item, post, instance.post_id), latex, shown)
+    heading = heading_of(item, post, instance.post_id)
+    if item.kind != PoolItem.Kind.VISUAL_IDS:
+        return JudgedRow(judgment, item, heading, _beginning(post.safe_body if post else escape(item.text)))
+    found = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
+    latex = next((formula.latex for formula in found if formula.formula_id == instance.doc_id), "")
+    return JudgedRow(judgment, item, heading, render_formula(latex))
+
+
+def _beginning(clean_html: str) -> SafeString:
+    """Give the first words and formulas of a clean text."""
+    parts: list[str] = []
+    room = EXCERPT
+    for piece in pieces(clean_html):
+        text = " ".join(piece.split()) if isinstance(piece, str) else piece.latex
+        room -= len(text)
+        parts.append(text[:room] + "…" if room < 0 else text if isinstance(piece, str) else render_formula(text))
+        if room < 0:
+            break
+    return format_html_join(" ", "{}", ((part,) for part in parts))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
-from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet, Subquery
+from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import User
 from assessment.errors import JudgingError, Problem
-from assessment.models import Guideline, Judgment, PoolInstance, PoolItem, Ticket
-from assessment.selectors import assigned_topics
+from assessment.models import Judgment, Ticket
+from assessment.selectors import Current, Submitted, lock_next, moment, submitted_item
+from assessment.services.leases import LEASE, Seat, Taken, signed_lease
 
 ATTEMPTS = 10  # each but the last was overtaken by another submit for the same item
 SHOWN = 500_000  # characters kept of what an assessor saw; the longest post of the collection has 60,000
@@ -21,14 +21,20 @@ TICKETS = (Judgment.Label.SYSTEM_FAILURE, Judgment.Label.DO_NOT_KNOW)
 MEANWHILE = (
     "This was judged meanwhile, in another tab or by another assessor. That label counts; yours is kept beside it."
 )
-
-
-class TopicPath(NamedTuple):
-    """Where a topic stands: the slugs of lab and task, and its id."""
-
-    lab: str
-    task: str
-    query_id: str
+# One statement for both, so that a submit takes one write less. Both rows are locked before it, so that two who do this
+# with each other's items never wait for each other.
+_FINISH_AND_LEASE = """
+    UPDATE assessment_poolitem
+    SET done_at = CASE WHEN id = %(next)s THEN NULL ELSE %(at)s END,
+        leased_to_id = CASE WHEN id = %(next)s THEN %(user)s ELSE NULL END,
+        leased_until = CASE WHEN id = %(next)s THEN %(until)s ELSE NULL END
+    WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND {is_judged})
+"""
+_ALL_JUDGED = """NOT EXISTS (
+    SELECT 1 FROM assessment_poolinstance instance
+    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
+    WHERE instance.item_id = %(item)s AND judgment.id IS NULL
+)"""
 
 
 class Label(NamedTuple):
@@ -45,11 +51,13 @@ class Label(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """Labels for instances of one item, and the version of the instructions that they were judged by."""
+    """Labels for instances of one item, the version of the instructions that they were judged by, and the items that the
+    page has at hand."""
 
     item: int
     labels: tuple[Label, ...]
     guideline: int | None = None
+    have: tuple[int, ...] = ()
 
 
 class SavedLabel(NamedTuple):
@@ -61,45 +69,46 @@ class SavedLabel(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was stored, in the order of the labels; whether the item is done; the topic, where it is still assigned."""
+    """What was stored, in the order of the labels; whether the item is done; the item that comes next, leased."""
 
     saved: tuple[SavedLabel, ...]
     is_done: bool
-    topic_id: int | None
+    following: Taken | None
 
 
 class _OvertakenError(Exception):
     """Another submit for the item was stored between our reading and our writing."""
 
 
-class _Item(NamedTuple):
-    """What was read of an item: its instances with their current judgments, and the labels that came before."""
-
-    item: PoolItem
-    is_assigned: bool
-    guideline_id: int | None
-    current: Mapping[int, Judgment | None]
-    known: Mapping[UUID, Judgment]
-
-
-def submit_judgments(*, user: User, path: TopicPath, submission: Submission, browser: str, at: datetime) -> Outcome:
-    """Store labels, all or none, and say for each whether it counts; the caller has seen to the lease.
+def submit_judgments(*, seat: Seat, submission: Submission, browser: str, at: datetime) -> Outcome:
+    """Store labels, all or none, and lease the next item; the caller has seen to the lease of this one.
 
     A label whose key is known is not stored again. One for an instance that was judged since the page read it is kept
-    and does not count. Raises `JudgingError` with all problems: `not-in-pool`, `pool-closed`, `key-used`, `malformed`.
+    and does not count. Where the topic is the assessor's no more, labels are kept and nothing comes next. Raises
+    `JudgingError` with all problems: `not-in-pool`, `pool-closed`, `key-used`, `malformed`.
     """
+    known: Mapping[UUID, Judgment] = {}
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _submit(user, path, submission, browser, at)
+                return _submit(seat, submission, known, browser, at)
         except (IntegrityError, _OvertakenError):
-            _refuse_used_keys(submission)
+            known = _known(submission, seat.user)
+        except JudgingError:
+            # What was stored before is told again, also when nothing new would be taken now.
+            if known or not (known := _known(submission, seat.user)):
+                raise
     raise JudgingError("Too many people judge this item at this moment. Submit again.", code="overtaken")
 
 
-def _submit(user: User, path: TopicPath, submission: Submission, browser: str, at: datetime) -> Outcome:
-    found = _read(user, path, submission)
-    fresh = [label for label in submission.labels if label.key not in found.known]
+def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime) -> Outcome:
+    user = seat.user
+    found = submitted_item(submission.item, user_id=user.pk, guideline=submission.guideline)
+    if found is None:
+        raise JudgingError(
+            "This item is in no pool any more. Reload the page and go on with the next item.", code="not-in-pool"
+        )
+    fresh = [label for label in submission.labels if label.key not in known]
     if fresh:
         _refuse(found, submission)
     counting = {label.key for label in fresh if _counts(label, found.current[label.instance], user)}
@@ -108,54 +117,14 @@ def _submit(user: User, path: TopicPath, submission: Submission, browser: str, a
     if rows:
         Judgment.objects.bulk_create(rows.values())
     _raise_tickets(fresh, rows, browser, at)
-    return Outcome(
-        saved=tuple(_saved(rows.get(label.key) or found.known[label.key]) for label in submission.labels),
-        is_done=found.item.done_at is not None or (bool(counting) and _finish(found.item, at)),
-        topic_id=found.item.topic_id if found.is_assigned else None,
-    )
+    saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
+    is_done, following = _go_on(found, submission, seat, at)
+    return Outcome(saved, is_done, following)
 
 
-def _read(user: User, path: TopicPath, submission: Submission) -> _Item:
-    """Read an item in one query, and lock it: who judges another of its instances at the same time waits here."""
-    keys = {label.key for label in submission.labels}
-    rows = list(_instances(user, path, submission).select_for_update(of=("item",)))
-    if not rows:
-        raise JudgingError(
-            "This item is in no pool of the topic. Reload the page and go on with the next item.", code="not-in-pool"
-        )
-    # Django sets no attribute where the join found nothing.
-    judgments: list[Judgment] = [row.judgment for row in rows if hasattr(row, "judgment")]
-    current: dict[int, Judgment | None] = dict.fromkeys(row.pk for row in rows)
-    current |= {judgment.instance_id: judgment for judgment in judgments if judgment.is_current}
-    known = {judgment.key: judgment for judgment in judgments if judgment.key in keys}
-    if any(judgment.assessor_id != user.pk for judgment in known.values()):
-        raise _key_used(submission)
-    return _Item(rows[0].item, rows[0].is_assigned, rows[0].guideline, current, known)
-
-
-def _instances(user: User, path: TopicPath, submission: Submission) -> QuerySet[Any]:
-    """Give a row for each instance of the item and each judgment of it that counts or has the key of a label."""
-    keys = [label.key for label in submission.labels]
-    guidelines = Guideline.objects.filter(task=OuterRef("item__topic__task"), version=submission.guideline or 0)
-    found: QuerySet[Any] = PoolInstance.objects.filter(
-        item=submission.item,
-        item__topic__query_id=path.query_id,
-        item__topic__task__slug=path.task,
-        item__topic__task__lab__slug=path.lab,
-    )
-    annotated = found.annotate(
-        judgment=FilteredRelation("judgments", condition=Q(judgments__is_current=True) | Q(judgments__key__in=keys)),
-        is_assigned=Exists(assigned_topics(user).filter(pk=OuterRef("item__topic"))),
-        guideline=Subquery(guidelines.values("pk")),
-    )
-    unneeded = ("item__text", "item__pool__settings", "item__pool__runs", "judgment__comment", "judgment__reason")
-    rows: QuerySet[Any] = annotated.select_related("item__pool", "judgment").defer(*unneeded).order_by("position")
-    return rows
-
-
-def _refuse(found: _Item, submission: Submission) -> None:
+def _refuse(found: Submitted, submission: Submission) -> None:
     """Raise for labels that cannot be stored."""
-    if found.item.pool.closed_at is not None:
+    if found.is_closed:
         raise JudgingError(
             "This pool is closed and takes no judgments any more. What you typed stays on this page; ask the organizers.",
             code="pool-closed",
@@ -170,25 +139,23 @@ def _refuse(found: _Item, submission: Submission) -> None:
         raise JudgingError("What was judged does not belong to this item.", code="not-in-pool", problems=problems)
     if submission.guideline is not None and found.guideline_id is None:
         told = (str(submission.guideline), "a version of the task's instructions, or null", "Reload the page.")
-        raise JudgingError(
-            "There is no such version of the instructions.",
-            code="malformed",
-            problems=[Problem(None, "guideline", *told)],
-        )
+        problems = [Problem(None, "guideline", *told)]
+        raise JudgingError("There is no such version of the instructions.", code="malformed", problems=problems)
 
 
-def _counts(label: Label, current: Judgment | None, user: User) -> bool:
+def _counts(label: Label, current: Current | None, user: User) -> bool:
     """A label counts where there was none, or where it changes the assessor's own that the page showed."""
-    return current is None or (current.pk == label.seen and current.assessor_id == user.pk)
+    return current is None or (current.judgment == label.seen and current.assessor == user.pk)
 
 
-def _supersede(judgments: Iterable[Judgment | None]) -> None:
-    ids = [judgment.pk for judgment in judgments if judgment]
+def _supersede(currents: Iterable[Current | None]) -> None:
+    ids = [current.judgment for current in currents if current]
     if ids and Judgment.objects.filter(pk__in=ids, is_current=True).update(is_current=False) != len(ids):
         raise _OvertakenError
 
 
-def _row(label: Label, found: _Item, user: User, at: datetime, *, counts: bool) -> Judgment:
+def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bool) -> Judgment:
+    current = found.current[label.instance]
     return Judgment(
         instance_id=label.instance,
         assessor=user,
@@ -198,7 +165,7 @@ def _row(label: Label, found: _Item, user: User, at: datetime, *, counts: bool) 
         active_ms=label.active_ms,
         guideline_id=found.guideline_id,
         key=label.key,
-        supersedes=found.current[label.instance] if counts else None,
+        supersedes_id=current.judgment if counts and current else None,
         is_current=counts,
         judged_at=at,
     )
@@ -214,15 +181,25 @@ def _raise_tickets(labels: Iterable[Label], rows: Mapping[UUID, Judgment], brows
         Ticket.objects.bulk_create(tickets)
 
 
-def _finish(item: PoolItem, at: datetime) -> bool:
-    """Mark an item whose instances all have labels as done, and give its lease back; say whether it is.
+def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -> tuple[bool, Taken | None]:
+    """Mark the item as done when all its instances have labels, and lease the next one; say whether it is done.
 
     The item is locked, so this sees what others stored for its instances; what was read before might not.
     """
-    counting = Judgment.objects.filter(instance=OuterRef("pk"), is_current=True)
-    without = PoolInstance.objects.filter(~Exists(counting), item=OuterRef("pk"))
-    done = PoolItem.objects.filter(~Exists(without), pk=item.pk)
-    return bool(done.update(done_at=at, leased_to=None, leased_until=None))
+    have = {*submission.have, submission.item}
+    following = lock_next(found.topic_id, user_id=seat.user.pk, have=have, at=at) if found.is_assigned else None
+    parameters = {
+        "item": submission.item,
+        "next": following.item.pk if following else None,
+        "user": seat.user.pk,
+        "at": moment(at),
+        "until": moment(at + LEASE),
+    }
+    is_judged = _ALL_JUDGED if len(found.current) > 1 else "TRUE"  # the only one just was
+    with connection.cursor() as cursor:
+        cursor.execute(_FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
+        is_done = found.is_done or cursor.rowcount > (following is not None)
+    return is_done, Taken(following, signed_lease(following.item.pk, seat, at)) if following else None
 
 
 def _saved(judgment: Judgment) -> SavedLabel:
@@ -231,16 +208,18 @@ def _saved(judgment: Judgment) -> SavedLabel:
     return SavedLabel(judgment, counts, "" if counts else MEANWHILE)
 
 
-def _refuse_used_keys(submission: Submission) -> None:
-    """Raise when a key belongs to a judgment of another item: the page made it twice."""
-    used = Judgment.objects.filter(key__in=[label.key for label in submission.labels])
-    if used.exclude(instance__item=submission.item).exists():
-        raise _key_used(submission)
+def _known(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
+    """Give the labels that were stored before, by their keys.
 
-
-def _key_used(submission: Submission) -> JudgingError:
+    Raises `JudgingError` when a key belongs to another label: the page made it twice.
+    """
+    instances = {label.key: label.instance for label in submission.labels}
+    known = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}
     problems = [
-        Problem(label.instance, "key", str(label.key), "a new UUID for each label", "Reload the page and submit again.")
-        for label in submission.labels
+        Problem(instances[key], "key", str(key), "a new UUID for each label", "Reload the page and submit again.")
+        for key, judgment in known.items()
+        if (judgment.instance_id, judgment.assessor_id) != (instances[key], user.pk)
     ]
-    return JudgingError("The key of a label was used for another one.", code="key-used", problems=problems)
+    if problems:
+        raise JudgingError("The key of a label was used for another one.", code="key-used", problems=problems)
+    return known

@@ -1,4 +1,4 @@
-"""Which assessor has which item on the page. A lease is one conditional UPDATE; its token proves later that it was given."""
+"""Which assessor has which item on the page. What waits is locked while it is leased; a token proves the lease later."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.core.signing import BadSignature, Signer
+from django.db import connection, transaction
 
+from arqlab.core.models import User
 from assessment.errors import JudgingError
-from assessment.models import PoolInstance, PoolItem
-from assessment.selectors import Shown, free_for, shown_instances, waiting_items
+from assessment.selectors import FREE, ShownItem, TopicPath, is_judged_by, lock_next, moment, shown_item
 
 LEASE = timedelta(minutes=30)
-_signer = Signer(salt="assessment.lease")
+ELSEWHERE = (
+    "Another assessor has this item now. What you typed stays on this page, and a label of yours is kept if you "
+    "submit it; otherwise go on with the next item."
+)
+
+
+class Seat(NamedTuple):
+    """Who judges which topic."""
+
+    user: User
+    path: TopicPath
 
 
 class Lease(NamedTuple):
@@ -24,93 +35,77 @@ class Lease(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """An item that was leased, its instances with their posts and current judgments, and the lease."""
+    """An item that an assessor has, and the lease."""
 
-    item: PoolItem
-    instances: tuple[Shown, ...]
+    shown: ShownItem
     lease: Lease
 
 
-def give_lease(*, item_id: int, user_id: int, at: datetime) -> Lease:
-    """Give the token of a lease that begins now; the item itself is leased by `take_next` and its like."""
-    until = at + LEASE
-    return Lease(_signer.sign(f"{item_id}.{user_id}.{int(until.timestamp())}"), until)
-
-
-def is_genuine(token: str, *, item_id: int, user_id: int) -> bool:
-    """Say whether a token was given to this person for this item, at any time."""
+def is_genuine(token: str, *, item_id: int, seat: Seat) -> bool:
+    """Say whether a token was given to this person for this item of this topic, at any time."""
     try:
-        said = _signer.unsign(token)
+        return _signer(seat).unsign(token).startswith(f"{item_id}.")
     except BadSignature:
         return False
-    return said.startswith(f"{item_id}.{user_id}.")
 
 
-def take_next(*, topic_id: int, user_id: int, have: Collection[int], at: datetime) -> Taken | None:
-    """Lease the next item of a topic that the page does not have; None when none is left. Those put off come last.
-
-    One query reads the item with all that is shown of it, one leases it; of two assessors who reach for one item at the
-    same time, one goes on to the next.
-    """
-    waiting = waiting_items(topic_id, user_id, at=at, have=have)
-    for order in (
-        waiting.filter(later_at=None).order_by("pool_id", "position"),
-        waiting.filter(later_at__isnull=False).order_by("later_at", "pool_id", "position"),
-    ):
-        while instances := shown_instances(order[:1]):
-            if claim(item_id=instances[0].instance.item_id, user_id=user_id, at=at):
-                return _taken(instances, user_id=user_id, at=at)
-    return None
+@transaction.atomic
+def take_next(*, topic_id: int, seat: Seat, have: Collection[int], at: datetime) -> Taken | None:
+    """Lease the next item of a topic that the page does not have; None when none is left. Those put off come last."""
+    found = lock_next(topic_id, user_id=seat.user.pk, have=have, at=at)
+    if found is None:
+        return None
+    _lease(found.item.pk, seat, at)
+    return Taken(found, signed_lease(found.item.pk, seat, at))
 
 
-def take_item(*, item_id: int, topic_id: int, user_id: int, at: datetime) -> Taken | None:
+def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken | None:
     """Give an item that the assessor judged, or lease one that waits; None for what is not theirs to see.
 
     Raises `JudgingError` when another assessor has it.
     """
-    instances = shown_instances(PoolItem.objects.filter(pk=item_id, topic=topic_id))
-    found = _taken(instances, user_id=user_id, at=at) if instances else None
-    if found is None or not found.instances:
+    found = shown_item(item_id, topic_id=topic_id, user_id=seat.user.pk)
+    if found is None:
         return None
-    if found.item.done_at is None and not claim(item_id=item_id, user_id=user_id, at=at):
+    if not found.is_done and not _lease(item_id, seat, at):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
-    return found
+    return Taken(found, signed_lease(item_id, seat, at))
 
 
-def claim(*, item_id: int, user_id: int, at: datetime) -> bool:
-    """Lease an item that waits and that nobody else has; say whether it was still so."""
-    waiting = PoolItem.objects.filter(free_for(user_id, at=at), pk=item_id, done_at=None)
-    return bool(waiting.update(leased_to=user_id, leased_until=at + LEASE))
+def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
+    """Lease an item for longer; raises `JudgingError` when another assessor has it or has judged it meanwhile."""
+    # Who judged an item themself changes labels without a lease: nobody else gets it.
+    if not _lease(item_id, seat, at) and not is_judged_by(seat.user.pk, item_id):
+        raise JudgingError(ELSEWHERE, code="leased-elsewhere")
+    return signed_lease(item_id, seat, at)
 
 
-def _taken(instances: tuple[Shown, ...], *, user_id: int, at: datetime) -> Taken:
-    """Give an item with its instances to who leased it; what others judged of it is not theirs to see."""
-    own = tuple(one for one in instances if one.current is None or one.current.assessor_id == user_id)
-    return Taken(
-        instances[0].instance.item, own, give_lease(item_id=instances[0].instance.item_id, user_id=user_id, at=at)
-    )
-
-
-def renew_lease(*, item_id: int, user_id: int, at: datetime) -> Lease:
-    """Lease an item for longer; raises `JudgingError` when another assessor has it or has judged it meanwhile.
-
-    Who holds the token of an item that is done by themself may change labels without a lease.
-    """
-    others = PoolInstance.objects.filter(item=item_id, judgments__is_current=True).exclude(judgments__assessor=user_id)
-    if not claim(item_id=item_id, user_id=user_id, at=at):
-        is_own = PoolItem.objects.filter(pk=item_id, done_at__isnull=False).exists() and not others.exists()
-        if not is_own:
-            raise JudgingError(ELSEWHERE, code="leased-elsewhere")
-    return give_lease(item_id=item_id, user_id=user_id, at=at)
-
-
-def put_off(*, item_id: int, user_id: int, at: datetime) -> None:
+def put_off(*, item_id: int, seat: Seat, at: datetime) -> None:
     """Have an item that waits come after all others, and give its lease back; nothing happens to one that is another's."""
-    waiting = PoolItem.objects.filter(free_for(user_id, at=at), pk=item_id, done_at=None)
-    waiting.update(later_at=at, leased_to=None, leased_until=None)
+    _update_waiting("later_at = %(at)s, leased_to_id = NULL, leased_until = NULL", item_id, seat, at)
 
 
-ELSEWHERE = (
-    "Another assessor has this item now, since it was not judged here in time. What you typed stays on this page; "
-    "go on with the next item."
-)
+def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
+    """Give the token of a lease from a moment on; the caller has leased the item."""
+    until = at + LEASE
+    return Lease(_signer(seat).sign(f"{item_id}.{int(until.timestamp())}"), until)
+
+
+def _signer(seat: Seat) -> Signer:
+    return Signer(salt="\n".join(("assessment.lease", str(seat.user.pk), *seat.path)))
+
+
+def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
+    return _update_waiting("leased_to_id = %(user)s, leased_until = %(until)s", item_id, seat, at)
+
+
+def _update_waiting(change: str, item_id: int, seat: Seat, at: datetime) -> bool:
+    """Change an item that waits and that nobody else has; say whether it was so."""
+    free = FREE.replace("item.", "")
+    parameters = {"item": item_id, "user": seat.user.pk, "at": moment(at), "until": moment(at + LEASE)}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE assessment_poolitem SET {change} WHERE id = %(item)s AND done_at IS NULL AND {free}",  # noqa: S608  # our words
+            parameters,
+        )
+        return bool(cursor.rowcount)

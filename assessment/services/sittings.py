@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from arqlab.core.models import Topic, User
 from assessment.errors import JudgingError
-from assessment.selectors import TopicWork, work_on
+from assessment.selectors import TopicPath, TopicWork, work_on
 from assessment.services.items import item_payload
-from assessment.services.leases import take_item, take_next
+from assessment.services.leases import Seat, take_item, take_next
 
 AT_ONCE = 2  # the item that is read and the one behind it; the page fetches more
 
@@ -26,14 +26,15 @@ class Sitting(NamedTuple):
 def open_sitting(*, topic: Topic, user: User, item_id: int | None, at: datetime) -> Sitting:
     """Lease the first items of a topic to its assessor, and give them as the page shows them; `item_id` is one to show first."""
     lab_slug = topic.task.lab.slug
+    seat = Seat(user, TopicPath(lab_slug, topic.task.slug, topic.query_id))
     asked_for, refusal = None, ""
     try:
-        asked_for = take_item(item_id=item_id, topic_id=topic.pk, user_id=user.pk, at=at) if item_id else None
+        asked_for = take_item(item_id=item_id, topic_id=topic.pk, seat=seat, at=at) if item_id else None
     except JudgingError as error:
         refusal = error.message
     items: list[dict[str, Any]] = []
     while len(items) < AT_ONCE:
-        found = take_next(topic_id=topic.pk, user_id=user.pk, have=[item["item"] for item in items], at=at)
+        found = take_next(topic_id=topic.pk, seat=seat, have=[item["item"] for item in items], at=at)
         if found is None:
             break
         items.append(item_payload(found, lab_slug=lab_slug))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from arqlab.core.errors import UserError
@@ -25,18 +24,6 @@ def shown_html(ticket: Ticket) -> SafeString:
     shown = read_shown(ticket.html)
     read = read_text(clean_post(shown.html, prefix=f"ticket{ticket.pk}").html)
     return compose(read, formulas=typeset_formulas(keys_of([read])), highlight=shown.highlighted)
-
-
-def thread_url(ticket: Ticket) -> str:
-    """Give the address of the thread with what was judged marked; nothing where the collection does not hold it."""
-    instance = ticket.judgment.instance
-    item = instance.item
-    if instance.shown_post_id is None:
-        return ""
-    address = reverse("collection:post-detail", args=[item.topic.task.lab.slug, instance.post_id])
-    if item.kind != PoolItem.Kind.VISUAL_IDS:
-        return f"{address}#post-{instance.post_id}"
-    return f"{address}?formula={instance.doc_id}#formula-{instance.doc_id}"
 
 
 @transaction.atomic

@@ -19,11 +19,17 @@ from assessment import selectors, services
 from assessment.models import Guideline, Judgment
 from assessment.permissions import assigned_topic_or_404
 
-# Each label with its key, its letter, and its word, in the order of the buttons.
+# Each label with its key, its letter, and its word, in the order of the buttons; the two that are no judgments stand apart.
 BUTTONS = [
-    (label.value, key, letter, label.label)
-    for label, key, letter in zip(
-        (Judgment.Label(value) for value in selectors.LABELS), "3210SD", "hmlnsd", strict=True
+    [(label.value, key, letter, label.label) for label, key, letter in group]
+    for group in (
+        [
+            (Judgment.Label.HIGH, "3", "h"),
+            (Judgment.Label.MEDIUM, "2", "m"),
+            (Judgment.Label.LOW, "1", "l"),
+            (Judgment.Label.NOT_RELEVANT, "0", "n"),
+        ],
+        [(Judgment.Label.SYSTEM_FAILURE, "S", "s"), (Judgment.Label.DO_NOT_KNOW, "D", "d")],
     )
 ]
 KEPT = {"commented": "With a comment", "changed": "Changed"}

@@ -30,6 +30,9 @@ def touched_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
     page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
     part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
     latex = formula_latex(shown, part["visual_id_after"])
-    lines = [row | {"latex": latex.get(row["visual_id_after"], "")} for row in part.to_dicts()]
+    lines = [
+        row | {"latex": latex.get(row["visual_id_after"], ""), "ids_after": (row["visual_id_after"] or "").split(", ")}
+        for row in part.to_dicts()
+    ]
     context = {"lab": found, "version": shown, "count": rows.height, "page": page, "rows": lines}
     return render(request, "assessment/touched_list.html", context)

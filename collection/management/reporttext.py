@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from collection.models import Collection, Import, ImportProblem, VisualMap
+from collection.selectors import counts_of
 
 SHOWN_PROBLEMS = 20
 
@@ -13,9 +14,7 @@ def import_lines(records: Iterable[Import]) -> Iterator[str]:
     """Give what was read of each file, and the first problems of all."""
     records = list(records)
     for record in records:
-        # The most first: a database may keep them in an order of its own.
-        ordered = sorted(record.counts.items(), key=lambda count: (-count[1], count[0]))
-        counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in ordered)
+        counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts_of(record))
         read = f"{record.get_kind_display()} ({record.source}): {record.kept:,} of {record.rows:,} rows kept"
         yield f"{read}; {counts}." if counts else f"{read}."
     yield from problem_lines(records)

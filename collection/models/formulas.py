@@ -23,6 +23,7 @@ class VisualMap(models.Model):
     changes = models.FileField(upload_to="collections/", blank=True)
     opinion = models.FileField(upload_to="collections/", blank=True)
     pairs = models.FileField(upload_to="collections/", blank=True)
+    pairs_claimed_at = models.DateTimeField(null=True, help_text="Since when a process makes the pairs.")
     inputs = models.CharField(max_length=64, blank=True, help_text="A digest of the columns that it was made of.")
     counts = models.JSONField(
         default=dict, help_text="Instances, formulas, and how many ids were given, merged, split."

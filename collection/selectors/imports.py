@@ -72,14 +72,25 @@ class ImportRow:
         return Import.State.STOPPED if self.is_silent else self.record.state
 
     @property
+    def look(self) -> str:
+        """Name the chip of the state (`static/css/states.css`): what is done with problems is not merely done."""
+        return "flawed" if self.state == Import.State.DONE and self.record.problem_count else self.state
+
+    @property
+    def said(self) -> str:
+        """Give the words of that chip."""
+        count = self.record.problem_count
+        return f"Done, {count:,} problem{'s' * (count != 1)}" if self.look == "flawed" else self.state
+
+    @property
     def asks(self) -> bool:
         """Say whether somebody should look at it: it is not done, or has problems."""
         return self.state != Import.State.DONE or self.record.problem_count > 0
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """Give what was kept or passed over by kind of row, the most first."""
-        return sorted(self.record.counts.items(), key=lambda count: -count[1])
+        """Give what was kept or passed over by kind of row (`counts_of`)."""
+        return counts_of(self.record)
 
 
 @dataclass(frozen=True)
@@ -131,6 +142,12 @@ def import_row(collection: Collection, record_id: int, *, at: datetime) -> Impor
 def problems_of(record: Import) -> QuerySet[ImportProblem]:
     """Give the problems of an import that are kept, by file and line; what concerns a whole file comes first."""
     return record.problems.order_by("source", F("line").asc(nulls_first=True), "pk")
+
+
+def counts_of(record: Import) -> list[tuple[str, int]]:
+    """Give what was kept or passed over by kind of row, the most first; kinds without a row are left out."""
+    # By name where the numbers are the same: a database may keep them in an order of its own.
+    return sorted(((name, count) for name, count in record.counts.items() if count), key=lambda one: (-one[1], one[0]))
 
 
 def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRow]) -> list[Lack]:

@@ -67,13 +67,13 @@ def find_thread(collection: Collection, post_id: str) -> Thread | None:
     return _thread(collection, posts) if posts else None
 
 
-def find_posts(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
+def find_posts(collection: Collection | int, post_ids: Iterable[str]) -> dict[str, Post]:
     """Give the posts of ids that the collection holds, without their texts but titles."""
     wanted = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
     return {post.post_id: post for post in wanted.defer("body", "clean_body")}
 
 
-def find_commented(collection: Collection, comment_ids: Iterable[str]) -> dict[str, str]:
+def find_commented(collection: Collection | int, comment_ids: Iterable[str]) -> dict[str, str]:
     """Give, for the ids of comments that the collection holds, the id of the post that they stand under."""
     wanted = Comment.objects.filter(collection=collection, comment_id__in=set(comment_ids))
     return dict(wanted.values_list("comment_id", "post_id"))

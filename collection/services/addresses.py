@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from django.urls import reverse
 
-from arqlab.core.models import Lab
 from arqlab.ir.postaddress import PostAddress, post_address
-from collection.selectors import Thread, find_commented, find_posts
+from collection.models import Collection
+from collection.selectors import find_commented, find_posts
 
 
-def page_of(lab: Lab, post_id: str) -> str:
+def page_of(lab_slug: str, post_id: str) -> str:
     """Give the address of a post on its thread's page."""
-    return f"{reverse('collection:post-detail', args=[lab.slug, post_id])}#post-{post_id}"
+    return f"{reverse('collection:post-detail', args=[lab_slug, post_id])}#post-{post_id}"
 
 
-def local_pages(addresses: Iterable[str], *, thread: Thread, lab: Lab) -> dict[str, str]:
-    """Give the local page for each address that leads to a post or a comment of the collection, in two queries.
+def local_pages(
+    addresses: Iterable[str], *, collection: Collection | int, lab_slug: str, here: Container[str] = ()
+) -> dict[str, str]:
+    """Give the local page for each address that leads to a post or a comment of the collection, in one query for posts
+    and one for comments, where any are named.
 
-    What stands in the thread itself is reached without leaving the page.
+    The posts of the page itself (`here`, ids) are reached without leaving it.
     """
     named = {address: found for address in addresses if (found := post_address(address))}
-    comments = find_commented(thread.collection, {found.comment_id for found in named.values()} - {""})
+    if not named:
+        return {}
+    comments = find_commented(collection, {found.comment_id for found in named.values()} - {""})
     wanted = {post_id for found in named.values() for post_id in found.post_ids} | set(comments.values())
-    posts = find_posts(thread.collection, wanted)
-    here = {post.post_id for post in thread.posts}
+    posts = find_posts(collection, wanted)
 
     def page(found: PostAddress) -> str | None:
         under = comments.get(found.comment_id, "")
@@ -36,7 +40,7 @@ def local_pages(addresses: Iterable[str], *, thread: Thread, lab: Lab) -> dict[s
             if post_id in here:
                 return place
             unfolded = f"?comment={found.comment_id}" if post_id == under else ""
-            return page_of(lab, post_id).partition("#")[0] + unfolded + place
+            return page_of(lab_slug, post_id).partition("#")[0] + unfolded + place
         return None
 
     return {address: local for address, found in named.items() if (local := page(found))}

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
 from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from arqlab.ir.posttext import plain_text, words
 from arqlab.ir.similarity import GROUP, pair_index
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
-from collection.selectors import newest_map, scan_columns
+from collection.selectors import scan_columns
 from collection.selectors.search import collection_facet, kind_facet, tag_facet
 from collection.services.columns import store_file
 from collection.services.importing.records import Progress
@@ -26,6 +28,8 @@ from collection.services.importing.records import Progress
 BATCH = 1000  # ids of posts that are looked through at once
 LONGEST_TITLE, LONGEST_BODY = 5_000, 500_000  # characters; PostgreSQL takes about a megabyte of different words
 SMALL = 50_000  # posts, or formulas, that are indexed while somebody waits
+INDEX_CLAIM = timedelta(hours=1)
+"""After this long whoever makes an index of pairs counts as dead; nine million formulas take a quarter of it."""
 
 
 def index_posts(*, collection: Collection, seconds: float | None = None, progress: Progress | None = None) -> int:
@@ -59,27 +63,37 @@ def waiting_collections() -> QuerySet[Collection]:
     return Collection.objects.filter(Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes")))
 
 
+def waiting_versions() -> QuerySet[VisualMap]:
+    """Give the newest visual ids of each collection whose formulas lack the index of their pairs."""
+    newer = VisualMap.objects.filter(collection=OuterRef("collection"), version__gt=OuterRef("version"))
+    lacking = VisualMap.objects.filter(~Exists(newer), pairs="").exclude(collection__formulas_index="")
+    return lacking.select_related("collection")
+
+
 def index_waiting(*, seconds: float) -> None:
     """Bring all search indexes up to date, for about so many seconds."""
     end = time.monotonic() + seconds
     for collection in waiting_collections():
         index_posts(collection=collection, seconds=max(1.0, end - time.monotonic()))
-    for collection in Collection.objects.exclude(formulas_index=""):
-        if time.monotonic() < end and (version := newest_map(collection)):
+    for version in waiting_versions():
+        if time.monotonic() < end:
             index_formulas(version=version)
 
 
 def index_formulas(*, version: VisualMap) -> VisualMap:
-    """Make the index of a version's formulas by symbol pairs, where it has none; gives the version with it."""
-    if version.pairs:
-        return version
-    layouts = scan_columns(version.forms).select("layout").collect()["layout"]
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "pairs.parquet"
-        pair_index(layouts).write_parquet(path, row_group_size=GROUP)
-        name = store_file(slug=version.collection.slug, what=f"visual-{version.version}-pairs", path=path)
-    # Of two workers one wins; the other's file has the same content and is swept.
-    VisualMap.objects.filter(pk=version.pk, pairs="").update(pairs=name)
+    """Make the index of a version's formulas by symbol pairs, where it has none; gives the version with it.
+
+    While another process makes it, the version is given without.
+    """
+    waiting = VisualMap.objects.filter(pk=version.pk, pairs="")
+    now = timezone.now()
+    free = Q(pairs_claimed_at=None) | Q(pairs_claimed_at__lt=now - INDEX_CLAIM)
+    if not version.pairs and waiting.filter(free).update(pairs_claimed_at=now):
+        name = ""
+        try:
+            name = _store_pairs(version)
+        finally:  # broken off, it waits again at once
+            waiting.update(pairs=name, pairs_claimed_at=None)
     version.refresh_from_db(fields=["pairs"])
     return version
 
@@ -87,6 +101,14 @@ def index_formulas(*, version: VisualMap) -> VisualMap:
 def formula_index_is_small(version: VisualMap) -> bool:
     """Say whether the pairs of a version's formulas can be indexed while somebody waits."""
     return int(scan_columns(version.forms).select(pl.len()).collect().item()) <= SMALL
+
+
+def _store_pairs(version: VisualMap) -> str:
+    layouts = scan_columns(version.forms).select("layout").collect()["layout"]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs.parquet"
+        pair_index(layouts).write_parquet(path, row_group_size=GROUP)
+        return store_file(slug=version.collection.slug, what=f"visual-{version.version}-pairs", path=path)
 
 
 def _ranges(collection: Collection) -> Iterator[int]:

@@ -21,7 +21,6 @@ from collection.models import Author, Collection, Comment, Import, LabCollection
 from collection.selectors import Judged
 from collection.services.columns import name_columns
 from collection.services.importing import forget_formulas, import_file, import_formulas
-from collection.services.importing.found import index_found_formulas
 from collection.services.importing.records import Progress, file_digest
 from collection.services.indexing import index_small
 from collection.services.visualmaps import make_visual_map
@@ -59,8 +58,6 @@ def load_collection(
     index_small(collection=collection)
     if file.formulas:
         import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
-    elif not collection.formulas_index:
-        index_found_formulas(collection)
     make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
     collection.refresh_from_db()
     return collection

@@ -135,7 +135,12 @@ def render_thread(
     marked = _highlight(read, thread, topic) | _asked(read, formula_id)
     page = _Page(
         formulas=typeset_formulas(keys_of(texts)),
-        links=local_pages(addresses_of(texts), thread=thread, lab=lab),
+        links=local_pages(
+            addresses_of(texts),
+            collection=thread.collection,
+            lab_slug=lab.slug,
+            here={post.post_id for post in thread.posts},
+        ),
         marked=marked,
         formula_pages=_formula_pages(read, thread, lab) if has_formula_links else {},
         comment_id=comment_id,
@@ -152,6 +157,11 @@ def render_thread(
         plain_title=plain_title(read[0].title.html) if thread.question else "",
         highlighted=marked,
     )
+
+
+def typeset_posts(posts: Iterable[Post]) -> None:
+    """Typeset the formulas of posts, so that they are done when somebody reads them."""
+    typeset_formulas(keys_of(_texts(_read(post, ()) for post in posts)))
 
 
 def _read(post: Post, comments: Iterable[Comment]) -> _Read:
@@ -242,7 +252,7 @@ def _linked(
     title = titles.get(found.post_id)
     # A link inside a link is no HTML, and a title's links are dead anyway.
     shown = compose(title, formulas=formulas) if title else f"{found.post.get_kind_display()} {found.post_id}"
-    return RenderedLink(found.post_id, shown, page_of(lab, found.post_id))
+    return RenderedLink(found.post_id, shown, page_of(lab.slug, found.post_id))
 
 
 def _named(thread: Thread) -> list[tuple[str, tuple[LinkedQuestion, ...]]]:

@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from arqlab.core.models import Lab
 from arqlab.core.permissions import lab_or_404, may_look_up, task_or_404
 from collection.selectors import collection_of, find_thread
 from collection.services import render_thread
@@ -23,8 +24,7 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     thread = find_thread(collection, post_id) if collection else None
     if thread is None:
         raise Http404
-    looks_up = may_look_up(request.user, found)
-    has_formula_links = looks_up and request.GET.get("formulas") == "links"
+    looks_up, has_formula_links = _formula_links(request, found)
     context = {
         "lab": found,
         "post_id": post_id,
@@ -46,17 +46,28 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
 
 @require_safe
 def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """Show a topic's own thread: the question that it was made of with its real answers, or the topic where the
-    collection does not hold it."""
+    """Show a topic's own thread: the question that it was made of with its real answers.
+
+    Where the collection does not hold it, the topic. Formulas are links as on the page of a post.
+    """
     found = task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
     collection = collection_of(found.lab)
     thread = find_thread(collection, topic.thread_id) if collection and topic.thread_id else None
+    looks_up, has_links = _formula_links(request, found.lab)
     context = {
         "lab": found.lab,
         "task": found,
         "topic": topic,
         "collection": collection,
-        "thread": render_thread(thread, lab=found.lab, topic=topic) if thread else None,
+        "thread": render_thread(thread, lab=found.lab, topic=topic, has_formula_links=has_links) if thread else None,
+        "may_look_up": looks_up,
+        "has_formula_links": has_links,
     }
     return render(request, "collection/topic_thread.html", context)
+
+
+def _formula_links(request: HttpRequest, lab: Lab) -> tuple[bool, bool]:
+    """Say whether a person may look up, and whether the formulas of the page lead to their own pages."""
+    looks_up = may_look_up(request.user, lab)
+    return looks_up, looks_up and request.GET.get("formulas") == "links"

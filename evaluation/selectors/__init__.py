@@ -14,10 +14,8 @@ from evaluation.selectors.topics import TopicRow, scores_by_topic, topic_rows
 from evaluation.selectors.waiting import (
     formulas_index_of,
     identity_of,
-    items_of,
     measures_of,
     obstacle,
-    ordered_index,
     unscored_runs,
     waiting_scores,
 )
@@ -29,12 +27,10 @@ __all__ = [
     "board_states",
     "formulas_index_of",
     "identity_of",
-    "items_of",
     "live_board",
     "live_scores",
     "measures_of",
     "obstacle",
-    "ordered_index",
     "qrels_facts",
     "released_board",
     "released_leaderboard",

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-import polars as pl
 from django.db.models import CharField, OuterRef, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from arqlab.core.models import Task
 from arqlab.ir.measures import Measure, parse_measures
-from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from collection.models import Collection, VisualMap
 from evaluation.models import Scoring
 from submissions.models import Run
-from submissions.selectors import run_index
+from submissions.selectors import items_of
 
 FORMULAS_INDEX = Coalesce(
     Subquery(
@@ -36,11 +34,6 @@ def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
     return parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
 
 
-def items_of(run: Run, task: Task) -> ItemKind:
-    """Say what the items of a run are: as its team says, else as they were found, else as the task has them."""
-    return ItemKind(run.items or run.report.get("items") or task.trec_items)
-
-
 def identity_of(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
     """Give what the items of a run are joined with those of qrels by, where the ids in its file do not say it alone.
 
@@ -51,15 +44,6 @@ def identity_of(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
         return run.tag
     is_joined = qrel_set.items == ItemKind.VISUAL_IDS and items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS
     return formulas_index if is_joined else ""
-
-
-def ordered_index(run: Run, *, order: str) -> pl.DataFrame:
-    """Give the items of a run (topic, item, order) in the order that its task asks for now."""
-    if run.report.get("order") == order:
-        return run_index(run, columns=["topic", "item", "order"])
-    # Validated when the task had another order, or before reports said which.
-    index = run_index(run, columns=["topic", "item", "rank", "score"])
-    return with_order(index, by="rank" if order == "rank" else "score")
 
 
 def obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 from django.db import transaction
 
 from arqlab.core.models import Task
+from arqlab.core.services.storing import insert_rows
 from arqlab.ir.panics import EngineFailedError, panics_as_errors
 from arqlab.ir.records import ItemKind
 from arqlab.ir.scoring import Scorer, means
@@ -19,16 +20,9 @@ from assessment.models import QrelSet
 from assessment.selectors import qrels_frame
 from collection.selectors import visual_ids
 from evaluation.models import RunScore, Scoring, TopicScore
-from evaluation.selectors import (
-    formulas_index_of,
-    identity_of,
-    items_of,
-    measures_of,
-    ordered_index,
-    waiting_scores,
-)
-from evaluation.services.storing import insert_rows
+from evaluation.selectors import formulas_index_of, identity_of, measures_of, waiting_scores
 from submissions.models import Run
+from submissions.selectors import items_of, ordered_index
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +88,7 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
 
     Qrels know a written answer by RUN:TOPIC, the tag of its run and the topic that it answers.
     """
-    index = ordered_index(run, order=qrel_set.task.protocol.order)
+    index = ordered_index(run, order=qrel_set.task.protocol.order).collect()
     if qrel_set.items == ItemKind.ANSWERS:
         return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
     if qrel_set.items != ItemKind.VISUAL_IDS:

@@ -1,9 +1,10 @@
 // A copied selection holds formulas as LaTeX between dollars instead of loose glyphs. A formula that is
-// selected in part is copied whole. The HTML flavour of the clipboard keeps the MathML.
+// selected in part is copied whole. The HTML flavour of the clipboard keeps the MathML. Words that only
+// a screen reader says are in neither.
 
 const FORMULA = ".math-container[data-latex]";
 
-/** The selected nodes, the formulas at both ends whole. */
+/** The selected nodes that are seen, the formulas at both ends whole. */
 function selected(selection) {
   const range = selection.getRangeAt(0).cloneRange();
   const element = (node) => (node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement);
@@ -11,7 +12,9 @@ function selected(selection) {
   const last = element(range.endContainer)?.closest(FORMULA);
   if (first) range.setStartBefore(first);
   if (last) range.setEndAfter(last);
-  return range.cloneContents();
+  const fragment = range.cloneContents();
+  for (const hidden of fragment.querySelectorAll(".visually-hidden")) hidden.remove();
+  return fragment;
 }
 
 /** The text that a reader sees, with LaTeX for each formula. */

@@ -90,6 +90,22 @@ def test_links_of_formulas_break_no_rule_of_axe_and_are_reached_by_keyboard(page
     expect(page).to_have_url(re.compile("/formulas/"))
 
 
+def test_a_copied_text_has_its_formulas_in_latex_and_no_word_that_is_not_seen(page, organizer):
+    make_searched(Lab.objects.get())
+    page.goto("/healthz/")
+    enter(page, organizer)
+    page.context.grant_permissions(["clipboard-read"])
+    page.goto(f"{POSTS}/10/?formulas=links")
+
+    page.locator("#post-10 .post").evaluate("post => getSelection().selectAllChildren(post)")
+    page.keyboard.press("Control+c")
+
+    assert page.evaluate("navigator.clipboard.readText()") == "Since $a^{2}+b^{2}=c^{2}$, one is even."
+    copied = "navigator.clipboard.read().then(([item]) => item.getType('text/html')).then((html) => html.text())"
+    assert "<math" in page.evaluate(copied)
+    assert "Formula " not in page.evaluate(copied)
+
+
 def test_a_link_with_a_formula_goes_to_its_mark(page):
     make_thread()
     page.goto(f"{POSTS}/10/?formula=10.1#post-10")

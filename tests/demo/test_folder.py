@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.demo import folder, posts, tokens
+from arqlab.demo import folder, posts
 from arqlab.demo.posts import Post
 from arqlab.demo.systems import Library
 from arqlab.ir.labfile import LabFile, TaskFile
+from arqlab.ir.posttext import text_formulas
 from tests.demo.conftest import TODAY
 
 NOW = datetime.combine(TODAY, time(12), UTC)
@@ -51,7 +52,7 @@ def test_a_formula_topic_shares_the_post_of_its_number(tasks: dict[str, TaskFile
 
 def test_the_query_formula_stands_in_its_post(tasks: dict[str, TaskFile]) -> None:
     for topic in tasks["task2"].topics:
-        assert (topic.formula_id, topic.latex) in tokens.formulas(topic.title + topic.body)
+        assert (topic.formula_id, topic.latex) in [each[:2] for each in text_formulas(topic.title + topic.body)]
 
 
 @pytest.mark.parametrize("slug", ["task1", "task2"])

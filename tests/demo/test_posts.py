@@ -10,6 +10,7 @@ from lxml import etree
 from arqlab.demo import posts, tokens
 from arqlab.demo.posts import Post
 from arqlab.ir.labfile import LabFile, TaskFile
+from arqlab.ir.posttext import text_formulas
 from arqlab.ir.topicwriter import write_topic_formulas
 
 TEMML = Path(__file__).resolve().parents[2] / "static" / "vendor" / "temml" / "temml.min.js"
@@ -80,7 +81,7 @@ def test_every_formula_of_a_post_can_be_typeset(read_posts: list[Post], typeset:
 
 def test_every_formula_of_a_topic_can_be_typeset(tasks: dict[str, TaskFile], typeset: quickjs.Function) -> None:
     for topic in (*tasks["task1"].topics, *tasks["task2"].topics):
-        for formula in tokens.formulas(topic.title + topic.body):
+        for formula in text_formulas(topic.title + topic.body):
             assert typeset(formula.latex).startswith("<math"), formula
 
 

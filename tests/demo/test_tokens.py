@@ -11,10 +11,6 @@ def test_words_are_those_outside_of_formulas_without_stop_words() -> None:
     assert tokens.words(HTML) == ["prime", "property"]
 
 
-def test_formulas_have_their_id_and_their_latex_unescaped() -> None:
-    assert tokens.formulas(HTML) == [("7", "a < b")]
-
-
 def test_latex_tokens_leave_out_braces_and_space() -> None:
     assert tokens.latex_tokens(r"\frac{a}{12}\, \le x") == [r"\frac", "a", "12", r"\leq", "x"]
 

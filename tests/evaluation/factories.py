@@ -51,8 +51,15 @@ def index_of(lists: Mapping[str, Sequence[str]], scores: Mapping[str, float] | N
 
 
 def make_run(team: Team, task: Task, lists: Mapping[str, Sequence[str]] = GOOD, **fields: Any) -> Run:
-    """Make a valid run of ranked lists; `scores` gives items their scores."""
+    """Make a valid run of ranked lists; `scores` gives items their scores, `answers` topics their written answers.
+
+    `posts` names the posts that formulas stand in.
+    """
     index = index_of(lists, fields.pop("scores", None))
+    if answers := fields.pop("answers", None):
+        index = index.with_columns(answer=pl.col("topic").replace_strict(answers))
+    if posts := fields.pop("posts", None):
+        index = index.with_columns(post=pl.col("item").replace_strict(posts, default=None))
     tag = fields.pop("tag", f"run{Run.objects.count() + 1}")
     upload = Upload.objects.create(name=f"{tag}.tsv", size=1, sha256="0" * 64, uploaded_at=NOW)
     upload.file.save(f"{tag}.tsv", ContentFile(b"as sent"))

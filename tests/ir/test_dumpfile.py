@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import random
 import zlib
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -206,6 +207,22 @@ def test_of_a_gz_cut_in_the_middle_all_that_can_be_unpacked_is_in(tmp_path):
     found, (problem,) = read(path)
     assert len(found) == there.count(b" />\n")
     assert problem.line == there.count(b"\n") + 1
+
+
+def test_of_a_damaged_member_of_an_archive_all_that_can_be_unpacked_is_in(tmp_path):
+    body = random.Random(1).randbytes(1_500_000).hex()  # is read in pieces only where its packed form is long
+    text = xml([{"Id": str(at), "Body": body[at * 1000 : at * 1000 + 1000]} for at in range(3000)]).encode()
+    path = tmp_path / "Posts.xml.7z"
+    with py7zr.SevenZipFile(path, "w", filters=[{"id": py7zr.FILTER_LZMA2, "preset": 0}]) as archive:
+        archive.writestr(text, "Posts.xml")
+    data = bytearray(path.read_bytes())
+    data[-100_000:-90_000] = bytes(10_000)
+    path.write_bytes(data)
+
+    found, (problem,) = read(path)
+    assert ids(found) == [str(at) for at in range(len(found))]
+    assert 1000 < len(found) < 3000
+    assert (problem.line, problem.todo) == (len(found) + 3, "Give the whole file; what stands before this line is in.")
 
 
 def test_another_kind_of_file_is_reported(tmp_path):

@@ -9,9 +9,10 @@ from arqlab.ir.records import TaskKind
 EVERY_TASK = [(slug, kind) for slug, protocol in PROTOCOLS.items() for kind in protocol.tasks]
 
 
-def depths(slug: str, kind: TaskKind) -> tuple[int, int, int]:
-    pool = PROTOCOLS[slug].tasks[kind].pool
-    return pool.primary, pool.alternate, pool.baseline
+def depths(slug: str, kind: TaskKind, **marks: bool) -> list[int]:
+    """Depths of a primary and an alternate run with these other marks."""
+    pool, marks = PROTOCOLS[slug].tasks[kind].pool, {"is_manual": False, "is_baseline": False} | marks
+    return [pool.depth_of(pool.kind_of(is_primary=is_primary, **marks)) for is_primary in (True, False)]
 
 
 def test_there_is_a_preset_for_every_lab_of_the_papers():
@@ -30,17 +31,52 @@ def test_every_presets_measures_can_be_computed(slug, kind):
 @pytest.mark.parametrize(
     ("slug", "kind", "expected"),
     [
-        ("arqmath-1", TaskKind.ANSWERS, (50, 20, 50)),
-        ("arqmath-1", TaskKind.FORMULAS, (25, 10, 25)),
-        ("arqmath-2", TaskKind.ANSWERS, (45, 15, 45)),
-        ("arqmath-2", TaskKind.FORMULAS, (20, 10, 20)),
-        ("arqmath-3", TaskKind.ANSWERS, (45, 20, 45)),
-        ("arqmath-3", TaskKind.FORMULAS, (25, 15, 25)),
-        ("ntcir-12", TaskKind.FORMULAS, (20, 20, 20)),
+        ("arqmath-1", TaskKind.ANSWERS, [50, 20]),
+        ("arqmath-1", TaskKind.FORMULAS, [25, 10]),
+        ("arqmath-2", TaskKind.ANSWERS, [45, 15]),
+        ("arqmath-2", TaskKind.FORMULAS, [20, 10]),
+        ("arqmath-3", TaskKind.ANSWERS, [45, 20]),
+        ("arqmath-3", TaskKind.FORMULAS, [25, 15]),
+        ("ntcir-12", TaskKind.FORMULAS, [20, 20]),
     ],
 )
 def test_pools_are_as_deep_as_the_papers_say(slug, kind, expected):
     assert depths(slug, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("slug", "kind", "baselines", "manual"),
+    [
+        ("arqmath-1", TaskKind.ANSWERS, [50, 50], [50, 50]),
+        ("arqmath-1", TaskKind.FORMULAS, [25, 25], [25, 10]),
+        ("arqmath-2", TaskKind.ANSWERS, [45, 45], [45, 45]),
+        ("arqmath-2", TaskKind.FORMULAS, [20, 20], [20, 10]),
+        ("arqmath-3", TaskKind.ANSWERS, [45, 20], [45, 20]),
+        ("arqmath-3", TaskKind.FORMULAS, [25, 25], [25, 15]),
+        ("arqmath-3", TaskKind.WRITTEN_ANSWERS, [1, 1], [1, 1]),
+    ],
+)
+def test_baselines_and_manual_runs_are_as_deep_as_the_papers_say(slug, kind, baselines, manual):
+    assert depths(slug, kind, is_baseline=True) == baselines
+    assert depths(slug, kind, is_manual=True) == manual
+
+
+def test_a_baseline_may_go_as_an_alternate_run():
+    pool = PoolProtocol(primary=9, alternate=4, baselines="alternate")
+
+    assert pool.depth_of(pool.kind_of(is_primary=True, is_manual=True, is_baseline=True)) == 4
+
+
+def test_a_manual_run_without_a_depth_of_its_own_goes_as_deep_as_a_primary_one():
+    assert PoolProtocol(primary=9, alternate=4).depth_of("manual") == 9
+
+
+def test_only_arqmath_1_adds_to_the_runs():
+    tasks = {(slug, kind): PROTOCOLS[slug].tasks[kind].pool for slug, kind in EVERY_TASK}
+
+    assert [key for key, pool in tasks.items() if pool.extra_threads] == [("arqmath-1", TaskKind.ANSWERS)]
+    assert [key for key, pool in tasks.items() if pool.extra_depth] == [("arqmath-1", TaskKind.FORMULAS)]
+    assert [key for key, pool in tasks.items() if pool.holds_written_answers] == [("arqmath-3", TaskKind.ANSWERS)]
 
 
 def test_ntcir_10_pools_rank_by_rank_up_to_a_hundred():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.ir.snippet import LENGTH, Part, joined, snippet, stem
+from arqlab.ir.snippet import BEFORE, LENGTH, LONGEST_FORMULA, READ, Part, joined, marked, snippet, stem
 
 LONG = "nothing to see here. " * 60
 FORMULA = '<span class="math-container" id="7">$\\frac{a}{b}$</span>'
@@ -53,3 +53,31 @@ def test_a_snippet_is_bounded_and_joining_changes_no_text(pieces):
 
     assert sum(len(part.text) for part in parts) <= LENGTH + 40
     assert text_of(joined(parts)) == text_of(parts)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["alpha ", "beta ", "gamma "])), max_size=9))
+def test_no_other_part_of_a_text_has_more_different_finds(places):
+    text, ask = "".join("other " * others + word for others, word in places), ["alpha", "beta", "gamma"]
+    shown = {stem(part.text) for part in snippet(text, found=ask) if part.is_found}
+    windows = (
+        text[at : at + LENGTH - BEFORE].split(" ")[:-1] for at in range(len(text)) if text[at - 1 : at] in ("", " ")
+    )
+
+    assert len(shown) >= max((len({stem(word) for word in window} & {*ask}) for window in windows), default=0)
+
+
+def test_what_stands_past_the_length_that_is_read_is_left_out():
+    parts = marked("x " * READ, found=["x"])
+
+    assert (sum(len(part.text) for part in parts), parts[-1].kind) == (READ, "gap")
+    assert [part.kind for part in marked(FORMULA * READ, found=[])][-1] == "gap"
+
+
+def test_a_formula_longer_than_any_real_one_is_a_gap():
+    long = f'<span class="math-container" id="8">${"x" * (LONGEST_FORMULA + 1)}$</span>'
+
+    assert [part.kind for part in joined(snippet(f"By {long}{long} it holds.", formulas=["8"]))] == [
+        "text",
+        "gap",
+        "text",
+    ]

@@ -12,7 +12,9 @@ from arqlab.core.models import Task
 from arqlab.ir.records import ItemKind, TaskKind
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
+    items_of,
     most_lines,
+    ordered_index,
     places_left,
     quota_left,
     report_summary,
@@ -21,6 +23,7 @@ from submissions.selectors import (
     with_problem_counts,
 )
 from tests.collection.factories import load_small
+from tests.evaluation.factories import make_run
 from tests.factories import Scene
 from tests.submissions.factories import RunFactory, ValidRunFactory
 
@@ -94,3 +97,22 @@ def test_kinds_of_problems_are_counted_by_severity(scene: Scene) -> None:
     counted = with_problem_counts(Run.objects.all()).get()
     assert (counted.errors, counted.warnings) == (2, 1)
     assert report_summary(run.problems.all())["error"] == {"kinds": 2, "places": 7}
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "items"),
+    [
+        ("", "", ItemKind.POSTS),
+        ("", "formula-ids", ItemKind.FORMULA_IDS),
+        ("visual-ids", "formula-ids", ItemKind.VISUAL_IDS),
+    ],
+)
+def test_items_are_what_the_team_says_else_what_was_found_else_the_tasks(task, said, found, items):
+    assert items_of(Run(items=said, report={"items": found}), task) == items
+
+
+def test_an_index_of_another_order_is_ordered_anew(team, task):
+    run = make_run(team, task, {"A.1": ["p1", "p2"]}, scores={"p1": 1.0, "p2": 2.0})
+
+    assert ordered_index(run, order="score").collect().sort("order")["item"].to_list() == ["p2", "p1"]
+    assert ordered_index(run, order="rank").collect().sort("order")["item"].to_list() == ["p1", "p2"]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from html import unescape
+from itertools import count
 from typing import NamedTuple, cast
 
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
@@ -32,22 +34,33 @@ class FoundFormula(NamedTuple):
     is_numbered: bool
 
 
-class CleanText(NamedTuple):
-    """A text made safe, how many formulas it has, and how many of them were given their ids by us."""
+@dataclass(frozen=True)
+class CleanText:
+    """A text made safe, the ids of the formulas in it with what stands in their elements, and how many ids we gave.
+
+    `within` are the formulas inside environments, whose elements could not stay.
+    """
 
     html: str
-    formula_count: int
+    ids: list[str]
+    written: list[str]
     numbered: int
     within: tuple[FoundFormula, ...] = ()
 
     @property
-    def formulas(self) -> tuple[FoundFormula, ...]:
-        """Give the formulas in their order; those inside an environment of the text come last.
+    def formula_count(self) -> int:
+        """Give how many formulas the text has."""
+        return len(self.ids) + len(self.within)
 
-        They are made when asked for: an import needs only their number. An id that has a dot is one of ours.
-        """
-        found = FORMULA.findall(self.html)
-        return (*[_formula(known, text, is_numbered="." in known) for known, text in found], *self.within)
+    @property
+    def latex(self) -> list[str]:
+        """Give the LaTeX of the formulas beside `ids`, without dollars."""
+        return [latex_of(text)[0] for text in self.written]
+
+    @cached_property
+    def formulas(self) -> tuple[FoundFormula, ...]:
+        """Give the formulas in their order, made when asked for; those inside an environment of the text come last."""
+        return (*map(_formula, self.ids, self.written), *self.within)
 
     def beside(self, source: str) -> str | None:
         """Give the HTML that is stored beside its source: None where there was nothing to change."""
@@ -76,6 +89,11 @@ def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanT
 def clean_comment(text: str, *, comment_id: str) -> CleanText:
     """Make a comment safe; formulas without an id are numbered under its id."""
     return clean_line(text, prefix=f"c{comment_id}")
+
+
+def latex_of(written: str) -> tuple[str, bool]:
+    """Give the LaTeX of what stands in a formula's element, without dollars, and whether it is a display."""
+    return without_marks(unescape(written) if "&" in written else written)
 
 
 def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
@@ -110,7 +128,8 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
         for found in bare_formulas(run):
             source = run[found.inner].replace("<br>", " ")
             if "<" in source:
-                within += [_formula(known, text) for known, text in FORMULA.findall(source) if known]
+                held = [_formula(known, text) for known, text in FORMULA.findall(source) if known]
+                within += [formula._replace(is_numbered=False) for formula in held]
                 source = _TAG.sub("", source)
             dollars = "$$" if found.is_display else "$"
             yield f'{run[place : found.start]}<span class="math-container">{dollars}{source}{dollars}</span>'
@@ -120,32 +139,28 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
 
 def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, first: int) -> CleanText:
     """Give the text with an id for every formula. An id that has a dot is one of ours, or a forgery."""
-    written = [parts[0] or ""]
-    number = first
-    for known, text, after in _elements(parts):
-        if text[:1] != "$":
-            text = with_dollars(text)
-        if known is None or "." in known:
-            known = f"{prefix}.{number}"
-            number += 1
-        written.append(f'<span class="math-container" id="{known}">{text}</span>{after}')
-    return CleanText("".join(written), len(written) - 1 + len(within), number - first, tuple(within))
+    given, texts, after = _elements(parts)
+    number = count(first)
+    ids = [f"{prefix}.{next(number)}" if known is None or "." in known else known for known in given]
+    written = [text if text[:1] == "$" else with_dollars(text) for text in texts]
+    elements = zip(ids, written, after, strict=True)
+    html = [f'<span class="math-container" id="{known}">{text}</span>{rest}' for known, text, rest in elements]
+    return CleanText("".join([parts[0] or "", *html]), ids, written, next(number) - first, tuple(within))
 
 
-def _formula(formula_id: str, text: str, *, is_numbered: bool = False) -> FoundFormula:
-    latex, is_display = without_marks(unescape(text) if "&" in text else text)
-    return _found((formula_id, latex, is_display, is_numbered))
+def _formula(formula_id: str, text: str) -> FoundFormula:
+    return _found((formula_id, *latex_of(text), "." in formula_id))
 
 
 def _joined(parts: list[str | None]) -> str:
     """Give the HTML of text, id and LaTeX by turns, as `FORMULA.split` gives them."""
     written = [parts[0] or ""]
-    for known, text, after in _elements(parts):
+    for known, text, after in zip(*_elements(parts), strict=True):
         opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")
         written.append(f"{opening}{text}</span>{after}")
     return "".join(written)
 
 
-def _elements(parts: list[str | None]) -> Iterator[tuple[str | None, str, str]]:
-    """Give id and LaTeX of each formula, and the text after it."""
-    return cast("Iterator[tuple[str | None, str, str]]", zip(parts[1::3], parts[2::3], parts[3::3], strict=True))
+def _elements(parts: list[str | None]) -> tuple[list[str | None], list[str], list[str]]:
+    """Give the ids of the formulas, their LaTeX, and the texts after them."""
+    return parts[1::3], cast("list[str]", parts[2::3]), cast("list[str]", parts[3::3])

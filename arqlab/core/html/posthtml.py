@@ -27,6 +27,8 @@ _REST = r'(?:[^">]|"[^"]*")*'
 _PIECES = re.compile(
     rf"{_FORMULA.pattern}|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
 )
+# The start of a formula that is a whole paragraph.
+_ALONE = re.compile(rf"<p>\s*(?={_FORMULA.pattern}\s*</p>)")
 # What LaTeXML made of blocks, between single dollars.
 _ALIGNED = (r"\begin{aligned}", r"\@@eqnarray")
 _HREF = re.compile(rf'<a\s(?:{_REST}\s)?href="([^"]*)"')
@@ -56,12 +58,16 @@ class PostText(NamedTuple):
 
 
 def read_text(clean_html: str, definitions: Definitions | None = None) -> PostText:
-    """Take the formulas out of a clean text; macros that earlier formulas define stand before those that use them."""
+    """Take the formulas out of a clean text; macros that earlier formulas define stand before those that use them.
+
+    A formula that is a whole paragraph is a block: the labs' collections have single dollars for nearly all double ones.
+    """
     known = definitions or Definitions()
+    alone = {match.end() for match in _ALONE.finditer(clean_html)}
     formulas = []
     for match in _FORMULA.finditer(clean_html):
-        latex, display = posttext.without_marks(unescape(unescape(match[2])))  # some topic files escape twice
-        formulas.append(Formula(unescape(match[1]), latex, (known.before(latex), display)))
+        latex, is_block = posttext.without_marks(unescape(unescape(match[2])))  # some topic files escape twice
+        formulas.append(Formula(unescape(match[1]), latex, (known.before(latex), is_block or match.start() in alone)))
     return PostText(clean_html, tuple(formulas))
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from multiprocessing import parent_process
 from typing import Any, NamedTuple
 
-from arqlab.core.html.cleaning import RULES, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, CleanText, clean_title_and_body
 from arqlab.ir.dumpfile import Block, read_block
 from arqlab.ir.postrecords import PostRecord, Window, read_post
 from arqlab.ir.records import Problem
@@ -39,7 +39,7 @@ IN, LATER, OUT = "in", "later", "out"
 
 
 class Work(NamedTuple):
-    """What is to be done with a block: of one that is stored already only the ids are noted.
+    """What is to be done with a block: of one that is stored already only ids and formulas are told.
 
     `as_copy` asks for values as a line of PostgreSQL's COPY in its text format, not as a tuple.
     """
@@ -50,8 +50,22 @@ class Work(NamedTuple):
     as_copy: bool = False
 
 
+class FoundIn(NamedTuple):
+    """Formulas of a text (title, question or answer): their ids and LaTeX, each joined by NUL, which stands in none.
+
+    As two strings they pass from process to process at a fraction of the cost of many.
+    """
+
+    kind: str
+    ids: str
+    latex: str
+
+
 class ReadyPost(NamedTuple):
-    """A post whose values can be stored, the number of its thread, and where its moment lies."""
+    """A post whose values can be stored, the number of its thread, where its moment lies, and the formulas found in it.
+
+    A post whose formulas all came with their ids has them in an index elsewhere: of these none are told.
+    """
 
     number: int
     line: int
@@ -59,6 +73,7 @@ class ReadyPost(NamedTuple):
     thread: int
     place: str
     values: Any
+    found: list[FoundIn]
 
 
 class ReadyBlock(NamedTuple):
@@ -69,14 +84,13 @@ class ReadyBlock(NamedTuple):
     is_stored: bool
     posts: list[ReadyPost]
     problems: list[Problem]
-    counts: dict[str, int]
+    counts: Counter[str]
 
 
 def make_ready(work: Work) -> ReadyBlock:
     """Make the posts of a block ready, in their order."""
     block, posts, problems = work.block, list[ReadyPost](), list[Problem]()
     counts = Counter[str]()
-    give = _nothing if work.is_stored else _copy_line if work.as_copy else _values
     for row in read_block(block):
         if isinstance(row, Problem):
             problems.append(row)
@@ -84,12 +98,27 @@ def make_ready(work: Work) -> ReadyBlock:
         record, found = read_post(row, block.source)
         problems += found
         if record is not None:
-            place = _place(work.window, record.created_at)
-            values = give(record, counts) if place != OUT else None
-            posts.append(ReadyPost(int(record.post_id), row.line, record.kind, int(record.thread_id), place, values))
+            posts.append(_ready_post(work, record, row.line, counts))
         elif not found:
             counts["other_types"] += 1
-    return ReadyBlock(block.last, block.share, work.is_stored, posts, problems, dict(counts))
+    return ReadyBlock(block.last, block.share, work.is_stored, posts, problems, counts)
+
+
+def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str]) -> ReadyPost:
+    place, values, found = _place(work.window, record.created_at), None, list[FoundIn]()
+    if place != OUT:
+        title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
+        counts["formulas"] += title.formula_count + body.formula_count
+        counts["formulas_numbered"] += title.numbered + body.numbered
+        if title.numbered or body.numbered:
+            found = [_found(kind, text) for kind, text in (("title", title), (record.kind, body)) if text.ids]
+        if not work.is_stored:
+            values = (_copy_line if work.as_copy else tuple)(_values(record, title, body))
+    return ReadyPost(int(record.post_id), line, record.kind, int(record.thread_id), place, values, found)
+
+
+def _found(kind: str, text: CleanText) -> FoundIn:
+    return FoundIn(kind, "\0".join(text.ids), "\0".join(text.latex))
 
 
 def _place(window: Window, moment: datetime | None) -> str:
@@ -98,15 +127,8 @@ def _place(window: Window, moment: datetime | None) -> str:
     return LATER if window.keeps(moment) else OUT
 
 
-def _nothing(record: PostRecord, counts: Counter[str]) -> None:
-    return None
-
-
-def _values(record: PostRecord, counts: Counter[str]) -> tuple[Any, ...]:
+def _values(record: PostRecord, title: CleanText, body: CleanText) -> tuple[Any, ...]:
     """Give the values of FIELDS; a clean text is None where nothing was to change."""
-    title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
-    counts["formulas"] += title.formula_count + body.formula_count
-    counts["formulas_numbered"] += title.numbered + body.numbered
     return (
         record.post_id,
         record.kind,
@@ -121,9 +143,9 @@ def _values(record: PostRecord, counts: Counter[str]) -> tuple[Any, ...]:
     )
 
 
-def _copy_line(record: PostRecord, counts: Counter[str]) -> bytes:
+def _copy_line(values: tuple[Any, ...]) -> bytes:
     """Give the values as COPY reads them: tabs between, backslashes before what has a meaning."""
-    post_id, kind, thread_id, title, body, clean_title, clean_body, rules, tags, *rest = _values(record, counts)
+    post_id, kind, thread_id, title, body, clean_title, clean_body, rules, tags, *rest = values
     texts = (_text(title), _text(body), _null(clean_title), _null(clean_body))
     listed = _text(json.dumps(tags, ensure_ascii=False)) if tags else "[]"
     score, views, accepted_id, author_id, author_name, moment = rest

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
 
 from arqlab.core.maths.typesetting import ENGINE, Typeset, can_be_set, typeset
 from arqlab.core.models import TypesetFormula
@@ -24,15 +24,25 @@ def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bo
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     found: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
-        kept = TypesetFormula.objects.filter(digest__in=digests, engine=ENGINE)
-        for digest, latex, mathml in kept.values_list("digest", "latex", "mathml"):
-            found[wanted[digest]] = Typeset(mathml or None, latex)
+        found |= {wanted[digest]: Typeset(mathml or None, latex) for digest, latex, mathml in _kept(digests)}
     missing = {digest: key for digest, key in wanted.items() if key not in found}
     for latex, display in missing.values():
         found[latex, display] = typeset(latex, display=display)
     if missing:
         _keep(missing, found)
     return found
+
+
+def _kept(digests: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Give digest, LaTeX and MathML of the formulas that are kept; in SQL, as each page and each judgment asks for it."""
+    places = ", ".join(["%s"] * len(digests))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT digest, latex, mathml FROM core_typesetformula WHERE engine = %s AND digest IN ({places})",  # noqa: S608  # places
+            [ENGINE, *digests],
+        )
+        rows: list[tuple[str, str, str]] = cursor.fetchall()
+        return rows
 
 
 def _keep(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Typeset]) -> None:

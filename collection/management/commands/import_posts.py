@@ -19,7 +19,7 @@ from arqlab.ir.records import FileRefusedError
 from collection.management.progress import ProgressLine
 from collection.management.reporttext import import_lines
 from collection.models import Collection, Import
-from collection.services import import_file, index_found_formulas, search_collection
+from collection.services import import_file, search_collection
 
 INTERRUPTED = 130
 """The status that shells give a command that Ctrl-C ended."""
@@ -67,8 +67,6 @@ class Command(LabCommand):
             finally:
                 line.close()
             self._print(import_lines([record]), options["verbosity"])
-        if not collection.formulas_index and index_found_formulas(collection):
-            self._print([f"The formulas found are the formula index of {collection.slug}."], options["verbosity"])
 
     def _files(self, path: Path, kind: str | None) -> dict[str, Path]:
         if not path.exists():

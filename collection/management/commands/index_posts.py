@@ -7,8 +7,9 @@ from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand
 from collection.management.progress import ProgressLine
-from collection.selectors import collection_named, newest_map
-from collection.services import index_formulas, index_posts, waiting_collections
+from collection.models import Collection
+from collection.selectors import collection_named
+from collection.services import index_formulas, index_posts, waiting_collections, waiting_versions
 
 
 class Command(LabCommand):
@@ -21,14 +22,22 @@ class Command(LabCommand):
         parser.add_argument("collection", metavar="COLLECTION", nargs="?", help="its slug; without it, all that wait")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Index, and say how many posts there were."""
-        slug = options["collection"]
-        for collection in [collection_named(slug)] if slug else list(waiting_collections()):
-            line = ProgressLine(self.stderr, "Posts indexed")
-            try:
-                done = index_posts(collection=collection, progress=line)
-            finally:
-                line.close()
-            if version := newest_map(collection):
-                index_formulas(version=version)
-            self.stdout.write(f"{collection}: {done:,} posts were indexed.")
+        """Index, and say how many posts there were and whose formulas."""
+        collections, versions = list(waiting_collections()), waiting_versions()
+        if slug := options["collection"]:
+            collections = [collection_named(slug)]
+            versions = versions.filter(collection__slug=slug)
+        for collection in collections:
+            self._index_posts(collection)
+        for version in versions:
+            done = index_formulas(version=version).pairs
+            said = "were indexed" if done else "are being indexed by another process"
+            self.stdout.write(f"{version.collection}: the formulas {said}.")
+
+    def _index_posts(self, collection: Collection) -> None:
+        line = ProgressLine(self.stderr, "Posts indexed")
+        try:
+            done = index_posts(collection=collection, progress=line)
+        finally:
+            line.close()
+        self.stdout.write(f"{collection}: {done:,} posts were indexed.")

@@ -2,7 +2,6 @@
 
 from collection.services.importing.around import import_file
 from collection.services.importing.formulas import forget_formulas, import_formulas
-from collection.services.importing.found import index_found_formulas
 from collection.services.importing.posts import import_posts
 
 __all__ = [
@@ -10,5 +9,4 @@ __all__ = [
     "import_file",
     "import_formulas",
     "import_posts",
-    "index_found_formulas",
 ]

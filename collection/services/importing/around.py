@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from django.db import transaction
@@ -22,7 +23,7 @@ from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.seenids import SeenIds
 from collection.models import Collection, Import
 from collection.services.importing import aroundrows, tallies
-from collection.services.importing.found import forget_found_formulas
+from collection.services.importing.found import FoundFormulas, index_found_formulas
 from collection.services.importing.posts import import_posts
 from collection.services.importing.records import (
     Progress,
@@ -43,8 +44,9 @@ def _nothing(_: Collection) -> Counter[str]:
     return Counter()
 
 
-def _forget_found(collection: Collection) -> Counter[str]:
-    forget_found_formulas(collection)
+def _index_found(collection: Collection) -> Counter[str]:
+    with TemporaryDirectory(prefix="arqlab-comments-") as folder:
+        index_found_formulas(collection, FoundFormulas(Path(folder, "found")), anew=SeenIds())
     return Counter()
 
 
@@ -75,7 +77,7 @@ _WAYS: dict[str, _Way] = {
         key=lambda comment: str(comment.comment_id),
         store=aroundrows.store_comments,
         clear=aroundrows.clear_comments,
-        finish=_forget_found,
+        finish=_index_found,
     ),
     Kind.POST_LINKS: _Way(
         read=dumprecords.read_post_link,

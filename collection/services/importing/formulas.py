@@ -21,7 +21,7 @@ from arqlab.ir.formulaindex import IndexPart, read_index
 from arqlab.ir.mathml import layout_strings
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.columns import name_columns, store_file
+from collection.services.columns import name_columns
 from collection.services.importing.parts import INDEX_COLUMNS, STORED_AS, IndexRows, Layouts, Parts
 from collection.services.importing.records import (
     Progress,
@@ -122,11 +122,18 @@ class _Reading:
         if "latex" in self.files:
             for part in self._parts("latex"):
                 yield part.frame.rename(STORED_AS)
-        elif self.collection.formulas_index:
+        elif self._is_indexed():
             yield from self._stored(*INDEX_COLUMNS)
         else:
             for part in read_index(next(iter(self.files.values()))):
                 yield part.frame.rename({"visual_id": "given_visual_id"}).with_columns(latex=pl.lit(None, pl.String))
+
+    def _is_indexed(self) -> bool:
+        """Say whether an index was imported before: one of formulas that were found in texts has other ids."""
+        earlier = self.collection.imports.filter(kind__in=KINDS).exclude(
+            pk__in=[one.pk for one in self.records.values()]
+        )
+        return bool(self.collection.formulas_index) and earlier.exists()
 
     def _mathml(self, kind: str, layouts: Layouts) -> str:
         """Store the MathML of a representation; gives its name."""
@@ -140,7 +147,7 @@ class _Reading:
             unknown += layouts.add(frame)
         counts = {"instances": self.records[kind].kept, "without LaTeX": unknown}
         self.records[kind].counts = counts | ({"with a layout": read} if kind == "slt" else {})
-        return self._saved(kind, written)
+        return written.store(slug=self.collection.slug, what=kind)
 
     def _index(self, rows: IndexRows, layouts: Layouts) -> str:
         written, posts = Parts(self.folder / "index"), _post_ids(self.collection)
@@ -157,7 +164,7 @@ class _Reading:
             counts["whose post is not in the collection"] = spurious
         if record := self.records.get("latex"):
             record.counts = counts
-        return self._saved("formulas", written)
+        return written.store(slug=self.collection.slug, what="formulas")
 
     def _parts(self, kind: str) -> Iterator[IndexPart]:
         """Read a representation, with its record kept up to date."""
@@ -175,11 +182,6 @@ class _Reading:
         if self.collection.formulas_index:
             index = scan_columns(self.collection.formulas_index)
             yield from index.select(columns).collect_batches(maintain_order=True)
-
-    def _saved(self, what: str, written: Parts) -> str:
-        path = self.folder / f"{what}.parquet"
-        written.write(path)
-        return store_file(slug=self.collection.slug, what=what, path=path)
 
 
 def _post_ids(collection: Collection) -> pl.DataFrame | None:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from arqlab.ir.formulaindex import COLUMNS
+from collection.services.columns import store_file
 
 ROWS = 250_000
 """Rows of a part: with their layouts about 100 MB."""
@@ -36,10 +37,17 @@ class Parts:
         """Give where a frame stands."""
         return self.folder / f"{number:06}.parquet"
 
-    def write(self, path: Path) -> None:
-        """Write all frames as one file."""
-        parts = pl.scan_parquet([self.path(number) for number in range(self.count)])
-        parts.sink_parquet(path, compression="zstd", row_group_size=GROUP)
+    def rows(self) -> pl.LazyFrame:
+        """Open all frames as one."""
+        return pl.scan_parquet([self.path(number) for number in range(self.count)])
+
+    def store(self, *, slug: str, what: str) -> str:
+        """Store all frames as one file of a collection; gives its name, empty where there is no frame."""
+        if not self.count:
+            return ""
+        whole = self.folder / "whole.parquet"
+        self.rows().sink_parquet(whole, compression="zstd", row_group_size=GROUP)
+        return store_file(slug=slug, what=what, path=whole)
 
 
 class IndexRows(Parts):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -21,7 +22,7 @@ from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.slices import in_slices
 from collection.models import Collection, Import, Post
-from collection.services.importing.found import forget_found_formulas
+from collection.services.importing.found import FoundFormulas, index_found_formulas
 from collection.services.importing.postsindex import index_posts
 from collection.services.importing.poststore import StoredPost, store_posts, takes_copy
 from collection.services.importing.records import (
@@ -61,8 +62,8 @@ def import_posts(
         if not _is_overtaken(record):
             return record
         begin_anew(record, at)
-    with stopped_on_error(record):
-        intake = _Intake(collection, record, at, Threads(path.name), progress)
+    with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
+        intake = _Intake(collection, record, at, Threads(path.name), FoundFormulas(Path(folder, "found")), progress)
         works = _works(path, window, done=record.rows)
         for ready in ready_blocks(works, processes=worth_starting(path.stat().st_size)):
             intake.take(ready)
@@ -70,7 +71,7 @@ def import_posts(
         with transaction.atomic():
             intake.settle_threads()
             index_posts(collection)
-            forget_found_formulas(collection)
+            index_found_formulas(collection, intake.found, anew=intake.threads.seen)
             finish_import(record=record, at=at)
     return record
 
@@ -95,6 +96,7 @@ class _Intake:
     record: Import
     at: datetime
     threads: Threads
+    found: FoundFormulas
     progress: Progress | None
     posts: list[StoredPost] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -106,19 +108,17 @@ class _Intake:
         self.reached, self.share = self.record.rows, 1.0
 
     def take(self, ready: ReadyBlock) -> None:
-        """Take what was made of a block; of one that is stored already only the ids are noted."""
+        """Take what was made of a block; of one that is stored already only ids and formulas are noted."""
+        taken = [(post, self.threads.take(post, ready.counts)) for post in ready.posts]
+        for post, stored in taken:
+            if isinstance(stored, StoredPost) and stored.is_searched:
+                self.found.take(post)
         if ready.is_stored:
-            for post in ready.posts:
-                self.threads.take(post, Counter())
             return
-        for post in ready.posts:
-            found = self.threads.take(post, self.counts)
-            if isinstance(found, StoredPost):
-                self.posts.append(found)
-            elif found is not None:
-                self.problems.append(found)
-            elif self.may_exist:
-                self.outside.append(post.number)
+        self.posts += [stored for _, stored in taken if isinstance(stored, StoredPost)]
+        self.problems += [stored for _, stored in taken if isinstance(stored, Problem)]
+        if self.may_exist:
+            self.outside += [post.number for post, stored in taken if stored is None]
         self.problems += ready.problems
         self.counts.update(ready.counts)
         self.reached, self.share = ready.last, ready.share
@@ -152,8 +152,10 @@ class _Intake:
         """See to the answers that came before their question, and report those whose question is not there."""
         for some in in_slices(self.threads.waiting(), size=ASKED):
             places = self._places({parent for _, parent, _ in some})
-            lost = self._posts(post for post, parent, _ in some if places.get(parent) == OUT).delete()[0]
-            self._posts(post for post, parent, _ in some if places.get(parent) == LATER).update(is_searched=False)
+            out, later = ([post for post, parent, _ in some if places.get(parent) == place] for place in (OUT, LATER))
+            lost = self._posts(out).delete()[0]
+            self._posts(later).update(is_searched=False)
+            self.found.drop(map(str, out + later))
             alone = [self.threads.without_question(*one) for one in some if one[1] not in places]
             self.record.kept -= lost
             self._count({"without_question": len(alone), "outside_the_window": lost, "answers": -lost})

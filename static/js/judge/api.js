@@ -1,7 +1,7 @@
 // One way to the server: JSON there and back. What goes wrong is either a refusal, which the assessor reads, or an absence
 // of network, server or session, which passes.
 
-const PATIENCE = 20_000; // ms for one answer
+const PATIENCE = { GET: 8_000, POST: 20_000 }; // ms for one answer
 const PASSING = new Set([401, 403, 408, 425, 429]); // and all from 500 up: not about what was sent
 
 /** The server said no to what was sent, in a sentence. */
@@ -29,7 +29,7 @@ function token() {
 
 async function answerOf(address, options) {
   try {
-    const response = await fetch(address, { ...options, signal: AbortSignal.timeout(PATIENCE) });
+    const response = await fetch(address, { ...options, signal: AbortSignal.timeout(PATIENCE[options.method]) });
     const isJson = response.headers.get("Content-Type")?.includes("json");
     return { status: response.status, data: isJson ? await response.json() : null };
   } catch {
@@ -40,7 +40,7 @@ async function answerOf(address, options) {
 /** Ask with GET, or send `body` with POST, and give the JSON of the answer; throws Refusal or Away. */
 export async function ask(address, body) {
   const headers = { Accept: "application/json", "X-CSRFToken": token() };
-  const options = body === undefined ? { headers } : {
+  const options = body === undefined ? { method: "GET", headers } : {
     method: "POST",
     headers: { ...headers, "Content-Type": "application/json" },
     body: JSON.stringify(body),

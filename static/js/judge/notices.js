@@ -11,7 +11,12 @@ export class Notices {
 
   #hear({ row, answer }) {
     const messages = (answer.saved ?? []).map((saved) => saved.message).filter(Boolean);
-    for (const message of new Set(messages)) this.told.push(`${row.name}: ${message}`);
+    for (const message of new Set(messages)) this.tell(`${row.name}: ${message}`);
+  }
+
+  /** Show a sentence until the assessor has understood it. */
+  tell(text) {
+    this.told.push(text);
     this.#draw();
   }
 

@@ -1,6 +1,7 @@
 // What was submitted and is not yet saved. Rows are kept by the browser first and sent then, in order, each with keys that
 // the server takes once; a row that the server refuses stays until the assessor settles it.
-// Events: `change` (rows or connection), `back` (the server answers again), `sent` ({row, answer}), `refused` ({row}).
+// Events: `change` (rows or connection), `back` (the server answers again), `sent` ({row, answer}),
+// `refused` ({row}), `gone` ({row}: another tab sent it or settled it).
 
 import { Away, Refusal, ask } from "./api.js";
 import { Store } from "./store.js";
@@ -163,7 +164,9 @@ export class Outbox extends EventTarget {
   /** The rows as they are kept now: another tab may have added some, or sent them. */
   async #read() {
     const kept = (await this.store.all()).filter((row) => row.user === this.user);
-    const fresh = this.rows.filter((row) => this.unstored.has(row.id) && !kept.some((each) => each.id === row.id));
+    const away = this.rows.filter((row) => !kept.some((each) => each.id === row.id));
+    const fresh = away.filter((row) => this.unstored.has(row.id));
+    for (const row of away.filter((each) => !this.unstored.has(each.id))) this.#tell("gone", { row });
     this.rows = [...kept, ...fresh].sort((one, other) => one.made - other.made);
   }
 

@@ -38,6 +38,7 @@ function dialog(name) {
 function openJudgments() {
   const panel = dialog("judgments");
   panel.showModal();
+  // Not awaited: keys go on while it comes.
   htmx.ajax("GET", config.judgments_url, { target: panel.querySelector(".judge-panel"), swap: "innerHTML" });
 }
 
@@ -54,7 +55,7 @@ function changePane() {
   const isThere = question.contains(document.activeElement);
   turnTo(isThere ? "item" : "question");
   if (isThere) session.shown?.active.section.focus({ preventScroll: true });
-  else question.focus({ preventScroll: true });
+  else question.querySelector(".judge-scroll").focus({ preventScroll: true });
 }
 
 const ACTS = {
@@ -72,6 +73,12 @@ const ACTS = {
   help: () => dialog("help").showModal(),
 };
 
+/** Do one thing after the other: a key that is pressed while an earlier item is fetched is meant for that item. */
+let doing = Promise.resolve();
+function act(name, value) {
+  doing = doing.then(() => ACTS[name](value)).catch(reportError);
+}
+
 /** The instance whose section an event came from. */
 function instanceOf(event) {
   const section = event.target.closest(".judge-instance");
@@ -79,7 +86,7 @@ function instanceOf(event) {
 }
 
 pane.addEventListener("click", (event) => {
-  const label = event.target.closest("[data-label]")?.dataset.label;
+  const label = event.target.closest(".judge-label")?.dataset.label;
   if (instanceOf(event) && label) session.label(Number(label), instanceOf(event));
 });
 pane.addEventListener("focusin", (event) => {
@@ -88,8 +95,8 @@ pane.addEventListener("focusin", (event) => {
 });
 pane.addEventListener("input", (event) => session.keepDraft(instanceOf(event)));
 page.addEventListener("click", (event) => {
-  const act = event.target.closest("[data-act]")?.dataset.act;
-  if (act) ACTS[act]();
+  const name = event.target.closest("[data-act]")?.dataset.act;
+  if (name) act(name);
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".judge-panel a[data-item]");
@@ -98,26 +105,30 @@ document.addEventListener("click", (event) => {
   dialog("judgments").close();
   session.open(Number(link.dataset.item));
 });
-listen({ act: (name, value) => ACTS[name](value), box: document.getElementById("judge-keys") });
+listen({ act, box: document.getElementById("judge-keys") });
 
 session.addEventListener("said", ({ detail }) => status.say(detail.text));
+session.addEventListener("chosen", ({ detail }) => status.announce(detail.text));
 session.addEventListener("submitted", ({ detail }) => status.count(detail));
 session.addEventListener("shown", ({ detail }) => {
   page.dataset.state = "judging";
   turnTo("item");
   status.show(detail.card, session.isEarlier);
 });
-session.addEventListener("held-up", () => {
-  page.dataset.state = "held-up";
-});
+for (const state of ["held-up", "closed"]) {
+  session.addEventListener(state, () => {
+    page.dataset.state = state;
+  });
+}
 session.addEventListener("finished", () => location.replace(config.page_url));
 outbox.addEventListener("sent", ({ detail }) => detail.answer.saved && status.saved(detail.answer.saved[0].judged_at));
 outbox.addEventListener("change", () => status.connection(outbox));
-new Notices(page.querySelector(".judge-notices"), outbox, (row) => session.correct(row));
+const notices = new Notices(page.querySelector(".judge-notices"), outbox, (row) => session.correct(row));
 
 setInterval(() => timer.isActive(5 * MINUTE) && queue.renew().catch(() => outbox.send()), MINUTE);
 config.items.forEach((item) => queue.add(item));
 status.connection(outbox);
+if (config.refusal) notices.tell(config.refusal);
 if (config.shown) session.stand(config.shown);
 if (config.items.length || config.shown) session.settle();
 outbox.send();

@@ -85,6 +85,14 @@ class Instance {
     return Boolean(this.data.judgment ?? this.pending);
   }
 
+  /** Its label is on its way. From now on a change asks why. */
+  submitted(pending) {
+    this.pending = pending;
+    this.reason.value = "";
+    this.before = 0;
+    this.section.classList.add("is-judged");
+  }
+
   get draft() {
     return { label: this.label, comment: this.comment.value, reason: this.reason.value };
   }
@@ -157,9 +165,7 @@ export class Card {
     candidate.hidden = item.kind !== "visual-ids";
     candidate.querySelector(".judge-formula").append(...nodesOf(item.formula_html ?? ""));
     this.places = this.instances.map((instance) => {
-      const place = document.createElement("button");
-      place.type = "button";
-      place.className = "judge-place";
+      const place = copy("place-template");
       place.addEventListener("click", () => this.activate(instance));
       return place;
     });
@@ -174,8 +180,8 @@ export class Card {
       const place = this.places[index];
       const word = WORDS[instance.label] ?? "no label yet";
       place.dataset.label = instance.label ?? "";
-      place.textContent = instance.label === null ? "·" : { 5: "S", 6: "D" }[instance.label] ?? instance.label;
-      place.setAttribute("aria-label", `Instance ${instance.number}: ${word}`);
+      place.firstElementChild.textContent = instance.label === null ? "·" : { 5: "S", 6: "D" }[instance.label] ?? instance.label;
+      place.lastElementChild.textContent = `Instance ${instance.number}: ${word}`;
       if (instance === this.active) place.setAttribute("aria-current", "true");
       else place.removeAttribute("aria-current");
     });

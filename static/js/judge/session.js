@@ -1,5 +1,6 @@
 // The assessor's way through a topic: which item stands, what a key does to it, what comes after it.
-// Events: `shown` ({card}), `held-up` (nothing to show until the server answers), `finished`, `said` ({text}).
+// Events: `shown` ({card}), `held-up` (nothing to show until the server answers), `finished`, `closed`
+// (the topic is no longer the assessor's), `chosen` and `said` ({text}).
 
 import { Away, Refusal, ask } from "./api.js";
 import { uuid } from "./outbox.js";
@@ -16,6 +17,8 @@ export class Session extends EventTarget {
     this.before = null; // ids of the items submitted earlier, once they were asked for
     outbox.addEventListener("sent", ({ detail }) => this.#saved(detail));
     outbox.addEventListener("refused", ({ detail }) => this.#restore(detail.row));
+    // What the server knows of that item is not known here: it is fetched anew.
+    outbox.addEventListener("gone", ({ detail }) => this.cards.delete(detail.row.item));
     outbox.addEventListener("back", () => this.settle());
   }
 
@@ -29,14 +32,24 @@ export class Session extends EventTarget {
     if (!this.shown && this.queue.first) this.#show(this.#card(this.queue.first));
     this.#prepare();
     if (!this.queue.isLow || this.outbox.absence) return this.#wait();
-    await this.queue.fill().catch((error) => this.#stay(error));
+    await this.#fill();
     if (this.shown) return this.#prepare();
     if (this.queue.first) return this.settle();
     this.#wait();
   }
 
+  async #fill() {
+    try {
+      await this.queue.fill();
+    } catch (error) {
+      this.isClosed = error instanceof Refusal;
+      this.#stay(error);
+    }
+  }
+
   #wait() {
     if (this.shown) return;
+    if (this.isClosed) return this.#tell("closed");
     this.#tell(this.queue.isExhausted && !this.outbox.waiting.length ? "finished" : "held-up");
   }
 
@@ -60,10 +73,10 @@ export class Session extends EventTarget {
     if (instance !== this.shown.active) this.activate(instance, { scrolls: false });
     this.shown.choose(instance, value);
     this.keepDraft(instance);
+    this.#tell("chosen", { text: `${WORDS[value]}.` });
     if (value > 3) return instance.comment.focus();
     if (instance.isJudged && instance.isChanged) return instance.reason.focus();
     const next = this.shown.next();
-    this.say(`${WORDS[value]}.${next ? ` Instance ${next.number} of ${this.shown.instances.length}.` : ""}`);
     if (next) this.turnTo(next);
   }
 
@@ -185,9 +198,7 @@ export class Session extends EventTarget {
     };
     if (label > 3) judgment.shown = instance.text.outerHTML;
     this.timer.clear(instance.id);
-    instance.pending = { label, comment: judgment.comment, key: judgment.key };
-    instance.reason.value = "";
-    instance.before = 0;
+    instance.submitted({ label, comment: judgment.comment, key: judgment.key });
     return judgment;
   }
 
@@ -203,7 +214,6 @@ export class Session extends EventTarget {
       if (!instance) continue;
       const { comment } = row.body.judgments.find((each) => each.key === saved.key);
       instance.data.judgment = { judgment: saved.judgment, label: saved.label, comment };
-      instance.section.classList.add("is-judged");
       if (instance.pending?.key === saved.key) instance.pending = null;
     }
     if (row.base === this.config.api) this.queue.take(answer.next);

@@ -14,7 +14,7 @@ function absent({ reason, status }, count) {
   return `You are signed out. ${kept}; nothing is lost.`;
 }
 
-/** 26 s, 50 min, 3 h 20 min. */
+/** 26 s, 50 min, 3 h 20 min, as the server's `duration` writes it for the first paint. */
 export function inWords(seconds) {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -34,9 +34,14 @@ export class Status {
     Object.assign(this, config.progress, config.pace, { savedAt: null });
   }
 
+  /** Tell a screen reader. */
+  announce(text) {
+    this.live.textContent = text;
+  }
+
   /** Tell a screen reader, and for a while whoever looks at the footer. */
   say(text) {
-    this.live.textContent = text;
+    this.announce(text);
     this.hint = text;
     this.connection(this.outbox);
     clearTimeout(this.hintEnds);
@@ -53,15 +58,17 @@ export class Status {
   connection(outbox) {
     this.outbox = outbox;
     const { absence, waiting } = outbox;
+    this.line.dataset.waiting = waiting.length;
     this.line.classList.toggle("is-away", absence !== null);
     this.signIn.hidden = absence?.reason !== "signed-out";
     if (absence) this.#write(absent(absence, waiting.length));
     else if (!outbox.isKept) this.#write("This browser keeps nothing: leave this page only when all is saved.");
+    else if (waiting.length > 1) this.#write(`saving ${waiting.length} judgments`);
     else this.#write(this.hint || this.#lastSaved());
   }
 
   #lastSaved() {
-    return this.savedAt ? `saved ${this.savedAt.toLocaleTimeString("en-GB")}` : "";
+    return this.savedAt ? `saved ${this.savedAt.toLocaleTimeString("en-GB")}` : "all saved";
   }
 
   #write(text) {
@@ -80,9 +87,9 @@ export class Status {
   /** Where the assessor is: an item that waits, or an earlier one. */
   show(card, isEarlier) {
     const { done, total } = this;
-    this.place.textContent = isEarlier ? `earlier item, number ${card.item.position}` : `item ${Math.min(done + 1, total)} of ${total}`;
+    this.place.textContent = isEarlier ? `earlier item, place ${card.item.position}` : `item ${Math.min(done + 1, total)} of ${total}`;
     const each = this.items ? this.active_ms / this.items / 1000 : 0;
-    this.pace.textContent = each ? `${Math.round(each)} s each · ${inWords(each * (total - done))} left` : "";
-    this.live.textContent = `${this.place.textContent}. ${card.active.data.heading}. ${card.instances.length > 1 ? `${card.instances.length} instances.` : ""}`;
+    this.pace.textContent = Math.round(each) ? `${Math.round(each)} s each · ${inWords(each * (total - done))} left` : "";
+    this.announce(`${this.place.textContent}. ${card.active.data.heading}. ${card.instances.length > 1 ? `${card.instances.length} instances.` : ""}`);
   }
 }

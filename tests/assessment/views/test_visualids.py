@@ -35,6 +35,16 @@ def test_each_judgment_stands_with_its_formula_and_the_reason(merged, organizer,
     assert "<math" in html
 
 
+def test_visual_ids_lead_to_their_formulas_the_one_that_was_given_up_too(merged, organizer, client_of):
+    client = client_of(organizer)
+    html = client.get(page(merged)).text
+
+    for visual_id in ("70", "80"):
+        address = reverse("collection:formula-detail", args=[merged.slug, visual_id])
+        assert f'<a href="{address}">{visual_id}</a>' in html
+        assert client.get(address).status_code == 200
+
+
 def test_the_list_is_a_table_to_download(merged, organizer, client_of):
     response = client_of(organizer).get(page(merged) + "?format=tsv")
 

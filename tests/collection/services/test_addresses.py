@@ -31,10 +31,14 @@ TWO = "/labs/arqmath-x/posts/2/"
 def test_an_address_leads_to_the_most_exact_page_that_is_here(lab, address, page):
     thread = find_thread(rich_thread(lab), "1")
 
-    assert local_pages([SITE + address], thread=thread, lab=lab).get(SITE + address) == page
+    pages = local_pages([SITE + address], collection=thread.collection, lab_slug=lab.slug, here={"1", "10"})
+
+    assert pages.get(SITE + address) == page
 
 
 def test_other_sites_lead_nowhere(lab):
     thread = find_thread(rich_thread(lab), "1")
 
-    assert local_pages(["https://mathoverflow.net/q/2"], thread=thread, lab=lab) == {}
+    address = "https://mathoverflow.net/q/2"
+
+    assert local_pages([address], collection=thread.collection, lab_slug=lab.slug) == {}

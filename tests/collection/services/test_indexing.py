@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.core.files.storage import default_storage
 from django.db import connection
+from django.utils import timezone
 
 from arqlab.ir.postquery import parse_query
 from collection import tasks
-from collection.models import Collection, Post, PostWords, TextIndex
+from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
 from collection.selectors import newest_map, search_posts
-from collection.services import index_formulas, index_posts, index_small, waiting_collections
+from collection.services import INDEX_CLAIM, index_formulas, index_posts, index_small, waiting_collections
 from tests.collection.lookup import add_formulas, add_post, formula, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -132,6 +136,39 @@ def test_the_pairs_of_formulas_are_indexed_once(lab):
     name = index_formulas(version=version).pairs.name
 
     assert index_formulas(version=version).pairs.name == name
+
+
+def test_pairs_that_another_process_makes_are_left_to_it(lab):
+    version = add_formulas(make_collection(lab))
+    VisualMap.objects.update(pairs_claimed_at=timezone.now())
+
+    tasks.index_waiting()
+
+    assert index_formulas(version=version).pairs.name == ""
+
+
+def test_pairs_that_a_dead_process_claimed_are_made(lab):
+    add_formulas(make_collection(lab))
+    VisualMap.objects.update(pairs_claimed_at=timezone.now() - INDEX_CLAIM - timedelta(seconds=1))
+
+    tasks.index_waiting()
+
+    version = VisualMap.objects.get()
+    assert (bool(version.pairs), version.pairs_claimed_at) == (True, None)
+
+
+def test_a_claim_of_pairs_outlives_the_task_that_makes_them():
+    assert tasks.index_waiting.time_limit < INDEX_CLAIM.total_seconds()
+
+
+def test_pairs_that_were_broken_off_wait_again_at_once(lab):
+    version = add_formulas(make_collection(lab))
+    default_storage.delete(version.forms.name)
+
+    with pytest.raises(FileNotFoundError):
+        index_formulas(version=version)
+
+    assert VisualMap.objects.get().pairs_claimed_at is None
 
 
 def test_after_all_migrations_the_triggers_are_there(db):

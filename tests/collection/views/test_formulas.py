@@ -57,6 +57,18 @@ def test_a_lab_without_formulas_has_no_page_of_one(client_of, organizer):
     assert client_of(organizer).get("/labs/arqmath-x/formulas/1/").status_code == 404
 
 
+def test_a_visual_id_of_any_signs_that_an_index_gave_has_a_page(show, collection):
+    version = newest_map(collection)
+    mapping, forms = (pl.read_parquet(getattr(version, name).open()) for name in ("mapping", "forms"))
+    named = pl.lit("a/b ?#%").alias("visual_id")
+    add_map(collection, mapping.with_columns(named), forms.head(1).with_columns(named))
+
+    page = show("by-id/102")
+
+    assert page["Location"] == "/labs/arqmath-x/formulas/a/b%20%3F%23%25/"
+    assert "4 instances" in " ".join(page.client.get(page["Location"]).text.split())
+
+
 def test_an_id_that_was_merged_away_says_into_which(show, collection):
     version, gone = newest_map(collection), visual(collection, "103")
     mapping, forms = (pl.read_parquet(getattr(version, name).open()) for name in ("mapping", "forms"))

@@ -127,6 +127,24 @@ def test_an_import_says_what_to_do_next(
     assert said in " ".join(client_of(scene.organizer).get(page(scene, record)).text.split())
 
 
+@pytest.mark.parametrize(
+    ("changes", "chip"),
+    [
+        ({"problems": 0}, '<span class="chip chip-done">Done</span>'),
+        ({"problems": 1}, '<span class="chip chip-flawed">Done, 1 problem</span>'),
+        ({"problem_count": 20_000}, '<span class="chip chip-flawed">Done, 20,000 problems</span>'),
+        ({"state": "stopped"}, '<span class="chip chip-stopped">Stopped</span>'),
+    ],
+)
+def test_the_chip_of_an_import_tells_of_its_problems(
+    scene: Scene, tmp_path: Path, client_of: SignIn, changes: dict[str, object], chip: str
+) -> None:
+    record, client = make_import(load_small(scene.lab, tmp_path), **changes), client_of(scene.organizer)
+
+    assert chip in client.get(page(scene, record)).text
+    assert chip in client.get(overview(scene)).text
+
+
 def test_an_import_without_problems_is_good(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
     record = make_import(load_small(scene.lab, tmp_path), problems=0)
 

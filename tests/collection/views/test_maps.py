@@ -42,6 +42,7 @@ def test_where_we_would_split_given_ids_is_shown(merged, organizer, client_of):
 
     assert "Would split" in html
     assert "<mi>y</mi>" in html
+    assert f'<a href="{reverse("collection:formula-detail", args=[merged.slug, "70"])}">70</a>' in html
 
 
 def test_both_lists_can_be_downloaded(merged, organizer, client_of):

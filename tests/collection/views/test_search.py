@@ -8,7 +8,8 @@ import pytest
 from django.urls import reverse
 
 from collection.models import Collection
-from tests.collection.lookup import add_post, make_searched
+from collection.services import index_posts
+from tests.collection.lookup import add_post, formula, make_searched
 
 PAGE = "/labs/arqmath-x/posts/"
 
@@ -129,8 +130,6 @@ def test_a_page_beyond_the_last_is_the_last(ask, collection):
 
 
 def test_hostile_posts_and_queries_stay_text(ask, collection):
-    from collection.services import index_posts
-
     add_post(
         collection, "66", "<p>evil <script>x()</script>&lt;script&gt;y()&lt;/script&gt;</p>", title="<img src=x>evil"
     )
@@ -166,8 +165,6 @@ def test_a_lab_without_a_collection_says_what_will_be_here(client_of, organizer)
 
 
 def test_the_number_of_queries_does_not_grow_with_the_results(ask, collection, django_assert_max_num_queries):
-    from collection.services import index_posts
-
     for number in range(100, 118):
         add_post(collection, str(number), "<p>cones again</p>", thread_id=str(number % 5))
     index_posts(collection=collection)
@@ -175,6 +172,16 @@ def test_the_number_of_queries_does_not_grow_with_the_results(ask, collection, d
         assert len(posts(ask("cones $x^2+y^2=z^2$"))) == 1
     with django_assert_max_num_queries(14):
         assert len(posts(ask("cones"))) == 20
+
+
+def test_a_post_with_a_formula_and_a_text_of_a_megabyte_makes_no_long_page(ask, collection):
+    add_post(collection, "30", f"<p>Spheres by {formula('300', 'x+' * 500_000)}. {'y ' * 500_000}</p>", title="Long")
+    index_posts(collection=collection)
+    response = ask("y")
+
+    assert posts(response) == ["30"]
+    assert "<mark>y</mark>" in response.text
+    assert len(response.text) < 20_000
 
 
 def test_teams_do_not_find_the_page(client_of, member, collection):

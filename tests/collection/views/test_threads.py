@@ -220,5 +220,18 @@ def test_a_topics_page_leads_to_its_thread(task: Task, client: Client) -> None:
     assert f'href="{topic_page(task)}"' in html
 
 
+def test_those_who_look_up_get_the_pages_of_formulas_from_a_topics_thread_too(
+    task: Task, client_of: SignIn, organizer: Any
+) -> None:
+    make_searched(task.lab)
+    task.topics.filter(query_id="A.1").update(thread_id="1")
+    client, asked = client_of(organizer), f"{topic_page(task)}?formulas=links"
+
+    assert f'href="{asked}"' in client.get(topic_page(task)).text
+    assert '<a class="formula-link" href="/labs/arqmath-x/formulas/' in client.get(asked).text
+    assert "formulas=links" not in client_of(AnonymousUser()).get(topic_page(task)).text
+    assert "formula-link" not in client_of(AnonymousUser()).get(asked).text
+
+
 def test_an_unknown_topic_has_no_thread(task: Task, client: Client) -> None:
     assert client.get(topic_page(task).replace("A.1", "A.9")).status_code == 404

@@ -51,6 +51,14 @@ def test_two_dollars_make_a_display_formula() -> None:
     assert 'data-latex="x"' in rendered
 
 
+def test_a_formula_that_is_a_whole_paragraph_is_a_display_formula() -> None:
+    alone, beside = SPAN.format(r"\sum_n 1"), SPAN.format(r"\sum_m 1")
+    rendered = render_post(f"<p>\n {alone} </p><p>So {beside}</p><p>{beside}.</p><p>{beside} {beside}</p>")
+
+    assert re.findall(r'is-display"[^>]*data-latex="([^"]*)"><math display="block"', rendered) == [r"\sum_n 1"]
+    assert "is-display" not in render_title(f"<p>{alone}</p>")
+
+
 @pytest.mark.parametrize(
     ("source", "latex"),
     [

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
-from evaluation.selectors import items_of, measures_of, obstacle, ordered_index, unscored_runs, waiting_scores
+from evaluation.selectors import measures_of, obstacle, unscored_runs, waiting_scores
 from evaluation.services import score_waiting
 from submissions.models import Run
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import TaskFactory
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.mark.parametrize(
-    ("said", "found", "items"),
-    [
-        ("", "", ItemKind.POSTS),
-        ("", "formula-ids", ItemKind.FORMULA_IDS),
-        ("visual-ids", "formula-ids", ItemKind.VISUAL_IDS),
-    ],
-)
-def test_items_are_what_the_team_says_else_what_was_found_else_the_tasks(task, said, found, items):
-    assert items_of(Run(items=said, report={"items": found}), task) == items
 
 
 @pytest.mark.parametrize(
@@ -67,13 +54,6 @@ def test_a_run_that_is_on_no_board_has_its_reason(team, task):
     assert reasons[waits] == ""
     assert "visual ids" in reasons[other]
     assert dict(unscored_runs(qrel_set, [waits.pk])).keys() == {other}
-
-
-def test_an_index_of_another_order_is_ordered_anew(team, task):
-    run = make_run(team, task, {"A.1": ["p1", "p2"]}, scores={"p1": 1.0, "p2": 2.0})
-
-    assert ordered_index(run, order="score").sort("order")["item"].to_list() == ["p2", "p1"]
-    assert ordered_index(run, order="rank").sort("order")["item"].to_list() == ["p1", "p2"]
 
 
 def test_the_measures_take_the_lowest_relevant_label_of_the_qrels(task):

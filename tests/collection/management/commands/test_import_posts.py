@@ -7,6 +7,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import polars as pl
 import py7zr
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,7 +16,6 @@ from arqlab.core.models import Lab
 from collection.management.progress import ProgressLine
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors import scan_columns
-from collection.services.importing.found import found_formulas
 from tests.collection.factories import POSTS
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.django_db
 def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(folder):
     printed = run(folder, "--collection", "raw")
-    (frame,) = found_formulas(Collection.objects.get())
+    frame = scan_columns(Collection.objects.get().formulas_index).collect()
 
     assert (Post.objects.count(), Comment.objects.count()) == (5, 1)
     assert frame.select("formula_id", "post_id", "thread_id", "type", "comment_id", "latex").rows() == [
@@ -49,7 +49,6 @@ def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(fold
         ("10.1", "10", "1", "answer", None, "a=2b"),
         ("c7.1", "1", "1", "comment", "7", "c"),
     ]
-    assert Collection.objects.get().formulas_index
     assert "Posts (Posts.xml): 5 of 6 rows kept" in printed
 
 
@@ -64,6 +63,19 @@ def test_files_that_come_one_by_one_give_the_index_that_they_give_together(folde
 
     assert apart["formula_id"].to_list() == ["1.1", "10.1", "c7.1"]
     assert apart.equals(together)
+
+
+@pytest.mark.django_db
+def test_comments_keep_their_formulas_where_their_post_comes_again_and_is_searched(folder):
+    run(folder, "--collection", "raw")
+    newer = RAW.replace("Another", "$z$").replace('<row Id="1"', '<row CreationDate="2019-01-01" Id="1"')
+    (folder / "Posts.xml").write_text(newer, encoding="utf-8")
+    found = []
+    for year in (2019, 2018, 2019):
+        run(folder / "Posts.xml", "--collection", "raw", "--keep-later", "--until", f"{year}-12-31")
+        found.append(scan_columns(Collection.objects.get().formulas_index).collect()["formula_id"].to_list())
+
+    assert found == [["1.1", "10.1", "2.1", "c7.1"], ["2.1"], ["1.1", "10.1", "2.1", "c7.1"]]
 
 
 @pytest.mark.django_db
@@ -96,6 +108,17 @@ def test_formulas_that_came_with_ids_are_left_to_their_index(tmp_path):
     run(tmp_path / "Posts.xml", "--collection", "marked")
 
     assert not Collection.objects.get().formulas_index
+
+
+@pytest.mark.django_db
+def test_nothing_is_said_of_a_window_where_there_is_none(tmp_path):
+    answer = '<row Id="1" PostTypeId="2" ParentId="2" Body="It came before its question." />'
+    question = '<row Id="2" PostTypeId="1" Title="x" Body="y" />'
+    (tmp_path / "Posts.xml").write_text(f"<posts>{answer}{question}</posts>", encoding="utf-8")
+
+    printed = run(tmp_path, "--collection", "raw")
+
+    assert "2 of 2 rows kept; 1 answers, 1 questions." in printed
 
 
 @pytest.mark.django_db
@@ -173,13 +196,14 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
 def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, settings, how):
     path = tmp_path / "Posts.xml"
     rows = (
-        f'<row Id="{n}" PostTypeId="1" Title="x" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001)
+        f'<row Id="{n}" PostTypeId="1" Title="$x$" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001)
     )
     path.write_text("<posts>\n" + "\n".join(rows) + "\n</posts>\n", encoding="utf-8")
     command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", "big"]
     database = settings.DATABASES["default"]
     address = f"postgresql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
     variables = {"DATABASE_URL": address, "ARQLAB_DATA": str(tmp_path), "ARQLAB_SECRET_KEY": "s" * 50}
+    variables["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | variables, start_new_session=True)
     until(lambda: Import.objects.filter(rows__gt=0).exists())
     os.killpg(process.pid, how) if how == signal.SIGINT else process.kill()
@@ -193,6 +217,8 @@ def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, sett
     subprocess.run(command, cwd=ROOT, env=os.environ | variables, check=True)
     assert Import.objects.get().state == "done"
     assert Post.objects.count() == 30_000
+    index = pl.read_parquet(tmp_path / "files" / Collection.objects.get().formulas_index.name)
+    assert index["formula_id"].to_list() == [f"{number}.1" for number in range(1, 30_001)]
 
 
 def until(is_so: object, seconds: float = 60) -> None:

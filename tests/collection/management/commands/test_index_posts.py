@@ -6,8 +6,11 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
+from collection.models import VisualMap
 from collection.selectors import newest_map
+from collection.services import index_posts
 from tests.collection.lookup import add_formulas, add_post, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -20,8 +23,28 @@ def test_it_indexes_what_waits_and_says_how_much(lab):
 
     call_command("index_posts", stdout=out)
 
-    assert out.getvalue() == "small: 1 posts were indexed.\n"
+    assert out.getvalue() == "small: 1 posts were indexed.\nsmall: the formulas were indexed.\n"
     assert newest_map(collection).pairs
+
+
+def test_a_collection_that_lacks_pairs_alone_gets_them(lab):
+    collection = make_collection(lab)
+    index_posts(collection=collection)
+    add_formulas(collection)
+
+    call_command("index_posts", stdout=StringIO())
+
+    assert newest_map(collection).pairs
+
+
+def test_formulas_that_another_process_indexes_are_told(lab):
+    out = StringIO()
+    add_formulas(make_collection(lab))
+    VisualMap.objects.update(pairs_claimed_at=timezone.now())
+
+    call_command("index_posts", "small", stdout=out)
+
+    assert "small: the formulas are being indexed by another process." in out.getvalue()
 
 
 def test_one_collection_can_be_named(lab):

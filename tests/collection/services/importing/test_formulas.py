@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from arqlab.ir.dumprecords import Window
 from collection.models import Collection, Import
 from collection.selectors import scan_columns
-from collection.services import import_formulas
+from collection.services import import_formulas, import_posts
 from collection.services.importing import parts
 from tests.collection.factories import NOW
 
@@ -122,6 +123,16 @@ def test_an_slt_alone_gives_instances_without_latex(collection, slt):
         ("9", None, "V!z"),
         ("7", None, "V!x"),
     ]
+
+
+def test_an_index_takes_the_place_of_formulas_that_were_found_in_posts(collection, tmp_path, slt):
+    path = tmp_path / "Posts.xml"
+    path.write_text('<posts><row Id="1" PostTypeId="1" Title="Why $x$?" Body="" /></posts>', encoding="utf-8")
+    import_posts(collection=collection, path=path, window=Window(), at=NOW)
+    assert index_of(collection)["formula_id"].to_list() == ["1.1"]
+
+    import_formulas(collection=collection, files={"slt": slt}, at=NOW)
+    assert index_of(collection)["formula_id"].to_list() == ["9", "7"]
 
 
 def test_the_mathml_of_both_trees_is_kept(collection, latex, slt):

@@ -1,3 +1,5 @@
+import gzip
+import re
 from datetime import date, datetime
 from pathlib import Path
 
@@ -11,7 +13,9 @@ from arqlab.ir import dumpblocks
 from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError
 from collection.models import Collection, Import, Post
+from collection.selectors import scan_columns
 from collection.services import import_posts
+from collection.services.importing import found as found_formulas
 from collection.services.importing import posts as importing
 from collection.services.importing import workers
 from tests.collection.factories import NOW
@@ -56,6 +60,11 @@ def stored(collection: Collection) -> dict[str, bool]:
 def index(collection: Collection) -> list[tuple[str, ...]]:
     with collection.posts_index.open() as file:
         return pl.read_parquet(file).rows()
+
+
+def found(collection: Collection) -> list[tuple[str, str]]:
+    """Give ids and LaTeX of the formula index."""
+    return scan_columns(collection.formulas_index).select("formula_id", "latex").collect().rows()
 
 
 def test_posts_are_stored_as_they_came_and_as_the_sanitizer_left_them(collection, tmp_path):
@@ -166,6 +175,7 @@ class Interrupt:
 @pytest.fixture
 def in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "BATCH", 10)
+    monkeypatch.setattr(found_formulas, "TEXTS", 7)
     monkeypatch.setattr(dumpblocks, "BLOCK", 500)
 
 
@@ -195,6 +205,33 @@ def test_an_import_that_was_stopped_goes_on_where_it_was(collection, tmp_path):
     record = take(collection, path)
     assert (record.state, record.kept, record.rows, record.problem_count) == ("done", 200, 201, 2)
     assert Post.objects.get(post_id="1").body == "not read again"
+
+
+@pytest.mark.usefixtures("in_small_batches")
+def test_the_formulas_found_are_those_of_all_posts_also_across_a_stop(collection, tmp_path):
+    path = dump(tmp_path, *(row(number, body=f"$x_{number}$ &amp;lt; $\\{number}\n$") for number in range(1, 100)))
+    with pytest.raises(KeyboardInterrupt):
+        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(4))
+    assert not Collection.objects.get().formulas_index
+
+    take(collection, path)
+    assert found(collection) == [one for n in range(1, 100) for one in ((f"{n}.1", f"x_{n}"), (f"{n}.2", f"\\{n}"))]
+
+
+def test_a_newer_file_changes_the_formulas_of_its_posts_only(collection, tmp_path):
+    take(collection, dump(tmp_path, *(row(n, body=f"$a_{n}$") for n in (1, 2, 3, 4))))
+    out = row(3, day="2017-01-01", body="$b_3$")
+    take(collection, dump(tmp_path, row(1, body="none"), row(2, body="$b_2$"), out, name="newer.xml"), IN_2018)
+
+    assert sorted(found(collection)) == [("2.1", "b_2"), ("4.1", "a_4")]
+
+
+def test_formulas_are_found_in_posts_that_are_searched(collection, tmp_path):
+    late, old = row(3, day="2019-01-01", body="$l$"), row(5, day="2017-01-01", body="$o$")
+    posts = (row(4, 3, body="$m$"), row(6, 5, body="$p$"), late, old, row(1, body="$x$"), row(1, body="$again$"))
+    take(collection, dump(tmp_path, *posts), IN_2018._replace(keep_later=True))
+
+    assert found(collection) == [("1.1", "x")]
 
 
 @pytest.mark.usefixtures("in_small_batches")
@@ -232,8 +269,10 @@ def test_progress_tells_rows_and_how_many_there_will_be(collection, tmp_path):
 
 
 @needs_data
-def test_processes_of_their_own_give_the_same_posts(collection, monkeypatch):
-    real = DATA / "collection/Posts.xml.gz"
+def test_processes_of_their_own_give_the_same_posts(collection, tmp_path, monkeypatch):
+    marked = gzip.decompress((DATA / "collection/Posts.xml.gz").read_bytes())
+    real = tmp_path / "Posts.xml"
+    real.write_bytes(re.sub(rb"(math-container&quot;) id=&quot;\d+&quot;", rb"\1", marked))
     other = Collection.objects.create(slug="other", loaded_at=NOW)
     record = take(collection, real)
     monkeypatch.setattr(workers, "worth_starting", lambda size: 2)
@@ -244,3 +283,5 @@ def test_processes_of_their_own_give_the_same_posts(collection, monkeypatch):
     assert (record.kept, record.counts, record.problem_count) == (6164, again.counts, 0)
     assert list(collection.posts.values_list(*fields)) == list(other.posts.values_list(*fields))
     assert collection.posts_index.read() == other.posts_index.read()
+    assert len(found(collection)) == record.counts["formulas"] == record.counts["formulas_numbered"]
+    assert found(collection) == found(other)

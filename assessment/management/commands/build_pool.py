@@ -1,0 +1,124 @@
+"""`manage.py build_pool LAB/TASK`: freeze the pool of a task, or a supplement to it; or only say what it would be."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, BooleanOptionalAction
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from django.utils import timezone
+
+from arqlab.core.errors import UserError
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.models import Task
+from arqlab.core.selectors import person_named, task_named
+from arqlab.ir.pooling import write_pool
+from arqlab.ir.protocols import RunKind
+from assessment import services
+from assessment.selectors import PoolChoice, presets_for, valid_runs
+
+NUMBERS = ("primary", "alternate", "manual", "size", "instances", "extra_depth")
+CHOICES = {
+    "method": ("depth", "rank-by-rank"),
+    "instance_policy": ("runs", "reciprocal-rank", "threads"),
+    "baselines": ("primary", "alternate", "marked"),
+}
+SWITCHES = ("visually_distinct", "extra_threads", "holds_written_answers")
+
+
+class Command(LabCommand):
+    """Freeze a pool from the task's valid runs; the same runs, settings and seed give the same pool, byte for byte."""
+
+    help = "Freeze the pool of a task from its valid runs, or with --supplement what they bring beyond its pools."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the task, a preset with what differs from it, and the seed."""
+        parser.add_argument("task", metavar="LAB/TASK")
+        parser.add_argument("--preset", metavar="NAME", help="such as arqmath-2; else what the task's protocol says")
+        parser.add_argument("--seed", type=int, default=1, metavar="N", help="draws the order and breaks ties")
+        parser.add_argument("--dry-run", action="store_true", help="store nothing")
+        parser.add_argument("--format", choices=["text", "tsv"], default="text", help="tsv: print the pool itself")
+        for name in NUMBERS:
+            parser.add_argument(_option(name), type=_whole_number, metavar="N")
+        for name, values in CHOICES.items():
+            parser.add_argument(_option(name), choices=values)
+        for name in SWITCHES:
+            parser.add_argument(_option(name), action=BooleanOptionalAction)
+        parser.add_argument(
+            "--as-alternate", action="append", default=[], metavar="RUN", help="the tag of a baseline; can be repeated"
+        )
+        parser.add_argument("--supplement", action="store_true", help="to the pool that the task has")
+        parser.add_argument("--reason", default="", help="why a supplement is made")
+        parser.add_argument("--by", metavar="PERSON", help="who freezes it, by e-mail address or user name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Compute the pool, freeze it unless asked not to, and print its sizes or its file."""
+        task = task_named(options["task"])
+        choice = _choice(task, options)
+        computed = services.compute_pool(task=task, choice=choice)
+        if not options["dry_run"]:
+            self._freeze(computed, options)
+        if options["format"] == "tsv":
+            self.stdout.write(write_pool(computed.labels).decode(), ending="")
+        else:
+            self._tell(computed)
+
+    def _freeze(self, computed: services.ComputedPool, options: dict[str, Any]) -> None:
+        supplement = partial(services.supplement_pool, reason=options["reason"])
+        pool = (supplement if options["supplement"] else services.freeze_pool)(
+            task=computed.sources.task,
+            choice=computed.sources.choice,
+            by=person_named(options["by"]) if options["by"] else None,
+            at=timezone.now(),
+            expected=computed.sha256,
+        )
+        self.stderr.write(f"Frozen as pool {pool.number} of {pool.task}.")
+
+    def _tell(self, computed: services.ComputedPool) -> None:
+        sources, line = computed.sources, "{:<44} {:<20} {:>6}"
+        self.stdout.write(line.format("run", "pooled as", "depth"))
+        for run in sources.runs:
+            kind = sources.choice.kind_of(run)
+            self.stdout.write(line.format(str(run), kind, sources.choice.protocol.depth_of(kind)))
+        for run in sources.written:
+            self.stdout.write(line.format(str(run), "written answers", ""))
+        for run, why in sources.left_out:
+            self.stderr.write(f"{run} is not pooled. {why}")
+        topics = computed.labels["topic"].n_unique()
+        self.stdout.write(f"{computed.items:,} items of {topics} topics, {computed.label_count:,} labels to give.")
+        self.stdout.write(f"sha256 {computed.sha256}")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _whole_number(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
+    """Read the settings; raises `UserError` that names the presets or the baselines there are."""
+    presets, name = presets_for(task), options["preset"]
+    if name and name not in presets:
+        raise UserError(
+            f"There is no preset {name!r} for {task}. There are: {', '.join(presets)}.", code="unknown-preset"
+        )
+    protocol = presets[name] if name else task.protocol.pool
+    fields = (*NUMBERS, *CHOICES, *SWITCHES)
+    given = {field: options[field] for field in fields if options[field] is not None}
+    return PoolChoice(replace(protocol, **given), options["seed"], _kinds(task, options["as_alternate"]))
+
+
+def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
+    baselines = {run.tag: run.pk for run in valid_runs(task) if run.is_baseline}
+    if unknown := [tag for tag in tags if tag not in baselines]:
+        known = ", ".join(baselines) or "none"
+        raise UserError(
+            f"No baseline of {task} is called {', '.join(unknown)}. Known are: {known}.", code="unknown-run"
+        )
+    return {baselines[tag]: "baseline-alternate" for tag in tags}

@@ -1,0 +1,28 @@
+"""`manage.py export_pool LAB/TASK`: print a frozen pool, byte for byte as its hash has it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.selectors import task_named
+from assessment.selectors import pool_file, pool_numbered
+
+
+class Command(LabCommand):
+    """Print the file of a pool: topic, position, kind, item, doc_id, post_id."""
+
+    help = "Print a frozen pool as TSV: topic, position, kind, item, doc_id, post_id; its sha256 is the pool's hash."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the task and which of its pools."""
+        parser.add_argument("task", metavar="LAB/TASK")
+        parser.add_argument(
+            "--pool", type=int, default=1, metavar="N", help="a supplement, by its number; else the pool"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the file."""
+        pool = pool_numbered(task_named(options["task"]), options["pool"])
+        self.stdout.write(pool_file(pool).decode(), ending="")

@@ -1,0 +1,169 @@
+"""Items as they are judged. Every submit reads one and the next one, so these questions are written in SQL: to build
+and compile them anew each time takes Django longer than everything else that a submit does together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from assessment.models import Judgment, PoolItem
+from assessment.selectors.judging import ASSIGNED
+from collection.models import Post
+
+# No other assessor has the item on the page.
+FREE = "(item.leased_until IS NULL OR item.leased_until <= %(at)s OR item.leased_to_id = %(user)s)"
+_POST = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
+_SHOWN = f"""
+    SELECT item.id, item.kind, item.item, item.position, item.text, item.done_at IS NOT NULL, item.later_at IS NOT NULL,
+        instance.id, instance.doc_id, instance.post_id, judgment.id, judgment.assessor_id,
+        instance.shown_post_id, {", ".join(f"post.{name}" for name in _POST)}
+    FROM assessment_poolitem item
+    JOIN assessment_poolinstance instance ON instance.item_id = item.id
+    LEFT JOIN collection_post post ON post.id = instance.shown_post_id
+    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
+"""  # noqa: S608  # our words
+_WAITING = f"""
+    SELECT item.id FROM assessment_poolitem item
+    WHERE item.topic_id = %(topic)s AND item.done_at IS NULL AND {FREE}
+    AND item.pool_id NOT IN (SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL)
+"""  # noqa: S608  # our words
+_SUBMITTED = f"""
+    SELECT instance.id, judgment.id, judgment.assessor_id, item.topic_id, item.done_at IS NOT NULL,
+        pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED}), (
+            SELECT guideline.id FROM assessment_guideline guideline
+            WHERE guideline.task_id = pool.task_id AND guideline.version = %s
+        )
+    FROM assessment_poolitem item
+    JOIN assessment_pool pool ON pool.id = item.pool_id
+    JOIN assessment_poolinstance instance ON instance.item_id = item.id
+    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
+    WHERE item.id = %s
+"""  # noqa: S608  # our words
+
+
+class TopicPath(NamedTuple):
+    """Where a topic stands: the slugs of lab and task, and its id."""
+
+    lab: str
+    task: str
+    query_id: str
+
+
+class Current(NamedTuple):
+    """The judgment that counts for an instance, and whose it is."""
+
+    judgment: int
+    assessor: int | None
+
+
+class Submitted(NamedTuple):
+    """An item that labels came for: its state, what counts for each of its instances, and the id of the instructions."""
+
+    topic_id: int
+    is_done: bool
+    is_closed: bool
+    is_assigned: bool
+    guideline_id: int | None
+    current: Mapping[int, Current | None]
+
+
+class ShownInstance(NamedTuple):
+    """What gets a label: the post that shows it, where the collection holds it, and the assessor's own judgment."""
+
+    pk: int
+    doc_id: str
+    post_id: str
+    post: Post | None
+    judgment: Judgment | None
+
+
+class ShownItem(NamedTuple):
+    """An item for one assessor: without the instances that others judged."""
+
+    item: PoolItem
+    is_done: bool
+    is_later: bool
+    instances: tuple[ShownInstance, ...]
+
+
+def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Submitted | None:
+    """Read an item and lock it, in one query: who judges another of its instances at the same time waits here.
+
+    None when it is gone with its pool. After a wait, judgments that were stored meanwhile are not seen.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SUBMITTED + _lock("FOR UPDATE OF item"),
+            [user_id, guideline, item_id],
+        )
+        rows = cursor.fetchall()
+    if not rows:
+        return None
+    topic_id, is_done, is_closed, is_assigned, guideline_id = rows[0][3:]
+    current = {row[0]: Current(row[1], row[2]) if row[1] else None for row in rows}
+    return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current)
+
+
+def lock_next(topic_id: int, *, user_id: int, have: Collection[int], at: datetime) -> ShownItem | None:
+    """Give the next item of a topic that an assessor may take and that the page does not have, locked; None when none is
+    left. One query, two when only items put off are left.
+
+    What another assessor is taking at this moment is passed over, so nobody waits, and no two get the same.
+    """
+    parameters = {"topic": topic_id, "user": user_id, "at": moment(at)}
+    others = f" AND item.id NOT IN ({', '.join(str(int(one)) for one in have)})" if have else ""
+    for order in (
+        "AND item.later_at IS NULL ORDER BY item.pool_id, item.position",
+        "AND item.later_at IS NOT NULL ORDER BY item.later_at, item.pool_id, item.position",
+    ):
+        first = f"{_WAITING}{others} {order} LIMIT 1 {_lock('FOR UPDATE SKIP LOCKED')}"
+        if found := _shown(f"item.id = ({first})", parameters):
+            return found
+    return None
+
+
+def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None:
+    """Give an item of a topic as an assessor may see it; None when all of it was judged by others, or there is none."""
+    parameters = {"item": item_id, "topic": topic_id, "user": user_id}
+    found = _shown("item.id = %(item)s AND item.topic_id = %(topic)s", parameters)
+    return found if found and found.instances else None
+
+
+def moment(at: datetime) -> Any:
+    """Give a moment as the database takes it in SQL that is written by hand."""
+    return connection.ops.adapt_datetimefield_value(at)
+
+
+def _lock(clause: str) -> str:
+    """Give a locking clause, for databases on which several write at a time."""
+    return clause if connection.features.has_select_for_update else ""
+
+
+def _shown(condition: str, parameters: Mapping[str, Any]) -> ShownItem | None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_SHOWN} WHERE {condition} ORDER BY instance.position", parameters)  # our words
+        rows = cursor.fetchall()
+    if not rows:
+        return None
+    pk, kind, name, position, text, is_done, is_later = rows[0][:7]
+    item = PoolItem(pk=pk, kind=kind, item=name, position=position, text=text)
+    user_id = parameters["user"]
+    judged = _judgments(row[10] for row in rows if row[11] == user_id)
+    instances = (_instance(row, judged) for row in rows if row[10] is None or row[11] == user_id)
+    return ShownItem(item, bool(is_done), bool(is_later), tuple(instances))
+
+
+def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInstance:
+    pk, doc_id, post_id, judgment_id, _, post_pk, *values = row[7:]
+    fields = dict(zip(_POST, values, strict=True))
+    post = Post(pk=post_pk, post_id=post_id, **fields) if post_pk else None
+    return ShownInstance(pk, doc_id, post_id, post, judged.get(judgment_id))
+
+
+def _judgments(ids: Iterable[int]) -> Mapping[int, Judgment]:
+    """Give an assessor's own judgments; an item that is new to them has none, and asks nothing."""
+    wanted = list(ids)
+    return Judgment.objects.in_bulk(wanted) if wanted else {}

@@ -1,0 +1,226 @@
+"""Pools as they are frozen: computed from the runs as they stand, stored, and never changed. What comes later is a supplement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import polars as pl
+from django.db import transaction
+from django.db.models import Max
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, Topic, User
+from arqlab.core.services import record_event
+from arqlab.core.services.storing import insert_rows
+from arqlab.ir.pooling import make_pool, write_pool
+from arqlab.ir.records import TaskKind
+from arqlab.ir.slices import in_slices
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.selectors.pools import pooled_runs, preset_of
+from assessment.selectors.poolsources import (
+    POOL_KINDS,
+    PoolChoice,
+    TaskSources,
+    kernel_sources,
+    task_sources,
+    written_answers,
+)
+from collection.models import Post
+from collection.selectors import collection_of
+
+IDS_AT_ONCE = 5000
+
+
+@dataclass(frozen=True)
+class ComputedPool:
+    """A pool before it is frozen: its labels (`arqlab.ir.pooling.make_pool`), its hash, and what it was made of.
+
+    `texts` has the written answers by topic and item.
+    """
+
+    labels: pl.DataFrame
+    sha256: str
+    sources: TaskSources
+    texts: Mapping[tuple[str, str], str]
+
+    @property
+    def items(self) -> int:
+        """Give the number of items."""
+        return self.labels.select("topic", "item").n_unique()
+
+    @property
+    def label_count(self) -> int:
+        """Give the number of labels that they ask for."""
+        return self.labels.height
+
+
+def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
+    """Compute what a pool of the task would be now; where it has pools, what a supplement to them would be.
+
+    Raises `UserError` where the protocol has no pool, or two runs bring one written answer with different texts.
+    """
+    if choice.protocol.method == "none":
+        raise UserError(
+            "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
+            code="no-pool",
+        )
+    sources = task_sources(task, choice)
+    texts = written_answers(sources)
+    kind = POOL_KINDS[TaskKind(task.kind)]
+    labels = make_pool(kernel_sources(sources, texts), choice.protocol, kind=kind, seed=choice.seed)
+    # A folder that was loaded again may have taken topics away that older runs answer.
+    known = Topic.objects.filter(task=task).values_list("query_id", flat=True)
+    labels = labels.filter(pl.col("topic").is_in(list(known)))
+    return ComputedPool(labels, sha256(write_pool(labels)).hexdigest(), sources, texts)
+
+
+def freeze_pool(*, task: Task, choice: PoolChoice, by: User | None, at: datetime, expected: str = "") -> Pool:
+    """Freeze the pool of a task. `expected` is the hash of what the organizer saw, if it was shown before.
+
+    Raises `UserError` when the task has a pool, the pool would be empty, or it would be another one than was shown.
+    """
+    if task.pools.exists():
+        raise UserError(
+            f"The task {task} has a pool, which never changes. Make a supplement to it, or discard it while it has no "
+            "judgment.",
+            code="has-pool",
+        )
+    return _freeze(task, choice, by=by, at=at, expected=expected)
+
+
+def supplement_pool(
+    *, task: Task, choice: PoolChoice, reason: str, by: User | None, at: datetime, expected: str = ""
+) -> Pool:
+    """Freeze what the task's pools do not hold of what a pool of today would hold, and say why.
+
+    Raises `UserError` as `freeze_pool` does, and when there is no pool or no reason.
+    """
+    if not task.pools.exists():
+        raise UserError(f"The task {task} has no pool yet. Freeze one first.", code="no-pool-yet")
+    if not reason.strip():
+        raise UserError("Say why the supplement is made: its page shows the reason.", code="no-reason")
+    return _freeze(task, choice, by=by, at=at, expected=expected, reason=reason.strip())
+
+
+def close_pool(*, pool: Pool, by: User | None, at: datetime) -> None:
+    """Take no more judgments for a pool. Raises `UserError` when it is closed."""
+    _turn(pool, verb="pool.close", by=by, closed_at=at)
+
+
+def open_pool(*, pool: Pool, by: User | None) -> None:
+    """Take judgments for a pool again. Raises `UserError` when it is open."""
+    _turn(pool, verb="pool.open", by=by, closed_at=None)
+
+
+@transaction.atomic
+def discard_pool(*, pool: Pool, by: User | None) -> None:
+    """Delete a pool that nobody has judged. Raises `UserError` when somebody has, or a supplement stands on it."""
+    Task.objects.select_for_update().get(pk=pool.task_id)
+    later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
+    if later.exists():
+        raise UserError("A supplement was made to this pool. Discard the supplement first.", code="has-supplement")
+    if Judgment.objects.filter(instance__item__pool=pool).exists():
+        raise UserError(
+            "This pool has judgments, so it stays. Close it if nobody is to judge it any more.", code="pool-judged"
+        )
+    record_event(
+        verb="pool.discard", target=pool, lab=pool.task.lab, actor=by, items=pool.items.count(), **_named(pool)
+    )
+    PoolInstance.objects.filter(item__pool=pool).delete()
+    pool.delete()
+
+
+def _turn(pool: Pool, *, verb: str, by: User | None, closed_at: datetime | None) -> None:
+    with transaction.atomic():
+        before = Pool.objects.filter(pk=pool.pk, closed_at__isnull=closed_at is not None)
+        if not before.update(closed_at=closed_at):
+            state = "closed" if closed_at else "open"
+            raise UserError(f"The pool is {state} already.", code=f"pool-{state}")
+        record_event(verb=verb, target=pool, lab=pool.task.lab, actor=by, **_named(pool))
+
+
+def _named(pool: Pool) -> dict[str, Any]:
+    return {"number": pool.number, "sha256": pool.sha256}
+
+
+def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, expected: str, reason: str = "") -> Pool:
+    pools = list(task.pools.values_list("pk", flat=True))
+    computed = compute_pool(task=task, choice=choice)
+    if computed.labels.is_empty():
+        raise UserError(
+            "There is nothing to judge: the valid runs bring no item that the task's pools do not hold already.",
+            code="empty-pool",
+        )
+    if expected and expected != computed.sha256:
+        raise UserError(
+            f"What goes into the pool has changed since you looked: it would hold {computed.items:,} items now. "
+            "Look at the numbers again, then freeze it.",
+            code="pool-changed",
+        )
+    with transaction.atomic():
+        Task.objects.select_for_update().get(pk=task.pk)
+        if list(task.pools.values_list("pk", flat=True)) != pools:
+            raise UserError("Somebody froze a pool of this task meanwhile. Look at it first.", code="pool-changed")
+        pool = Pool.objects.create(
+            task=task,
+            number=(task.pools.aggregate(newest=Max("number"))["newest"] or 0) + 1,
+            reason=reason,
+            preset=preset_of(task, choice.protocol),
+            settings=asdict(choice.protocol),
+            seed=choice.seed,
+            runs=pooled_runs(computed.sources),
+            visual_map=computed.sources.visual_map,
+            sha256=computed.sha256,
+            frozen_at=at,
+            frozen_by=by,
+        )
+        _store(pool, computed)
+        record_event(
+            verb="pool.supplement" if reason else "pool.freeze",
+            target=pool,
+            lab=task.lab,
+            actor=by,
+            items=computed.items,
+            labels=computed.label_count,
+            reason=reason,
+            **_named(pool),
+        )
+    return pool
+
+
+def _store(pool: Pool, computed: ComputedPool) -> None:
+    """Insert the items, then their instances, which name the items by the keys that the database gave them."""
+    topics = dict(Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk"))
+    items = computed.labels.select("topic", "kind", "item", "position").unique(maintain_order=True)
+    insert_rows(
+        PoolItem,
+        ("pool_id", "topic_id", "kind", "item", "position", "text"),
+        [
+            (pool.pk, topics[topic], kind, item, position, computed.texts.get((topic, item), ""))
+            for topic, kind, item, position in items.iter_rows()
+        ],
+    )
+    keys = {(topic, position): key for key, topic, position in pool.items.values_list("pk", "topic", "position")}
+    posts = _known_posts(pool.task, computed.labels["post_id"])
+    columns = computed.labels.select("topic", "position", "doc_id", "instance", "post_id")
+    insert_rows(
+        PoolInstance,
+        ("item_id", "doc_id", "position", "post_id", "shown_post_id"),
+        [
+            (keys[topics[topic], position], doc_id, instance - 1, post_id, posts.get(post_id))
+            for topic, position, doc_id, instance, post_id in columns.iter_rows()
+        ],
+    )
+
+
+def _known_posts(task: Task, post_ids: pl.Series) -> dict[str, int]:
+    """Give the keys of the posts that the lab's collection holds, by their ids."""
+    collection, known = collection_of(task.lab), {}
+    for some in in_slices(post_ids.unique().to_list() if collection else [], size=IDS_AT_ONCE):
+        found = Post.objects.filter(collection=collection, post_id__in=some).order_by()
+        known.update(dict(found.values_list("post_id", "pk")))
+    return known

@@ -1,0 +1,145 @@
+"""The planner: what a pool would be while its settings are turned, and the step that freezes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
+from assessment import selectors, services
+from assessment.forms import CostForm, PoolForm, SupplementForm, preset_data
+from assessment.models import Pool
+from assessment.tasks import typeset_pools
+from assessment.views.pictures import overlap_of, picture_of
+from assessment.views.pools import settings_said
+
+COSTS = {Task.Kind.ANSWERS: 44.1, Task.Kind.FORMULAS: 26.6, Task.Kind.WRITTEN_ANSWERS: 44.1}
+"""The seconds that an item took in ARQMath-3 (protocol §6)."""
+WAGE = 15
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The settings as they were filled in or preset, and the pools that the task has."""
+
+    task: Task
+    pools: list[Pool]
+    form: PoolForm
+    cost: CostForm
+
+    @property
+    def is_valid(self) -> bool:
+        """Say whether the settings make a pool."""
+        return self.form.is_valid() and self.cost.is_valid()
+
+
+@require_safe
+def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Plan the pool of a task, or a supplement to it: the numbers follow the settings."""
+    found = organized_task_or_404(request.user, lab, task)
+    settings = _settings(found, request.GET)
+    template = "assessment/_pool_plan.html" if request.headers.get("HX-Request") else "assessment/pool_plan.html"
+    return render(request, template, _context(settings) | _plan(settings))
+
+
+@require_http_methods(["GET", "POST"])
+def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show once more what will be frozen, then freeze it."""
+    found = organized_task_or_404(request.user, lab, task)
+    settings = _settings(found, request.POST or request.GET)
+    if not settings.is_valid:
+        return render(request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422)
+    reason = SupplementForm(request.POST or None)
+    refusal = ""
+    if request.method == "POST" and (not settings.pools or reason.is_valid()):
+        try:
+            return _frozen(request, settings, reason.data.get("reason", ""))
+        except UserError as refused:
+            refusal = refused.message
+    context = _context(settings) | _plan(settings) | {"reason_form": reason, "refusals": [refusal] if refusal else []}
+    try:
+        context["computed"] = services.compute_pool(task=found, choice=settings.form.choice)
+    except UserError as refused:
+        context["refusals"] = [refused.message]
+    context["depths"] = settings_said(settings.form.choice.protocol)
+    is_refused = request.method == "POST" or context["refusals"]
+    return render(request, "assessment/pool_freeze.html", context, status=422 if is_refused else 200)
+
+
+def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpResponse:
+    """Freeze the pool or the supplement and show it; its formulas are typeset in the background."""
+    task = settings.task
+    freeze = partial(services.supplement_pool, reason=reason) if settings.pools else services.freeze_pool
+    pool = freeze(
+        task=task,
+        choice=settings.form.choice,
+        by=signed_in(request),
+        at=timezone.now(),
+        expected=request.POST.get("expected", ""),
+    )
+    typeset_pools.delay(seconds=0.5)
+    messages.success(request, "It is frozen, and never changes from now on. Its topics can be assigned and judged.")
+    return redirect("assessment:pool-detail", task.lab.slug, task.slug, pool.number)
+
+
+def _settings(task: Task, data: QueryDict) -> _Settings:
+    """Read the settings out of an address or a form; without any, those of the first pool or of the task's protocol."""
+    pools = list(task.pools.select_related("visual_map").order_by("number"))
+    presets = selectors.presets_for(task)
+    protocol = presets.get(data.get("preset", "")) or (
+        PoolProtocol(**pools[0].settings) if pools else task.protocol.pool
+    )
+    runs, _ = selectors.poolable_runs(task)
+    filled = data if "seed" in data else preset_data(protocol, runs, seed=int(f"{timezone.now():%Y%m%d}"))
+    form = PoolForm(filled, task=task, runs=runs, protocol=protocol)
+    costs = {"seconds": data.get("seconds", COSTS[Task.Kind(task.kind)]), "wage": data.get("wage", WAGE)}
+    return _Settings(task, pools, form, CostForm(costs))
+
+
+def _query(settings: _Settings) -> str:
+    """Give the settings as the query of an address."""
+    fields = [*settings.form, *settings.cost]
+    values = {field.html_name: field.value() for field in fields}
+    return urlencode({name: value for name, value in values.items() if value is not None and value is not False})
+
+
+def _context(settings: _Settings) -> dict[str, Any]:
+    task, form = settings.task, settings.form
+    presets = selectors.presets_for(task)
+    chosen = selectors.preset_of(task, form.choice.protocol) if form.is_valid() else ""
+    return {
+        "task": task,
+        "lab": task.lab,
+        "form": form,
+        "cost_form": settings.cost,
+        "pools": settings.pools,
+        "query": _query(settings),
+        "presets": [(slug, PROTOCOLS[slug].name, slug == chosen) for slug in presets],
+    }
+
+
+def _plan(settings: _Settings) -> dict[str, Any]:
+    """Give the numbers of the plan, and the sentence of a refusal where there is none."""
+    if not settings.is_valid:
+        return {}
+    try:
+        plan = selectors.plan_pool(task=settings.task, choice=settings.form.choice)
+    except UserError as refused:
+        return {"plan_refusal": refused.message}
+    return {
+        "plan": plan,
+        "plan_cost": plan.cost(**settings.cost.cleaned_data),
+        "picture": picture_of(plan.topics),
+        "overlap": overlap_of(plan.runs),
+    }
