@@ -12,7 +12,7 @@ def tickets_of(lab: Lab) -> QuerySet[Ticket]:
     """Give the tickets of a lab with all that a list shows of them, the oldest first; what was seen is not read."""
     found = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
     item = "judgment__instance__item"
-    related = ("judgment__assessor", "answered_by", f"{item}__topic__task", f"{item}__pool")
+    related = ("judgment__assessor", "answered_by", f"{item}__topic__task__lab", f"{item}__pool")
     return found.select_related(*related).defer(
         "html", f"{item}__text", f"{item}__pool__settings", f"{item}__pool__runs"
     )

@@ -55,7 +55,7 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
         "item": instance.item,
         "form": form,
         "html": services.shown_html(shown),
-        "thread_url": services.thread_url(instance.item, instance, lab) if instance.shown_post else "",
+        "thread_url": services.thread_url(instance.item, instance, lab) if instance.shown_post_id else "",
         "now": selectors.label_now(instance),
     }
     return render(request, "assessment/ticket_detail.html", context)
