@@ -16,12 +16,13 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from assessment.models import PoolItem
+from assessment.models import PoolInstance, PoolItem, Ticket
+from assessment.services import write_guideline
 from collection.models import Import
 from evaluation.services import score_waiting
 from submissions.models import Run
 from submissions.services import submit_upload, validate_run
-from tests.assessment.factories import assign, make_pool
+from tests.assessment.factories import assign, make_pool, raise_ticket
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -63,12 +64,33 @@ GET  assessment:pool-plan                 404 404 404 404 404 200 200
 POST assessment:pool-close                404 404 404 404 404 302 302
 POST assessment:pool-discard              404 404 404 404 404 302 302
 POST assessment:pool-open                 404 404 404 404 404 302 302
+POST assessment:qrels-current             404 404 404 404 404 302 302
+GET  assessment:qrels-detail              404 404 404 404 404 200 200
+GET  assessment:qrels-diff                404 404 404 404 404 200 200
+GET  assessment:qrels-draft               404 404 404 404 404 200 200
+GET  assessment:qrels-list                404 404 404 404 404 200 200
+POST assessment:qrels-list                404 404 404 404 404 200 200
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-judgments     403 415 415 415 415 415 415
 POST assessment:api-judging-later         403 415 415 415 415 415 415
 POST assessment:api-judging-lease         403 415 415 415 415 415 415
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
+POST assessment:assignment-apply          404 404 404 404 404 302 302
+GET  assessment:assignment-import         404 404 404 404 404 200 200
+POST assessment:assignment-import         404 404 404 404 404 200 200
+GET  assessment:assignment-list           404 404 404 404 404 200 200
+POST assessment:assignment-list           404 404 404 404 404 200 200
+POST assessment:assignment-share          404 404 404 404 404 200 200
+GET  assessment:guideline-detail          404 404 404 404 200 200 200
+GET  assessment:guideline-edit            404 404 404 404 404 200 200
+POST assessment:guideline-edit            404 404 404 404 404 200 200
+GET  assessment:judge                     302 404 404 404 200 404 404
+GET  assessment:judgment-list             302 404 404 404 200 404 404
+GET  assessment:judging-home              302 404 404 404 200 200 200
+GET  assessment:ticket-detail             404 404 404 404 404 200 200
+POST assessment:ticket-detail             404 404 404 404 404 200 200
+GET  assessment:ticket-list               404 404 404 404 404 200 200
 GET  assessment:touched-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -183,6 +205,9 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "post_id": "1",
         "version": 1,
         "number": 1,
+        "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
+        .values_list("pk", flat=True)
+        .first(),
         "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
         "formula_id": "7",
         "visual_id": "70",
@@ -210,6 +235,8 @@ def fill(scene: Scene, folder) -> Run:
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
+    raise_ticket(scene.assessor, PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first())
+    write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
     validate_run(run_id=run.pk, at=at)

@@ -54,7 +54,9 @@ def test_every_field_and_protocol_of_a_lab_file_is_described():
     assert [name for name in PROTOCOLS if name not in text] == []
 
 
-@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md", "docs/team.md", "docs/organizer.md"])
+@pytest.mark.parametrize(
+    "path", ["README.md", "CONTRIBUTING.md", "docs/team.md", "docs/organizer.md", "docs/assessor.md"]
+)
 def test_every_place_that_a_document_links_to_is_there(path):
     page = ROOT / path
 

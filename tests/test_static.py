@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 STYLES = sorted((ROOT / "static" / "css").glob("*.css"))
-SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
+SCRIPTS = sorted((ROOT / "static" / "js").rglob("*.js"))
 VENDORED = sorted(path for path in (ROOT / "static" / "vendor").rglob("*") if path.suffix in {".css", ".js"})
 TOKENS = (ROOT / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
 AA_TEXT, AA_SHAPE = 4.5, 3.0

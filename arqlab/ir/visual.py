@@ -19,11 +19,15 @@ def distinct_visual(index: pl.DataFrame, mapping: pl.DataFrame | None) -> pl.Dat
 
 
 def distinct_visual_qrels(qrels: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
-    """Turn qrels of instances (topic, item, label) into qrels of formulas: the highest label of the judged instances.
+    """Turn qrels of instances (topic, item, label) into qrels of formulas: `highest_labels` by visual id."""
+    return highest_labels(_with_visual_items(qrels, mapping))
 
-    A formula of which no instance was judged keeps its 5 or 6 (protocol §7).
+
+def highest_labels(rows: pl.DataFrame) -> pl.DataFrame:
+    """Give each item of a topic the highest label of its judged rows (topic, item, label), in the rows' order.
+
+    An item of which nothing was judged keeps its 5 or 6 (protocol §7).
     """
-    rows = _with_visual_items(qrels, mapping)
     judged = pl.col("label").filter(~pl.col("label").is_in(NOT_JUDGMENTS)).max()
     return rows.group_by("topic", "item", maintain_order=True).agg(judged.fill_null(pl.col("label").max()))
 

@@ -37,7 +37,12 @@ class PoolForm(forms.Form):
     """How a pool is made: the fields of its protocol, the seed, and as what each baseline is pooled."""
 
     method = forms.ChoiceField(
-        label="Method", choices=[("depth", "The top of every run"), ("rank-by-rank", "Rank by rank, until a size")]
+        label="Method",
+        choices=[("depth", "The top of every run"), ("rank-by-rank", "Rank by rank, until a size")],
+        error_messages={
+            "invalid_choice": "Choose how the pool is made: the top of every run, or rank by rank. "
+            "A known item has no pool."
+        },
     )
     primary = DepthField("Primary runs")
     alternate = DepthField("Alternate runs")

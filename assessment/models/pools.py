@@ -62,7 +62,7 @@ class PoolItem(models.Model):
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "formula"
         ANSWERS = ItemKind.ANSWERS.value, "written answer"
 
-    pool = models.ForeignKey(Pool, models.CASCADE, related_name="items")
+    pool = models.ForeignKey(Pool, models.CASCADE, related_name="items", db_index=False)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="pool_items", db_index=False)
     kind = models.CharField(max_length=12, choices=Kind.choices)
     item = models.CharField(max_length=300, help_text="A post id, a visual id, or RUN:TOPIC.")

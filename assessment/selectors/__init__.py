@@ -1,5 +1,23 @@
 """What is read about qrels, and about judgments that other visual ids touch."""
 
+from assessment.selectors.assignments import (
+    AssignmentGrid,
+    Judged,
+    PersonRow,
+    TopicRow,
+    assignment_grid,
+    judged_by,
+    judging_staff,
+    topic_counts,
+)
+from assessment.selectors.drafts import Draft, draft_of, items_at, levels_of, pooled_instances, with_current
+from assessment.selectors.guidelines import (
+    changed_guidelines,
+    changed_lines,
+    current_guideline,
+    current_versions,
+    guideline_text,
+)
 from assessment.selectors.items import (
     FREE,
     Current,
@@ -13,6 +31,7 @@ from assessment.selectors.items import (
     submitted_item,
 )
 from assessment.selectors.judging import assigned_topics, is_judged_by, own_judgments, progress_of
+from assessment.selectors.ownwork import OwnWork, TaskJudging, own_work, task_judging
 from assessment.selectors.poolplans import PoolPlan, plan_pool
 from assessment.selectors.pools import (
     can_be_discarded,
@@ -29,46 +48,83 @@ from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
     lab_summary,
+    qrel_versions,
     qrels_frame,
     qrels_named,
     topic_judgments,
+    version_topics,
 )
+from assessment.selectors.tickets import label_now, open_tickets, own_answered_tickets, tickets_of
 from assessment.selectors.visualids import judged_formulas, touched_judgments
+from assessment.selectors.work import TopicWork, judged_rows, next_topic, work_on
 
 __all__ = [
     "FREE",
+    "AssignmentGrid",
     "Current",
+    "Draft",
+    "Judged",
+    "OwnWork",
+    "PersonRow",
     "PoolChoice",
     "PoolPlan",
     "ShownInstance",
     "ShownItem",
     "Submitted",
+    "TaskJudging",
     "TopicJudgments",
     "TopicPath",
+    "TopicRow",
+    "TopicWork",
     "assigned_topics",
+    "assignment_grid",
     "can_be_discarded",
+    "changed_guidelines",
+    "changed_lines",
+    "current_guideline",
+    "current_versions",
+    "draft_of",
+    "guideline_text",
     "is_judged_by",
+    "items_at",
+    "judged_by",
     "judged_formulas",
+    "judged_rows",
+    "judging_staff",
     "lab_fingerprint",
     "lab_summary",
+    "label_now",
+    "levels_of",
     "lock_next",
     "moment",
+    "next_topic",
+    "open_tickets",
+    "own_answered_tickets",
     "own_judgments",
+    "own_work",
     "plan_pool",
     "pool_file",
     "pool_news",
     "pool_numbered",
     "pool_sizes",
     "poolable_runs",
+    "pooled_instances",
     "preset_of",
     "presets_for",
     "progress_of",
+    "qrel_versions",
     "qrels_frame",
     "qrels_named",
     "shown_item",
     "submitted_item",
+    "task_judging",
+    "tickets_of",
+    "topic_counts",
     "topic_judgments",
     "topic_sizes",
     "touched_judgments",
     "valid_runs",
+    "version_topics",
+    "with_current",
+    "work_on",
 ]

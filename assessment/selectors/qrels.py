@@ -9,6 +9,7 @@ import polars as pl
 from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.models import Lab, Task, Topic
+from arqlab.ir.judged import JudgedTopic, judged_topics
 from arqlab.ir.scoring import NOT_JUDGMENTS
 from assessment.models import Qrel, QrelSet
 from collection.models import VisualMap
@@ -86,3 +87,16 @@ def lab_summary(lab: Lab) -> list[TaskSummary]:
                 TaskSummary(task.slug, task.topic_count, qrel_set.name if qrel_set else None, len(counted), judged)
             )
     return lines
+
+
+def qrel_versions(task: Task) -> QuerySet[QrelSet]:
+    """Give the versions of a task's qrels, the newest first, with who made them and the number of `lines` and `topics`."""
+    counted = QrelSet.objects.filter(task=task).select_related("made_by")
+    topics = Count("qrels__query_id", distinct=True)
+    return counted.annotate(lines=Count("qrels"), topics=topics).order_by("-version")
+
+
+def version_topics(qrel_set: QrelSet) -> list[JudgedTopic]:
+    """Count the labels of a version by topic."""
+    frame = qrels_frame(qrel_set).with_columns(doc_id="item")
+    return judged_topics(frame, relevant_from=qrel_set.relevant_from)

@@ -13,7 +13,7 @@ from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys
 from arqlab.core.maths.definitions import Definitions
 from arqlab.core.maths.typesetting import Typeset
 from arqlab.core.services import typeset_formulas
-from assessment.models import Judgment, PoolItem
+from assessment.models import Judgment, PoolInstance, PoolItem
 from assessment.selectors import ShownInstance, ShownItem
 from assessment.services.judging import SavedLabel
 from assessment.services.leases import Taken
@@ -172,20 +172,20 @@ def _instance(each: _Read, page: _Page) -> dict[str, Any]:
     return {
         "instance": instance.pk,
         "doc_id": _doc_id(item, instance.doc_id),
-        "heading": _heading(item, instance),
+        "heading": heading_of(item, instance.post, instance.post_id),
         "post_kind": instance.post.kind if instance.post else "",
         "title_html": html(each.title),
         "html": _missing(each, item) + html(each.body),
-        "thread_url": _thread_url(item, instance, page.lab_slug),
+        "thread_url": thread_url(item, instance, page.lab_slug) if instance.post else "",
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
 
 
-def _heading(item: PoolItem, instance: ShownInstance) -> str:
+def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     """Name what is judged: an assessor must not learn which system wrote an answer."""
     if item.kind == PoolItem.Kind.ANSWERS:
         return "Written answer"
-    return f"{instance.post.get_kind_display() if instance.post else ''} post {instance.post_id}".strip().capitalize()
+    return f"{post.get_kind_display() if post else ''} post {post_id}".strip().capitalize()
 
 
 def _missing(each: _Read, item: PoolItem) -> str:
@@ -198,10 +198,8 @@ def _missing(each: _Read, item: PoolItem) -> str:
     return "" if is_there else NOT_FOUND
 
 
-def _thread_url(item: PoolItem, instance: ShownInstance, lab_slug: str) -> str:
-    """Give the address of the thread with the instance marked; nothing where there is no thread."""
-    if instance.post is None:
-        return ""
+def thread_url(item: PoolItem, instance: ShownInstance | PoolInstance, lab_slug: str) -> str:
+    """Give the address of the thread of a post that the collection holds, with the instance marked."""
     if item.kind != PoolItem.Kind.VISUAL_IDS:
         return page_of(lab_slug, instance.post_id)
     address = page_of(lab_slug, instance.post_id).partition("#")[0]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Max
 
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services import load_lab_file, record_event
 from arqlab.ir.labfile import LabFile, QrelsFile, TaskFile, read_lab
-from arqlab.ir.qrelfile import write_qrels
 from arqlab.ir.records import FileRefusedError, Problem
-from assessment.models import Qrel, QrelSet
+from assessment.models import QrelSet
 from assessment.selectors import judged_formulas, lab_fingerprint
+from assessment.services.qrels import qrels_hash, store_qrels
 from collection.services import load_collection, require_loadable
 from collection.services.importing.records import Progress
 
@@ -66,29 +64,14 @@ def load_qrels(*, task: Task, file: QrelsFile, by: User | None) -> QrelSet:
 
     The first version becomes the current one. Raises `FileRefusedError` when the task has other qrels of that name.
     """
-    sha256 = hashlib.sha256(write_qrels(file.frame.sort("topic", "item"))).hexdigest()
+    sha256 = qrels_hash(file.frame)
     known = QrelSet.objects.filter(task=task, name=file.name).first()
     if known is not None:
         if (known.sha256, known.items, known.relevant_from) != (sha256, file.items.value, file.relevant_from):
             raise FileRefusedError([_changed_qrels(known, file)])
         return known
-    versions = QrelSet.objects.filter(task=task).aggregate(newest=Max("version"))
-    qrel_set = QrelSet.objects.create(
-        task=task,
-        version=(versions["newest"] or 0) + 1,
-        name=file.name,
-        items=file.items.value,
-        relevant_from=file.relevant_from,
-        sha256=sha256,
-        is_current=not QrelSet.objects.filter(task=task, is_current=True).exists(),
-    )
-    Qrel.objects.bulk_create(
-        (
-            Qrel(qrel_set=qrel_set, query_id=query_id, doc_id=doc_id, relevance=relevance)
-            for query_id, doc_id, relevance in file.frame.select("topic", "item", "label").iter_rows()
-        ),
-        batch_size=5000,
-    )
+    new = QrelSet(task=task, name=file.name, items=file.items.value, relevant_from=file.relevant_from)
+    qrel_set = store_qrels(new, file.frame)
     record_event(verb="qrels.load", target=qrel_set, lab=task.lab, actor=by, version=qrel_set.version, sha256=sha256)
     return qrel_set
 

@@ -57,4 +57,10 @@ function reach(formula) {
 }
 
 const widths = new ResizeObserver((entries) => entries.forEach((entry) => reach(entry.target)));
-for (const formula of document.querySelectorAll(".math-container:is(.is-display, .is-long)")) widths.observe(formula);
+
+/** Watch the formulas of a part of the page that came later. */
+export function watchFormulas(root) {
+  for (const formula of root.querySelectorAll(".math-container:is(.is-display, .is-long)")) widths.observe(formula);
+}
+
+watchFormulas(document);

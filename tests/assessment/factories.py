@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.protocols import PoolProtocol
-from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem
+from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
 from collection.models import Post
 from collection.selectors import collection_of
 
@@ -74,3 +74,9 @@ def judge(user: User, instance: PoolInstance, label: int, **fields: Any) -> Judg
     if not waiting.exists():
         PoolItem.objects.filter(pk=instance.item_id).update(done_at=NOW)
     return judgment
+
+
+def raise_ticket(user: User, instance: PoolInstance, **fields: Any) -> Ticket:
+    """Store a System failure with its ticket."""
+    judgment = judge(user, instance, Judgment.Label.SYSTEM_FAILURE, comment="A formula cannot be read.")
+    return Ticket.objects.create(judgment=judgment, **{"html": "<p>Seen.</p>", "raised_at": NOW} | fields)

@@ -32,6 +32,7 @@ ROLES = ("visitor", "member", "assessor", "organizer")
 # Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular and Django draw.
 NO_PAGES = {"admin:index", "core:health", "submissions:run-file", "submissions:run-problems"}
 NO_PAGES |= {"collection:import-status", "collection:import-problems", "core:topic-information-csv"}
+NO_PAGES |= {"assessment:qrels-draft"}
 NO_PAGES |= {"submissions:run-repaired", "submissions:run-status", "submissions:run-guess"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {"core:home", "core:lab-detail", "core:task-detail", "evaluation:leaderboard", "submissions:run-list"}

@@ -49,6 +49,15 @@ def score(value: float | None) -> str:
 
 
 @register.filter
+def duration(seconds: float) -> str:
+    """Write how long something takes, as `judge/status.js` does: 26 s, 50 min, 3 h 20 min."""
+    if seconds < 60:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+@register.filter
 def words(slug: str) -> str:
     """Write the key of a topic's information as words: `multi_part` is Multi part."""
     return slug.replace("_", " ").replace("-", " ").strip().capitalize()

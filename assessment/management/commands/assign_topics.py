@@ -1,0 +1,47 @@
+"""`manage.py assign_topics LAB/TASK FILE`: say by a file who judges which topic."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.selectors import person_named, task_named
+from assessment.forms.assignments import pairs_of_file
+from assessment.services import assign_topics
+
+
+class Command(LabCommand):
+    """Assign topics; name everything in the file that cannot be, and assign nothing then."""
+
+    help = "Assign topics to assessors by a file (CSV or TSV) of topic and assessor a line."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the task, the file, whether others lose the topics, and who does it."""
+        parser.add_argument("task", metavar="LAB/TASK")
+        parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument(
+            "--replace", action="store_true", help="take the topics in the file from everybody else; labels stay"
+        )
+        parser.add_argument("--by", metavar="PERSON", help="who does it, for the audit: an e-mail address or user name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Assign and print how many assignments were made and ended."""
+        task = task_named(options["task"])
+        by = person_named(options["by"]) if options["by"] else None
+        try:
+            data = options["file"].read_bytes()
+        except OSError as error:
+            raise CommandError(
+                f"{options['file']} cannot be read: {error.strerror}. Give the path of a file."
+            ) from error
+        pairs, problems = pairs_of_file(data, path=str(options["file"]), task=task)
+        if problems:
+            lines = "\n".join(f"  {problem}" for problem in problems)
+            raise CommandError(f"Nothing was assigned: {len(problems)} problem{'s' * (len(problems) != 1)}.\n{lines}")
+        changed = assign_topics(task=task, pairs=pairs, replaces=options["replace"], at=timezone.now(), by=by)
+        self.stdout.write(f"{changed.made} assignments made, {changed.ended} ended.")

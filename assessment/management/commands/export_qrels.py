@@ -1,0 +1,62 @@
+"""`manage.py export_qrels LAB/TASK`: print qrels, a frozen version or those of now."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+import polars as pl
+from django.core.management.base import CommandError
+
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.models import Task
+from arqlab.core.selectors import task_named
+from arqlab.ir.judged import Level
+from arqlab.ir.qrelfile import write_qrels
+from assessment.selectors import draft_of, levels_of, qrels_frame, qrels_named
+
+OF_DRAFTS = ("level", "complete", "all_topics")
+
+
+class Command(LabCommand):
+    """Print the qrels, and on the error stream what of the draft was left out."""
+
+    help = "Print qrels as `topic 0 item label`, tab separated: a frozen version by its name, else those of now."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the task, and the version or what the draft shall hold."""
+        parser.add_argument("task", metavar="LAB/TASK")
+        parser.add_argument("--qrels", metavar="NAME", help="a frozen version; else the judgments of now")
+        parser.add_argument("--level", choices=[level.value for level in Level], help="of formulas (instances)")
+        parser.add_argument("--complete", action="store_true", help="with 5 (system failure) and 6 (do not know)")
+        parser.add_argument(
+            "--all-topics", action="store_true", help="with the topics of fewer than two relevant items"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the lines."""
+        task = task_named(options["task"])
+        frame = self._version(task, options) if options["qrels"] else self._draft(task, options)
+        self.stdout.write(write_qrels(frame).decode(), ending="")
+
+    def _version(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
+        if given := [f"--{name.replace('_', '-')}" for name in OF_DRAFTS if options[name]]:
+            raise CommandError(f"A frozen version is what it is. Leave out {', '.join(given)}, or --qrels for a draft.")
+        version = qrels_named(task, options["qrels"])
+        if version is None:
+            known = ", ".join(task.qrel_sets.values_list("name", flat=True)) or "none; freeze some on the page Qrels"
+            raise CommandError(f"The task {task} has no qrels {options['qrels']!r}. Known are: {known}.")
+        return qrels_frame(version)
+
+    def _draft(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
+        level = Level(options["level"] or Level.INSTANCES)
+        if level not in levels_of(task):
+            raise CommandError(f"The qrels of {task} have no level {level}: it is no formula task. Leave --level out.")
+        draft = draft_of(task)
+        if not options["all_topics"]:
+            for topic in draft.dropped:
+                self.stderr.write(f"{topic.topic} is left out. {topic.reason}")
+        frame = draft.qrels(level, complete=options["complete"], with_dropped=options["all_topics"])
+        if frame.is_empty():
+            self.stderr.write(f"Nothing of {task} can be exported yet: judgments come from its pool.")
+        return frame

@@ -1,0 +1,50 @@
+"""`manage.py import_judgments LAB/TASK FILE`: take in labels that were judged elsewhere."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.selectors import person_named, task_named
+from arqlab.ir.records import FileRefusedError
+from assessment.services import import_judgments
+
+
+class Command(LabCommand):
+    """Store the labels of a file as judgments; name everything that cannot be stored, and store nothing then."""
+
+    help = (
+        "Take in labels that were judged elsewhere. FILE is a TSV with the heading topic, item, label and, where they "
+        "are known, assessor, comment, seconds, judged_at; or qrels without a heading. A second time changes nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the task, the file, and who brings it."""
+        parser.add_argument("task", metavar="LAB/TASK")
+        parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument("--by", metavar="PERSON", help="who imports them, for the audit")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import the file and print how many labels are new, changed and as they were."""
+        task, path = task_named(options["task"]), options["file"]
+        by = person_named(options["by"]) if options["by"] else None
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror}. Give the file with the judgments.") from error
+        try:
+            counts = import_judgments(task=task, data=data, path=str(path), at=timezone.now(), by=by)
+        except FileRefusedError as error:
+            problems = "\n".join(f"  {problem}" for problem in error.problems)
+            raise CommandError(
+                f"Nothing was imported: {path} has {len(error.problems)} problem{'s' * (len(error.problems) != 1)}.\n"
+                f"{problems}"
+            ) from error
+        if not counts.new + counts.changed:
+            self.stdout.write("Nothing to change.")
+        self.stdout.write(f"{counts.new} new, {counts.changed} changed, {counts.unchanged} as they were.")

@@ -1,0 +1,74 @@
+"""What answers the tickets of assessors, and shows what they saw."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.safestring import SafeString
+
+from arqlab.core.errors import UserError
+from arqlab.core.html.cleaning import clean_post
+from arqlab.core.html.posthtml import compose, keys_of, read_text
+from arqlab.core.html.shownhtml import read_shown
+from arqlab.core.models import User
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.formulas import typeset_formulas
+from assessment.models import Judgment, PoolItem, Ticket
+
+LONGEST = 10_000  # characters of an answer
+
+
+def shown_html(ticket: Ticket) -> SafeString:
+    """Give what the assessor saw as safe HTML: a browser sent it, so it is sanitized and typeset anew."""
+    shown = read_shown(ticket.html)
+    read = read_text(clean_post(shown.html, prefix=f"ticket{ticket.pk}").html)
+    return compose(read, formulas=typeset_formulas(keys_of([read])), highlight=shown.highlighted)
+
+
+@transaction.atomic
+def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime, by: User) -> None:
+    """Answer a ticket once; with `gives_back` its item waits to be judged again.
+
+    The judgment then counts no longer and stays in the history. Raises `UserError` when somebody answered meanwhile,
+    the answer is empty or too long, or the item cannot be given back: its pool is closed, or it was judged since.
+    """
+    _refuse_text(answer)
+    waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
+    if not waiting.update(answer=answer, answered_by=by, answered_at=at):
+        raise UserError(
+            "Somebody answered this ticket meanwhile; their answer stands below.", code="answered-meanwhile"
+        )
+    if gives_back:
+        _give_back(ticket)
+    topic = ticket.judgment.instance.item.topic
+    record_event(
+        verb="ticket.answer",
+        target=f"Ticket {ticket.pk}, {topic}",
+        lab=topic.task.lab,
+        actor=by,
+        answer=answer,
+        gives_back=gives_back,
+    )
+
+
+def _give_back(ticket: Ticket) -> None:
+    item_id = ticket.judgment.instance.item_id
+    # Who judges the item at this moment locks it too: one of the two waits.
+    item = PoolItem.objects.select_for_update(of=("self",)).select_related("pool").defer("text").get(pk=item_id)
+    if item.pool.closed_at is not None:
+        raise UserError(
+            "The pool is closed, so the item cannot be judged again. Answer without giving it back.", code="pool-closed"
+        )
+    if not Judgment.objects.filter(pk=ticket.judgment_id, is_current=True).update(is_current=False):
+        raise UserError(
+            "The item was judged again since the ticket was raised. Answer without giving it back.", code="judged-since"
+        )
+    PoolItem.objects.filter(pk=item_id).update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+
+
+def _refuse_text(answer: str) -> None:
+    if not answer.strip():
+        raise UserError("The answer is empty. Tell the assessor what to do, or what was done.", code="empty")
+    if len(answer) > LONGEST:
+        raise UserError(f"The answer has {len(answer):,} characters; {LONGEST:,} are allowed.", code="too-long")

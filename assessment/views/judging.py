@@ -1,0 +1,108 @@
+"""The page on which assessors judge, and the list of what they judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from arqlab.core.models import Topic, User
+from arqlab.core.permissions import signed_in
+from assessment import selectors, services
+from assessment.models import Guideline, Judgment
+from assessment.permissions import assigned_topic_or_404
+
+# Each label with its key, its letter, and its word, in the order of the buttons; the two that are no judgments stand apart.
+BUTTONS = [
+    [(label.value, key, letter, label.label) for label, key, letter in group]
+    for group in (
+        [
+            (Judgment.Label.HIGH, "3", "h"),
+            (Judgment.Label.MEDIUM, "2", "m"),
+            (Judgment.Label.LOW, "1", "l"),
+            (Judgment.Label.NOT_RELEVANT, "0", "n"),
+        ],
+        [(Judgment.Label.SYSTEM_FAILURE, "S", "s"), (Judgment.Label.DO_NOT_KNOW, "D", "d")],
+    )
+]
+KEPT = {"commented": "With a comment", "changed": "Changed"}
+
+
+@require_safe
+@login_required
+@never_cache
+def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one of the own items."""
+    user = signed_in(request)
+    topic = assigned_topic_or_404(user, lab, task, query_id)
+    asked_for = request.GET.get("item", "")
+    item_id = int(asked_for) if asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19 else None
+    sitting = services.open_sitting(topic=topic, user=user, item_id=item_id, at=timezone.now())
+    guideline = selectors.current_guideline(topic.task)
+    context = {
+        "lab": topic.task.lab,
+        "task": topic.task,
+        "topic": topic,
+        "labels": BUTTONS,
+        "guideline": guideline,
+        "guideline_html": services.guideline_html(selectors.guideline_text(topic.task, guideline)),
+        "work": sitting.work,
+        "others": sitting.work.total - sitting.work.done,
+        "next_topic": selectors.next_topic(topic, user),
+        "config": _config(sitting, topic, user, guideline),
+    }
+    return render(request, "assessment/judge.html", context)
+
+
+def _config(sitting: services.Sitting, topic: Topic, user: User, guideline: Guideline | None) -> dict[str, Any]:
+    """Give what the page's scripts begin with."""
+    place = [topic.task.lab.slug, topic.task.slug, topic.query_id]
+    work = sitting.work
+    return {
+        "user": user.pk,
+        "topic": topic.query_id,
+        "api": reverse("assessment:api-judging-next", args=place).removesuffix("next/"),
+        "page_url": reverse("assessment:judge", args=place),
+        "judgments_url": reverse("assessment:judgment-list", args=place),
+        "guideline": guideline.version if guideline else None,
+        "items": sitting.items,
+        "shown": sitting.asked_for,
+        "refusal": sitting.refusal,
+        "progress": {"total": work.total, "done": work.done},
+        "pace": {"items": work.timed_items, "active_ms": work.active_ms},
+        "is_begun": work.judged > 0,
+    }
+
+
+@require_safe
+@login_required
+@never_cache
+def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+    """An assessor looks through the own judgments of a topic, all or those with a label, a comment, or a change.
+
+    For htmx, on the judging page, the list without its frame.
+    """
+    user = signed_in(request)
+    topic = assigned_topic_or_404(user, lab, task, query_id)
+    chosen = {name: request.GET.get(name, "") for name in ("label", "only")}
+    is_panel = "HX-Request" in request.headers
+    context = {
+        "lab": topic.task.lab,
+        "task": topic.task,
+        "topic": topic,
+        "chosen": chosen,
+        "work": selectors.work_on(topic, user),
+        "kept": KEPT.items(),
+        "judgments": services.judged_list(selectors.judged_rows(topic, user, chosen=chosen)),
+        "is_panel": is_panel,
+    }
+    response = render(request, f"assessment/{'_judgments' if is_panel else 'judgment_list'}.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response

@@ -1,0 +1,39 @@
+"""The page from which an assessor goes on judging."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
+from assessment import selectors
+
+ANSWERS = 20
+
+
+@require_safe
+@login_required
+def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
+    """An assessor's topics of all tasks with what is left, answered tickets, and instructions that changed."""
+    found, user = lab_or_404(request.user, lab), signed_in(request)
+    if not may_look_up(user, found):
+        raise Http404
+    work = selectors.own_work(user, [found], at=timezone.now()).get(found.pk)
+    tasks = list({row.topic.task_id: row.topic.task for row in work.rows}.values()) if work else []
+    rows = (
+        [(row, row.shares[user.pk].judged) for row in sorted(work.rows, key=lambda row: not row.left)] if work else []
+    )
+    context = {
+        "lab": found,
+        "work": work,
+        "rows": rows,
+        "own": {row.topic.pk for row, _ in rows},
+        "tasks": tasks,
+        "changed": selectors.changed_guidelines(user, tasks),
+        "versions": selectors.current_versions(tasks),
+        "tickets": selectors.own_answered_tickets(found, user)[:ANSWERS],
+    }
+    return render(request, "assessment/judging_home.html", context)

@@ -1,0 +1,51 @@
+"""What pages show of labels: shares of a whole, and counts by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from arqlab.core.models import Task
+from arqlab.ir.judged import JudgedTopic
+from arqlab.ir.scoring import NOT_JUDGMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class LabelShare:
+    """How often a label was given; `percent` of all labels, and where its part of a bar starts."""
+
+    label: int
+    count: int
+    percent: float
+    start: float
+
+
+def labels_in_order(task: Task) -> list[int]:
+    """Give the labels of a task in the order in which they stand everywhere: the highest first, then 5 and 6."""
+    lowest, highest = task.protocol.labels
+    return [*range(highest, lowest - 1, -1), *NOT_JUDGMENTS]
+
+
+def label_shares(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> list[LabelShare]:
+    """Give the share of each label over all topics."""
+    counts = _sums(topics, labels)
+    total = sum(counts.values()) or 1
+    shares, start = [], 0.0
+    for label, count in counts.items():
+        percent = 100 * count / total
+        shares.append(LabelShare(label, count, percent, start))
+        start += percent
+    return shares
+
+
+def topic_lines(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> list[tuple[JudgedTopic, list[int]]]:
+    """Give each topic with its counts in the order of the labels."""
+    return [(topic, [topic.labels[label] for label in labels]) for topic in topics]
+
+
+def _sums(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> Mapping[int, int]:
+    counts = dict.fromkeys(labels, 0)
+    for topic in topics:
+        for label in labels:
+            counts[label] += topic.labels[label]
+    return counts

@@ -1,0 +1,61 @@
+"""The organizers' desk: what assessors could not judge, and why."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.permissions import organized_lab_or_404, signed_in
+from assessment import selectors, services
+from assessment.forms.tickets import AnswerForm
+
+TICKETS_A_PAGE = 100
+
+
+@require_safe
+def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Organizers see the tickets of all tasks: the open ones, the oldest first, or with `state=answered` the others."""
+    found = organized_lab_or_404(request.user, lab)
+    tickets, is_answered = selectors.tickets_of(found), request.GET.get("state") == "answered"
+    shown = tickets.filter(answered_at__isnull=not is_answered)
+    page = Paginator(shown.order_by("-answered_at" if is_answered else "raised_at"), TICKETS_A_PAGE)
+    context = {
+        "lab": found,
+        "page": page.get_page(request.GET.get("page")),
+        "is_answered": is_answered,
+        "others": tickets.filter(answered_at__isnull=is_answered).count(),
+    }
+    return render(request, "assessment/ticket_list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
+    """An organizer sees what an assessor saw, answers, and may give the item back to be judged again."""
+    found = organized_lab_or_404(request.user, lab)
+    shown = get_object_or_404(selectors.tickets_of(found).defer(None), pk=ticket)
+    form = AnswerForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.answer_ticket(ticket=shown, **form.cleaned_data, at=timezone.now(), by=signed_in(request))
+        except UserError as error:
+            form.add_error(None, error.message)
+            shown.refresh_from_db()
+        else:
+            messages.success(request, "The ticket was answered; the assessor sees it beside their topics.")
+            return redirect("assessment:ticket-list", lab=lab)
+    instance = shown.judgment.instance
+    context = {
+        "lab": found,
+        "ticket": shown,
+        "item": instance.item,
+        "form": form,
+        "html": services.shown_html(shown),
+        "thread_url": services.thread_url(instance.item, instance, lab) if instance.shown_post_id else "",
+        "now": selectors.label_now(instance),
+    }
+    return render(request, "assessment/ticket_detail.html", context)

@@ -1,0 +1,58 @@
+// The two panes: a divider that is dragged or moved by keys and keeps its place; in a narrow window two tabs.
+
+const STORED = "arqlab.judge.split"; // split.js reads it before the first paint
+const LEAST = 25;
+const MOST = 75;
+const KEYS = { ArrowLeft: -2, ArrowRight: 2, ArrowDown: -2, ArrowUp: 2, Home: -100, End: 100 };
+
+export function startPanes(page) {
+  const divider = page.querySelector(".judge-divider");
+  const tabs = [...page.querySelectorAll("[role=tab]")];
+
+  function place(percent) {
+    const kept = Math.round(Math.min(MOST, Math.max(LEAST, percent)));
+    document.documentElement.style.setProperty("--judge-split", String(kept));
+    divider.setAttribute("aria-valuenow", String(kept));
+    localStorage.setItem(STORED, String(kept));
+  }
+
+  function drag(event) {
+    const { left, width } = divider.parentElement.getBoundingClientRect();
+    place(((event.clientX - left) / width) * 100);
+  }
+
+  divider.setAttribute("aria-valuenow", localStorage.getItem(STORED) ?? divider.getAttribute("aria-valuenow"));
+  divider.addEventListener("pointerdown", (event) => {
+    divider.setPointerCapture(event.pointerId);
+    divider.addEventListener("pointermove", drag);
+    event.preventDefault();
+  });
+  divider.addEventListener("lostpointercapture", () => divider.removeEventListener("pointermove", drag));
+  divider.addEventListener("dblclick", () => place(46));
+  divider.addEventListener("keydown", (event) => {
+    if (!(event.key in KEYS)) return;
+    event.preventDefault();
+    place(Number(divider.getAttribute("aria-valuenow")) + KEYS[event.key]);
+  });
+
+  /** Show a pane, `question` or `item`, where there is room for one only. */
+  function turnTo(name) {
+    page.dataset.pane = name;
+    for (const tab of tabs) {
+      const isOn = tab.dataset.pane === name;
+      tab.setAttribute("aria-selected", String(isOn));
+      tab.tabIndex = isOn ? 0 : -1;
+    }
+  }
+
+  for (const tab of tabs) {
+    tab.addEventListener("click", () => turnTo(tab.dataset.pane));
+    tab.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      const other = tabs.find((each) => each !== tab);
+      turnTo(other.dataset.pane);
+      other.focus();
+    });
+  }
+  return turnTo;
+}

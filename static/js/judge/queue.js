@@ -1,0 +1,84 @@
+// The items that wait for the assessor: the one that stands, and some ahead of it, so that the next stands at once and a lost
+// network is not noticed for a while. Each is leased; leases are renewed while somebody works.
+
+import { Refusal, ask } from "./api.js";
+
+const AHEAD = 5; // items behind the one that is read
+const FEW = 3; // with fewer here some are fetched; until then each answer brings one
+const LEFT = 20 * 60_000; // ms; a lease that has less left is renewed
+
+export class Queue {
+  /** `busy()` gives the ids of items whose labels are on their way. */
+  constructor({ base, items, busy }) {
+    Object.assign(this, { base, busy, held: [], isExhausted: false, filling: null });
+    for (const item of items) this.add(item);
+  }
+
+  get first() {
+    return this.held[0];
+  }
+
+  get second() {
+    return this.held[1];
+  }
+
+  get ids() {
+    return [...new Set([...this.held.map((item) => item.item), ...this.busy()])];
+  }
+
+  /** Whether items are to be fetched: few are here and there may be more, or none is here. */
+  get isLow() {
+    return this.held.length === 0 || (this.held.length < FEW && !this.isExhausted);
+  }
+
+  /** Take an item in, unless it is here or its labels are on their way. */
+  add(item) {
+    if (item && !this.ids.includes(item.item)) this.held.push(item);
+  }
+
+  remove(id) {
+    this.held = this.held.filter((item) => item.item !== id);
+  }
+
+  /** What came with an answer: the next item, or that there is none. */
+  take(next) {
+    this.isExhausted = next === null;
+    this.add(next);
+  }
+
+  /** Fetch items until enough are here or there are no more; throws Away. One at a time, however often it is asked. */
+  fill() {
+    this.filling ??= this.#fetch().finally(() => {
+      this.filling = null;
+    });
+    return this.filling;
+  }
+
+  async #fetch() {
+    this.isExhausted = false;
+    while (this.held.length <= AHEAD && !this.isExhausted) {
+      const { item } = await ask(`${this.base}next/?have=${this.ids.join(",")}`);
+      this.take(item);
+    }
+  }
+
+  /** Renew the leases that end soon; throws Away. */
+  async renew() {
+    for (const item of this.held.filter((each) => new Date(each.until) - Date.now() < LEFT)) await this.#lease(item);
+  }
+
+  /** Ask the server for anything that is of use; throws Away. */
+  probe() {
+    return this.first ? this.#lease(this.first) : this.fill();
+  }
+
+  /** An item that somebody else judged meanwhile leaves the queue, but for the one that is read: its label is still kept. */
+  async #lease(item) {
+    try {
+      Object.assign(item, await ask(`${this.base}lease/`, { item: item.item, lease: item.lease }));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (item !== this.first) this.remove(item.item);
+    }
+  }
+}

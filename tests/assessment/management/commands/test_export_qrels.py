@@ -1,0 +1,69 @@
+"""`manage.py export_qrels`."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arqlab.ir.judged import Level
+from assessment.models import PoolInstance
+from assessment.services import freeze_qrels
+from tests.assessment.factories import judge, make_pool
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def judged(task, assessor) -> None:
+    make_pool(task)
+    for doc_id, label in {"10": 3, "11": 2, "12": 6}.items():
+        judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
+    judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.2"), 2)
+
+
+def export(*options: str) -> tuple[str, str]:
+    out, err = StringIO(), StringIO()
+    call_command("export_qrels", "arqmath-x/task1", *options, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def test_the_draft_is_printed_in_the_official_form_and_dropped_topics_are_named():
+    out, err = export()
+
+    assert out == "A.1\t0\t10\t3\nA.1\t0\t11\t2\n"
+    assert err == "A.2 is left out. It has 1 relevant item; a topic needs 2.\n"
+
+
+def test_complete_qrels_of_all_topics_are_printed_when_they_are_asked_for():
+    out, err = export("--complete", "--all-topics")
+
+    assert out.splitlines()[2:] == ["A.1\t0\t12\t6", "A.2\t0\t12\t2"]
+    assert err == ""
+
+
+def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
+    freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=organizer)
+    PoolInstance.objects.get(item__topic__query_id="A.1", doc_id="10").judgments.update(is_current=False)
+
+    assert export("--qrels", "official")[0].splitlines()[0] == "A.1\t0\t10\t3"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--qrels", "v9"], "no qrels 'v9'. Known are: none"),
+        (["--qrels", "v9", "--complete", "--all-topics"], "Leave out --complete, --all-topics"),
+        (["--level", "visual"], "it is no formula task"),
+    ],
+)
+def test_what_cannot_be_printed_is_refused_with_what_to_do(options, told):
+    with pytest.raises(CommandError, match=told):
+        export(*options)
+
+
+def test_a_task_without_judgments_says_so(task):
+    task.pools.update(task=type(task).objects.create(lab=task.lab, slug="other", kind="answers", trec_items="posts"))
+
+    assert export() == ("", "Nothing of arqmath-x/task1 can be exported yet: judgments come from its pool.\n")

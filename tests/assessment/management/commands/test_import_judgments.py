@@ -1,0 +1,136 @@
+"""`manage.py import_judgments`."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arqlab.core.models import AuditEvent
+from assessment.models import Judgment, PoolInstance, PoolItem
+from tests.assessment.factories import NOW, judge, make_pool, make_written_pool
+from tests.factories import TopicFactory, WrittenTaskFactory
+
+pytestmark = pytest.mark.django_db
+WHOLE = (
+    "topic\titem\tlabel\tassessor\tcomment\tseconds\tjudged_at\n"
+    "A.1\t10\t3\t{name}\tYes.\t12.5\t2026-05-01T12:00:00Z\n"
+    "A.1\t11\t0\t\t\t\t\n"
+)
+
+
+@pytest.fixture
+def bring(task, tmp_path, organizer):
+    """Import a text as a file, and give what the command prints."""
+
+    def run(text: str, to: str = "arqmath-x/task1") -> str:
+        (tmp_path / "labels.tsv").write_text(text)
+        out = StringIO()
+        call_command("import_judgments", to, tmp_path / "labels.tsv", by=organizer.username, stdout=out)
+        return out.getvalue()
+
+    make_pool(task)
+    return run
+
+
+def instance(doc_id: str) -> PoolInstance:
+    return PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id)
+
+
+def test_labels_become_judgments_with_all_that_is_said_of_them(bring, assessor):
+    assert bring(WHOLE.format(name=assessor.username)) == "2 new, 0 changed, 0 as they were.\n"
+
+    first = instance("10").judgments.get()
+    assert (first.label, first.assessor, first.comment, first.active_ms) == (3, assessor, "Yes.", 12_500)
+    assert (first.judged_at.isoformat(), first.is_imported) == ("2026-05-01T12:00:00+00:00", True)
+    assert instance("11").judgments.get().assessor is None
+
+
+def test_an_item_is_done_when_each_of_its_instances_has_a_label(bring):
+    bring("A.1\t0\t10\t3\n")
+
+    assert set(PoolItem.objects.filter(done_at=None).values_list("item", flat=True)) == {"11", "12"}
+
+
+def test_a_second_time_changes_nothing(bring, assessor):
+    text = WHOLE.format(name=assessor.email)
+    bring(text)
+
+    assert bring(text) == "Nothing to change.\n0 new, 0 changed, 2 as they were.\n"
+    assert Judgment.objects.count() == 2
+    assert AuditEvent.objects.filter(verb="judgments.import").count() == 1
+
+
+def test_another_label_supersedes_the_one_before_which_is_kept(bring, assessor):
+    before = judge(assessor, instance("10"), 1, comment="Hm.")
+
+    assert bring("A.1\t0\t10\t3\nA.1\t0\t11\t2\n") == "1 new, 1 changed, 0 as they were.\n"
+
+    now = instance("10").judgments.get(is_current=True)
+    assert (now.label, now.comment, now.assessor, now.supersedes) == (3, "", None, before)
+    assert Judgment.objects.get(pk=before.pk).label == 1
+
+
+def test_the_same_label_stands_whatever_else_is_known_of_it_here(bring, assessor):
+    judge(assessor, instance("10"), 3, comment="Hm.")
+
+    assert "0 new, 0 changed, 1 as they were." in bring("A.1\t0\t10\t3\n")
+
+
+def test_more_that_is_known_of_a_label_is_added_and_the_rest_of_it_kept(bring, assessor):
+    judge(assessor, instance("10"), 3, comment="Hm.")
+
+    bring("topic\titem\tlabel\tseconds\nA.1\t10\t3\t9\n")
+
+    now = instance("10").judgments.get(is_current=True)
+    assert (now.comment, now.assessor, now.active_ms) == ("Hm.", assessor, 9000)
+
+
+def test_every_problem_is_told_by_file_and_line_and_nothing_is_stored(bring):
+    text = "topic\titem\tlabel\tassessor\nA.1\t10\t3\tnobody\nA.1\t99\t3\t\nA.7\t10\t3\t\nA.1\t11\t4\t\nA.1\t12\t3\t\n"
+
+    with pytest.raises(CommandError) as refused:
+        bring(text)
+
+    first, *told = str(refused.value).splitlines()
+    assert first.endswith("labels.tsv has 4 problems.")
+    for line, found in zip(
+        told,
+        ["tsv:2: found the assessor nobody", "tsv:3: found 99 of topic A.1", "tsv:4: found the topic A.7", "tsv:5: "],
+        strict=True,
+    ):
+        assert found in line
+    assert "supplement of the pool" in told[1]
+    assert not Judgment.objects.exists()
+
+
+def test_a_closed_pool_takes_no_other_label_but_knows_those_that_it_has(bring, task, assessor):
+    judge(assessor, instance("10"), 3)
+    task.pools.update(closed_at=NOW)
+
+    assert bring("A.1\t0\t10\t3\n").startswith("Nothing to change.")
+    with pytest.raises(CommandError, match="whose pool is closed"):
+        bring("A.1\t0\t10\t2\n")
+
+
+def test_written_answers_of_task_3_are_found_in_the_pool_of_task_1(bring, task):
+    own = WrittenTaskFactory(lab=task.lab, slug="task3")
+    TopicFactory(task=own, query_id="A.1")
+    make_written_pool(task, {"A.1": {"gpt:A.1": "Yes."}})
+
+    assert bring("A.1\t0\tgpt:A.1\t2\n", to="arqmath-x/task3").startswith("1 new")
+    with pytest.raises(CommandError, match="which is in no pool"):
+        bring("A.1\t0\t10\t2\n", to="arqmath-x/task3")
+
+
+def test_a_task_without_a_pool_is_refused(bring, lab):
+    WrittenTaskFactory(lab=lab, slug="task9")
+
+    with pytest.raises(CommandError, match="Build its pool first"):
+        bring("A.1\t0\t10\t2\n", to="arqmath-x/task9")
+
+
+def test_a_file_that_cannot_be_read_is_refused(task, tmp_path):
+    with pytest.raises(CommandError, match="cannot be read: No such file"):
+        call_command("import_judgments", "arqmath-x/task1", tmp_path / "none.tsv")

@@ -1,0 +1,60 @@
+"""An organizer assigns the topics that a filter shows, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from assessment.models import Assignment
+from tests.assessment.factories import make_pool
+from tests.browser.test_every_page import enter
+from tests.factories import TopicFactory, make_lab
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PAGE = "/labs/arqmath-x/tasks/task1/assignments/"
+
+
+@pytest.fixture
+def scene(transactional_db):
+    scene = make_lab()
+    for number in range(3, 8):
+        TopicFactory(task=scene.task, query_id=f"A.{number}", position=number)
+    make_pool(scene.task)
+    return scene
+
+
+def assigned() -> list[str]:
+    return list(Assignment.objects.order_by("topic__position").values_list("topic__query_id", flat=True))
+
+
+def test_all_topics_that_the_filter_shows_are_ticked_at_once(page: Page, scene, look):
+    page.goto("/healthz/")
+    enter(page, scene.organizer)
+    page.goto(PAGE)
+    page.get_by_label("Filter the rows").fill("unassigned")
+    page.get_by_label("All").check()
+    expect(page.get_by_text("2 topics ticked:")).to_be_visible()
+    look("assignments")
+    page.get_by_label("Who is to judge the ticked topics").select_option(label=scene.assessor.name)
+    page.get_by_role("button", name="Assign", exact=True).click()
+
+    expect(page.get_by_text("2 assignments made.")).to_be_visible()
+    assert assigned() == ["A.1", "A.2"]
+
+
+def test_shift_ticks_a_range_and_the_keyboard_does_the_rest(page: Page, scene):
+    page.goto("/healthz/")
+    enter(page, scene.organizer)
+    page.goto(PAGE)
+    page.get_by_label("A.3", exact=True).click()
+    page.get_by_label("A.6", exact=True).click(modifiers=["Shift"])
+    expect(page.get_by_text("4 topics ticked:")).to_be_visible()
+    page.get_by_label("A.4", exact=True).focus()
+    page.keyboard.press("Space")
+    page.get_by_label("Who is to judge the ticked topics").focus()
+    page.keyboard.type(scene.assessor.name)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("3 assignments made.")).to_be_visible()
+    assert assigned() == ["A.3", "A.5", "A.6"]

@@ -1,0 +1,479 @@
+"""Assessors at work: by keyboard alone, with the network lost, the browser closed, the session ended, and a topic finished."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import BrowserContext, Page, expect
+
+from arqlab.core.models import User
+from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
+from tests.assessment.factories import assign, judge, make_pool, make_written_pool
+from tests.browser.conftest import CHROMIUM
+from tests.browser.judging import SHOWN, TASK1, TASK2, Assessor
+from tests.browser.realitems import real_items
+from tests.browser.test_every_page import JUDGE, WATCH, enter, faults
+from tests.collection.factories import load_small
+from tests.factories import Scene, make_lab
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SMALL = "/labs/arqmath-x/tasks/task1/judge/A.1/"
+SAVED, NOTICES = ".judge-saved", ".judge-notices"
+
+
+@pytest.fixture
+def real_scene(shared_data: Path, tmp_path: Path, transactional_db: None) -> Scene:
+    scene = make_lab()
+    real_items(scene, shared_data, tmp_path)
+    return scene
+
+
+@pytest.fixture
+def small(tmp_path: Path, transactional_db: None) -> Scene:
+    """The assessor has A.1 with the answers 10, 11 and 12."""
+    scene = make_lab()
+    load_small(scene.lab, tmp_path)
+    make_pool(scene.task)
+    assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
+    return scene
+
+
+@pytest.fixture
+def at_work(page: Page, small: Scene) -> Assessor:
+    """The assessor, signed in, with the first item of A.1 before the eyes."""
+    page.goto("/healthz/")
+    enter(page, small.assessor)
+    assessor = Assessor(page)
+    assessor.open(SMALL)
+    return assessor
+
+
+@pytest.fixture
+def started(browser, live_server, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
+    """Start a browser of its own that keeps its profile in a folder; starting it again finds the profile as it was."""
+    running: list[BrowserContext] = []
+
+    def start(person: User) -> BrowserContext:
+        context = browser.browser_type.launch_persistent_context(
+            str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=live_server.url
+        )
+        running.append(context)
+        context.pages[0].goto("/healthz/")
+        enter(context.pages[0], person)
+        return context
+
+    yield start
+    for context in running:
+        context.close()
+
+
+def current() -> dict[int, tuple[int, str]]:
+    """Give the labels and comments that count, by instance."""
+    return {row.instance_id: (row.label, row.comment) for row in Judgment.objects.filter(is_current=True)}
+
+
+def go_back_and_change(assessor: Assessor, times: int, reason: str) -> None:
+    assessor.press(*"b" * times)
+    assessor.change(2 if assessor.said[assessor.active][0] == 3 else 3, reason)
+
+
+def judge_without_network(assessor: Assessor, context: BrowserContext) -> None:
+    """The network is lost for three and comes back."""
+    assessor.expect_saved()
+    context.set_offline(True)
+    for label in (3, 0, 1):
+        assessor.judge(label, comment="said without a network")
+    expect(assessor.page.locator(SAVED)).to_contain_text("Offline. 3 judgments wait in this browser")
+    context.set_offline(False)
+    assessor.expect_saved()
+
+
+def close_in_the_middle(assessor: Assessor, context: BrowserContext) -> int:
+    """One judgment is not sent and a comment is half typed when the browser closes; gives the instance of the comment."""
+    context.set_offline(True)
+    assessor.judge(2, comment="said before the browser was closed")
+    assessor.press("c")
+    assessor.page.keyboard.type("half a com")
+    unfinished = assessor.active
+    context.close()
+    return unfinished
+
+
+def resume(assessor: Assessor, page: Page, unfinished: int) -> None:
+    """The browser is started again, and the comment finished."""
+    assessor.page = page
+    assessor.open(TASK1)
+    assert assessor.active == unfinished
+    expect(page.locator(f"{SHOWN} .judge-comment")).to_have_value("half a com")
+    assessor.press("c", "End")
+    page.keyboard.type("ment")
+    assessor.press("Escape", "1", "Enter")
+    assessor.said[unfinished] = (1, "half a comment")
+
+
+def test_answers_and_formulas_are_judged_by_keyboard_through_losses_of_all_kinds(real_scene, started):
+    context = started(real_scene.assessor)
+    assessor = Assessor(context.pages[0])
+    assessor.open(TASK1)
+    for number in range(8):
+        assessor.judge(number % 4, comment=f"No. {number}: x² & <y>" if number % 3 == 0 else "")
+    go_back_and_change(assessor, 2, "It proves only half.")
+    go_back_and_change(assessor, 5, "")
+    judge_without_network(assessor, context)
+    unfinished = close_in_the_middle(assessor, context)
+    resume(assessor, started(real_scene.assessor).pages[0], unfinished)
+    while len(assessor.said) < 20:
+        assessor.judge(len(assessor.said) % 4)
+    assessor.expect_saved()
+    assessor.open(TASK2)
+    for number in range(10):
+        assessor.judge(number % 4, 3, 0, comment="a formula" if number == 4 else "")
+    assessor.expect_saved()
+
+    history = Judgment.objects.exclude(supersedes=None)
+    assert current() == assessor.said
+    assert Judgment.objects.count() == len(assessor.said) + len(assessor.changed)
+    assert {row.instance_id: row.reason for row in history} == assessor.changed
+    assert PoolItem.objects.exclude(done_at=None).count() == 30
+
+
+def test_the_item_that_stands_was_laid_out_before_and_nothing_shifts_when_it_comes(real_scene, page):
+    page.add_init_script(WATCH)
+    page.goto("/healthz/")
+    enter(page, real_scene.assessor)
+    assessor = Assessor(page)
+    for path in (TASK1, TASK2):
+        assessor.open(path)
+        for _ in range(4):
+            page.wait_for_timeout(600)  # longer than what a key press excuses
+            assessor.judge(3)
+        page.wait_for_timeout(600)
+        assert page.evaluate("window.shift") < 0.001
+
+
+def test_each_formula_that_was_found_comes_into_view_with_its_own_buttons(real_scene, page):
+    page.goto("/healthz/")
+    enter(page, real_scene.assessor)
+    assessor = Assessor(page)
+    assessor.open(TASK2)
+
+    for label in ("3", "2", "1"):
+        expect(page.locator(f"{SHOWN} .is-active .is-highlighted")).to_be_in_viewport(ratio=1)
+        expect(page.locator(f"{SHOWN} .is-active").get_by_role("button", name="High")).to_be_in_viewport()
+        assessor.press(label)
+    assert page.locator(f"{SHOWN} .judge-count").inner_text() == "4 of 4"
+    assert page.locator(f"{SHOWN} .judge-place > [aria-hidden]").all_inner_texts() == ["3", "2", "1", "·"]
+
+
+def test_the_question_keeps_its_place_while_the_items_move_on(real_scene, page):
+    page.goto("/healthz/")
+    enter(page, real_scene.assessor)
+    page.set_viewport_size({"width": 1024, "height": 320})
+    assessor = Assessor(page)
+    assessor.open(TASK1)
+    question = page.locator(".judge-question .judge-scroll")
+    question.evaluate("pane => pane.scrollTo(0, 60)")
+
+    assessor.judge(3)
+    assessor.judge(2)
+
+    assert question.evaluate("pane => pane.scrollTop") == 60
+
+
+def test_enter_pressed_twice_submits_once_and_skips_nothing(at_work):
+    first = at_work.active
+
+    at_work.press("3", "Enter", "Enter")
+
+    at_work.expect_saved()
+    assert [row.instance_id for row in Judgment.objects.all()] == [first]
+    assert at_work.active != first
+
+
+def test_a_double_click_on_submit_gives_one_label(at_work):
+    at_work.press("2")
+    at_work.page.get_by_role("button", name="Submit and next").dblclick()
+
+    at_work.expect_saved()
+    assert Judgment.objects.count() == 1
+
+
+def test_the_judged_item_says_so_and_the_labels_are_in_the_order_of_the_papers(at_work):
+    names = at_work.page.locator(f"{SHOWN} .judge-label").all_inner_texts()
+    at_work.press("1")
+
+    assert [re.sub(r"\s+", " ", name) for name in names] == [
+        "3 High", "2 Medium", "1 Low", "0 Not relevant", "S System failure", "D Do not know",
+    ]  # fmt: skip
+    expect(at_work.page.get_by_role("button", name="Low", pressed=True)).to_be_visible()
+
+
+@pytest.mark.parametrize(("key", "label"), [("s", 5), ("d", 6)])
+def test_what_cannot_be_judged_asks_why_and_raises_a_ticket_with_what_was_seen(at_work, key, label):
+    at_work.press(key)
+    at_work.page.keyboard.type("The formula is no formula.")
+    at_work.press("Enter")
+
+    at_work.expect_saved()
+    ticket = Ticket.objects.get()
+    assert (ticket.judgment.label, ticket.judgment.comment) == (label, "The formula is no formula.")
+    assert '<div class="post">' in ticket.html
+    assert "Chrom" in ticket.browser
+
+
+def test_an_item_put_off_comes_after_all_others_with_what_was_typed(at_work):
+    first = at_work.active
+    at_work.press("c")
+    at_work.page.keyboard.type("read it again")
+    at_work.press("Escape", "l")
+    at_work.judge(3)
+    at_work.judge(2)
+
+    assert at_work.active == first
+    expect(at_work.page.locator(f"{SHOWN} .judge-comment")).to_have_value("read it again")
+
+
+def test_what_was_chosen_and_typed_survives_a_reload(at_work):
+    at_work.press("2", "c")
+    at_work.page.keyboard.type("half")
+    at_work.press("Shift+Enter")
+    at_work.page.keyboard.type("way")
+    at_work.reload()
+
+    expect(at_work.page.get_by_role("button", name="Medium", pressed=True)).to_be_visible()
+    expect(at_work.page.locator(f"{SHOWN} .judge-comment")).to_have_value("half\nway")
+
+
+def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_again(at_work, small):
+    context = at_work.page.context
+    context.clear_cookies()
+    at_work.judge(3)
+    at_work.judge(1)
+    expect(at_work.page.locator(SAVED)).to_contain_text("You are signed out. 2 judgments wait in this browser")
+    expect(at_work.page.get_by_role("link", name="Sign in again in another tab")).to_be_visible()
+    assert Judgment.objects.count() == 0
+
+    enter(at_work.page, small.assessor)
+    context.new_page().goto(SMALL)
+    at_work.expect_saved()
+
+    assert current() == at_work.said
+
+
+def test_a_server_that_fails_is_waited_for(at_work):
+    at_work.page.route("**/judging/**", lambda route: route.fulfill(status=502, body="Bad gateway"))
+    at_work.judge(3)
+    expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (502). 1 judgment waits")
+
+    at_work.page.unroute("**/judging/**")
+    at_work.expect_saved()
+
+    assert current() == at_work.said
+
+
+def test_an_answer_that_is_lost_on_its_way_doubles_nothing(at_work):
+    lost: list[int] = []
+
+    def lose_the_first(route):
+        response = route.fetch()
+        lost.append(response.status)
+        route.abort() if len(lost) == 1 else route.fulfill(response=response)
+
+    at_work.page.route("**/judging/judgments/", lose_the_first)
+    at_work.judge(2)
+    at_work.expect_saved()
+
+    assert lost == [200, 200]
+    assert Judgment.objects.count() == 1
+
+
+def test_a_change_of_a_label_that_was_not_sent_yet_supersedes_it(at_work):
+    at_work.page.context.set_offline(True)
+    at_work.judge(3)
+    at_work.press("b")
+    at_work.change(1, "I misread it.")
+    at_work.page.context.set_offline(False)
+    at_work.expect_saved()
+
+    first, second = Judgment.objects.order_by("pk")
+    assert (first.label, first.is_current) == (3, False)
+    assert (second.label, second.is_current, second.supersedes, second.reason) == (1, True, first, "I misread it.")
+
+
+def test_what_a_closed_pool_refuses_stays_in_sight_until_it_is_settled(at_work):
+    Pool.objects.update(closed_at=timezone.now())
+    at_work.judge(3, comment="a long thought")
+    notice = at_work.page.locator(NOTICES)
+    expect(notice).to_contain_text("was not saved. This pool is closed")
+    at_work.page.goto(SMALL)
+    expect(notice).to_contain_text("A.1, Answer post 10 was not saved.")
+
+    Pool.objects.update(closed_at=None)
+    notice.get_by_role("button", name="Send it again").click()
+
+    expect(notice).to_be_hidden()
+    assert [row.comment for row in Judgment.objects.all()] == ["a long thought"]
+
+
+def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_told(at_work):
+    other = Assessor(at_work.page.context.new_page())
+    other.open(SMALL)
+    at_work.judge(3)
+    at_work.expect_saved()
+    other.judge(0)
+
+    expect(other.page.locator(NOTICES)).to_contain_text("That label counts; yours is kept beside it.")
+    assert current() == at_work.said
+    other.page.get_by_role("button", name="Understood").click()
+    expect(other.page.locator(NOTICES)).to_be_hidden()
+
+
+def test_a_topic_that_was_taken_away_keeps_what_was_judged_and_says_so(at_work):
+    Assignment.objects.update(ended_at=timezone.now())
+    for label in ("3", "1", "0"):
+        at_work.press(label, "Enter")
+
+    expect(at_work.page.get_by_role("heading", name="This topic is no longer yours to judge")).to_be_visible()
+    at_work.expect_saved()
+    assert sorted(label for label, _ in current().values()) == [0, 1, 3]
+
+
+def test_a_lease_that_ended_loses_nothing(at_work, small):
+    PoolItem.objects.update(leased_to=None, leased_until=None)
+    at_work.judge(3, comment="read for an hour")
+    at_work.expect_saved()
+
+    assert current() == at_work.said
+
+
+def test_time_counts_while_somebody_reads_and_stops_when_nobody_does(small, page):
+    page.goto("/healthz/")
+    enter(page, small.assessor)
+    page.clock.install()
+    assessor = Assessor(page)
+    assessor.open(SMALL)
+    page.clock.run_for(20_000)
+    page.mouse.move(5, 5)
+    page.clock.run_for(3_600_000)
+    assessor.press("3", "Enter")
+    page.clock.run_for(1_000)
+    assessor.expect_saved()
+
+    assert Judgment.objects.get().active_ms // 1000 in (80, 81)
+    expect(page.locator(".judge-pace")).to_have_text(re.compile(r"8[01] s each · 3 min left"))
+
+
+def test_a_finished_topic_says_what_was_done_and_leads_to_the_next(at_work, small):
+    assign(small.assessor, small.task.topics.get(query_id="A.2"))
+    for label in ("3", "0"):
+        at_work.press(label, "Enter")
+    at_work.press("0", "Enter")
+
+    expect(at_work.page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    expect(at_work.page.get_by_role("row", name="Not relevant")).to_contain_text("2")
+    at_work.page.get_by_role("link", name="Judge A.2").click()
+    expect(at_work.page.locator(SHOWN)).to_be_visible()
+
+
+def test_earlier_judgments_are_found_by_label_and_opened_beside_the_question(at_work):
+    first = at_work.active
+    at_work.judge(3)
+    at_work.judge(0)
+    at_work.expect_saved()
+    at_work.press("j")
+    panel = at_work.page.locator("#judge-judgments")
+    panel.get_by_role("link", name="High").click()
+    expect(panel.locator("tbody tr")).to_have_count(1)
+    panel.get_by_role("link", name="Answer post 10").click()
+
+    expect(panel).to_be_hidden()
+    assert at_work.active == first
+    at_work.change(2, "")
+    at_work.expect_saved()
+    assert current() == at_work.said
+
+
+def test_one_key_opens_the_instructions_and_the_help_and_escape_closes_them(at_work):
+    for key, name in (("i", "Instructions"), ("?", "Keys")):
+        at_work.press(key, "3", "Enter")
+        expect(at_work.page.get_by_role("dialog", name=name)).to_be_hidden()
+        at_work.press(key)
+        expect(at_work.page.get_by_role("dialog", name=name)).to_be_visible()
+        at_work.press("Escape")
+    assert Judgment.objects.count() == 0
+
+
+def test_single_keys_can_be_switched_off(at_work):
+    at_work.press("?")
+    at_work.page.get_by_role("checkbox", name="Single keys judge").uncheck()
+    at_work.press("Escape", "3")
+
+    expect(at_work.page.get_by_role("button", name="High", pressed=True)).to_have_count(0)
+
+
+def test_the_divider_is_moved_by_keys_and_keeps_its_place(at_work):
+    divider = at_work.page.get_by_role("separator")
+    divider.focus()
+    at_work.press("ArrowRight", "ArrowRight")
+    width = at_work.page.locator(".judge-question").bounding_box()["width"]
+    at_work.reload()
+
+    assert divider.get_attribute("aria-valuenow") == "50"
+    assert at_work.page.locator(".judge-question").bounding_box()["width"] == width
+
+
+def test_a_narrow_window_has_a_tab_for_the_question_and_one_for_the_item(at_work):
+    at_work.page.set_viewport_size({"width": 720, "height": 450})
+    question = at_work.page.locator(".judge-question")
+    expect(question).to_be_hidden()
+    at_work.press("q")
+    expect(question).to_be_visible()
+    at_work.page.get_by_role("tab", name="Item").click()
+
+    expect(at_work.page.locator(f"{SHOWN} .judge-heading")).to_be_in_viewport()
+
+
+def test_a_written_answer_does_not_tell_which_system_wrote_it(small, page):
+    make_written_pool(small.task, {"A.2": {"GPT3:A.2": "It is $x^2$."}})
+    assign(small.assessor, small.task.topics.get(query_id="A.2"))
+    page.goto("/healthz/")
+    enter(page, small.assessor)
+    assessor = Assessor(page)
+    assessor.open(SMALL.replace("A.1", "A.2"))
+
+    assessor.judge(0)
+    expect(page.get_by_role("heading", name="Written answer")).to_be_visible()
+    assert page.locator(f"{SHOWN} math").count() == 1
+    assert "GPT3" not in page.content()
+    assessor.press("t")
+    expect(page.locator(SAVED)).to_have_text("A written answer has no thread.")
+
+
+def test_what_others_judged_is_not_shown(at_work, small):
+    item = PoolItem.objects.get(topic__query_id="A.1", position=3)
+    judge(small.organizer, item.instances.get(), 2)
+    at_work.judge(3)
+    at_work.reload()
+    at_work.press("b")
+
+    expect(at_work.page.get_by_role("button", name="High", pressed=True)).to_be_visible()
+    at_work.press("b")
+    expect(at_work.page.locator(SAVED)).to_contain_text("There is no earlier item of yours")
+
+
+@pytest.mark.parametrize("path", [TASK1, TASK2])
+def test_the_page_breaks_no_rule_of_axe_in_any_state(real_scene, page, path):
+    page.add_init_script(WATCH)
+    page.goto("/healthz/")
+    enter(page, real_scene.assessor)
+
+    assert list(faults(page, path)) == []
+    for keys in ("3", "s", "?", "i"):
+        page.keyboard.press("Escape")
+        page.keyboard.press(keys)
+        assert page.evaluate(JUDGE, None) == []

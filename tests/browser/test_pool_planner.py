@@ -1,0 +1,79 @@
+"""The planner in a browser: by keyboard alone, numbers at once, nothing opened is closed, nothing shifts."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from assessment.models import Pool
+from tests.browser.test_every_page import WATCH, enter
+from tests.evaluation.factories import make_run
+from tests.factories import make_lab
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PLAN = "/labs/arqmath-x/tasks/task1/pools/plan/"
+
+
+@pytest.fixture
+def planner(page: Page) -> Page:
+    """The planner of a task whose primary run has sixty items, opened by an organizer."""
+    scene = make_lab()
+    make_run(scene.team, scene.task, {"A.1": [str(number) for number in range(60)]}, tag="deep", is_primary=True)
+    page.add_init_script(WATCH)
+    page.goto("/healthz/")
+    enter(page, scene.organizer)
+    page.goto(PLAN)
+    return page
+
+
+def test_a_slider_is_moved_by_keys_and_the_numbers_follow(planner, look):
+    items = planner.locator(".figures dd").first
+    expect(items).to_have_text("45")
+    look("pool-plan")
+    planner.get_by_text("Table of the topics").click()
+    planner.evaluate("window.shift = 0")
+
+    planner.get_by_role("slider", name="Primary runs").focus()
+    for _ in range(3):
+        planner.keyboard.press("ArrowRight")
+
+    expect(items).to_have_text("48")
+    assert planner.locator("#id_primary").input_value() == "48"
+    assert "primary=48" in planner.url
+    assert planner.locator("#topic-sizes-fold").get_attribute("open") == ""
+    assert planner.locator("[data-preset][aria-current]").count() == 0
+    assert planner.get_by_role("slider", name="Primary runs").evaluate("each => each === document.activeElement")
+    assert planner.evaluate("window.shift") <= 0.001
+
+
+def test_a_number_that_cannot_be_is_told_and_the_planner_goes_on(planner):
+    planner.locator("#id_primary").fill("2000")
+    expect(planner.get_by_role("alert")).to_contain_text("Enter a whole number from 0 to 1000 for primary runs.")
+
+    planner.locator("#id_primary").fill("10")
+    expect(planner.locator(".figures dd").first).to_have_text("10")
+
+
+def test_a_pool_is_planned_frozen_and_closed_in_the_browser(planner, look):
+    planner.get_by_role("link", name="Freeze…").click()
+    expect(planner.get_by_role("heading", name="Freeze the pool?")).to_be_visible()
+    look("pool-freeze")
+    planner.get_by_role("button", name="Freeze the pool").press("Enter")
+
+    expect(planner.get_by_role("heading", name="The pool")).to_be_visible()
+    look("pool-detail")
+    planner.get_by_role("button", name="Close judging").press("Enter")
+    expect(planner.get_by_text("Closed for judging")).to_be_visible()
+    assert Pool.objects.get().items.count() == 45
+
+
+def test_without_scripts_the_settings_are_counted_by_a_button(planner, browser, live_server):
+    quiet = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    quiet.add_cookies(planner.context.cookies())
+    page = quiet.new_page()
+    page.goto(PLAN)
+    page.locator("#id_primary").fill("7")
+    page.get_by_role("button", name="Count").click()
+
+    expect(page.locator(".figures dd").first).to_have_text("7")
+    quiet.close()
