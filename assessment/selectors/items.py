@@ -18,12 +18,13 @@ FREE = "(item.leased_until IS NULL OR item.leased_until <= %(at)s OR item.leased
 _POST = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
 _SHOWN = f"""
     SELECT item.id, item.kind, item.item, item.position, item.text, item.done_at IS NOT NULL, item.later_at IS NOT NULL,
-        instance.id, instance.doc_id, instance.post_id, judgment.id, judgment.assessor_id,
-        instance.shown_post_id, {", ".join(f"post.{name}" for name in _POST)}
+        instance.id, instance.doc_id, instance.post_id, (
+            SELECT judgment.id FROM assessment_judgment judgment
+            WHERE judgment.instance_id = instance.id AND judgment.is_current
+        ), instance.shown_post_id, {", ".join(f"post.{name}" for name in _POST)}
     FROM assessment_poolitem item
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN collection_post post ON post.id = instance.shown_post_id
-    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
 """  # noqa: S608  # our words
 _WAITING = f"""
     SELECT item.id FROM assessment_poolitem item
@@ -150,20 +151,20 @@ def _shown(condition: str, parameters: Mapping[str, Any]) -> ShownItem | None:
         return None
     pk, kind, name, position, text, is_done, is_later = rows[0][:7]
     item = PoolItem(pk=pk, kind=kind, item=name, position=position, text=text)
-    user_id = parameters["user"]
-    judged = _judgments(row[10] for row in rows if row[11] == user_id)
-    instances = (_instance(row, judged) for row in rows if row[10] is None or row[11] == user_id)
+    judged = _judgments(row[10] for row in rows if row[10])
+    own = {pk for pk, judgment in judged.items() if judgment.assessor_id == parameters["user"]}
+    instances = (_instance(row, judged) for row in rows if row[10] is None or row[10] in own)
     return ShownItem(item, bool(is_done), bool(is_later), tuple(instances))
 
 
 def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInstance:
-    pk, doc_id, post_id, judgment_id, _, post_pk, *values = row[7:]
+    pk, doc_id, post_id, judgment_id, post_pk, *values = row[7:]
     fields = dict(zip(_POST, values, strict=True))
     post = Post(pk=post_pk, post_id=post_id, **fields) if post_pk else None
     return ShownInstance(pk, doc_id, post_id, post, judged.get(judgment_id))
 
 
 def _judgments(ids: Iterable[int]) -> Mapping[int, Judgment]:
-    """Give an assessor's own judgments; an item that is new to them has none, and asks nothing."""
+    """Give judgments by their ids; of an item that nobody judged there are none, and nothing is asked."""
     wanted = list(ids)
     return Judgment.objects.in_bulk(wanted) if wanted else {}
