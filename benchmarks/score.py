@@ -98,8 +98,10 @@ def database(folder: Path) -> None:
     qrels = QrelSet.objects.create(
         task=task, version=1, name="official", items="posts", relevant_from=2, sha256="0" * 64
     )
-    rows = pl.read_parquet(folder / "qrels.parquet").rows()
-    insert_rows(Qrel, ("qrel_set_id", "query_id", "doc_id", "relevance"), [(qrels.pk, *row) for row in rows])
+    rows = pl.read_parquet(folder / "qrels.parquet")
+    insert_rows(
+        Qrel, rows.select(pl.lit(qrels.pk).alias("qrel_set_id"), query_id="topic", doc_id="item", relevance="label")
+    )
     for path in sorted(folder.glob("run*.parquet")):
         stored = folder / "files" / "indexes" / path.name
         stored.parent.mkdir(parents=True, exist_ok=True)

@@ -77,10 +77,9 @@ class PoolItem(models.Model):
         ordering = ["pool_id", "topic_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["pool", "topic", "item"], name="item_once_per_pool"),
-            models.UniqueConstraint(fields=["pool", "topic", "position"], name="position_once_per_pool"),
+            models.UniqueConstraint(fields=["topic", "pool", "position"], name="position_once_per_pool"),
         ]
         indexes = [
-            models.Index(fields=["topic", "pool", "position"], name="pool_item_by_topic"),
             models.Index(
                 fields=["topic", "pool", "position"], condition=Q(done_at=None, later_at=None), name="pool_item_waiting"
             ),

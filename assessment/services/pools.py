@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 import polars as pl
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Max
+from django.db.models.expressions import RawSQL
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
@@ -18,7 +20,6 @@ from arqlab.core.services import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling import make_pool, write_pool
 from arqlab.ir.records import TaskKind
-from arqlab.ir.slices import in_slices
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from assessment.selectors.pools import pooled_runs, preset_of
 from assessment.selectors.poolsources import (
@@ -31,8 +32,6 @@ from assessment.selectors.poolsources import (
 )
 from collection.models import Post
 from collection.selectors import collection_of
-
-IDS_AT_ONCE = 5000
 
 
 @dataclass(frozen=True)
@@ -194,33 +193,35 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
 
 def _store(pool: Pool, computed: ComputedPool) -> None:
     """Insert the items, then their instances, which name the items by the keys that the database gave them."""
-    topics = dict(Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk"))
-    items = computed.labels.select("topic", "kind", "item", "position").unique(maintain_order=True)
+    topics = Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk")
+    labels = _with_keys(computed.labels, "topic", "topic_id", topics)
+    items = labels.unique(["topic", "position"], keep="first", maintain_order=True)
+    texts = [computed.texts.get(key, "") for key in items.select("topic", "item").iter_rows()]
+    columns = ("pool_id", "topic_id", "kind", "item", "position", "text")
     insert_rows(
-        PoolItem,
-        ("pool_id", "topic_id", "kind", "item", "position", "text"),
-        [
-            (pool.pk, topics[topic], kind, item, position, computed.texts.get((topic, item), ""))
-            for topic, kind, item, position in items.iter_rows()
-        ],
+        PoolItem, items.with_columns(pool_id=pl.lit(pool.pk), text=pl.Series(texts, dtype=pl.String)).select(columns)
     )
-    keys = {(topic, position): key for key, topic, position in pool.items.values_list("pk", "topic", "position")}
-    posts = _known_posts(pool.task, computed.labels["post_id"])
-    columns = computed.labels.select("topic", "position", "doc_id", "instance", "post_id")
-    insert_rows(
-        PoolInstance,
-        ("item_id", "doc_id", "position", "post_id", "shown_post_id"),
-        [
-            (keys[topics[topic], position], doc_id, instance - 1, post_id, posts.get(post_id))
-            for topic, position, doc_id, instance, post_id in columns.iter_rows()
-        ],
-    )
+    # Rows of one statement after the other: the keys are in the order of the items.
+    keys = list(pool.items.order_by("pk").values_list("pk", flat=True))
+    items = items.select("topic", "position", item_id=pl.Series(keys, dtype=pl.Int64))
+    labels = labels.join(items, on=["topic", "position"], maintain_order="left")
+    labels = _with_keys(labels, "post_id", "shown_post_id", _known_posts(pool.task, labels["post_id"]))
+    instances = labels.with_columns(position=pl.col("instance") - 1)
+    insert_rows(PoolInstance, instances.select("item_id", "doc_id", "position", "post_id", "shown_post_id"))
 
 
-def _known_posts(task: Task, post_ids: pl.Series) -> dict[str, int]:
-    """Give the keys of the posts that the lab's collection holds, by their ids."""
-    collection, known = collection_of(task.lab), {}
-    for some in in_slices(post_ids.unique().to_list() if collection else [], size=IDS_AT_ONCE):
-        found = Post.objects.filter(collection=collection, post_id__in=some).order_by()
-        known.update(dict(found.values_list("post_id", "pk")))
-    return known
+def _with_keys(rows: pl.DataFrame, name: str, column: str, keys: Iterable[tuple[str, int]]) -> pl.DataFrame:
+    """Add the column of the keys that the database has for the names; empty where it has none."""
+    known = pl.DataFrame(list(keys), schema={name: pl.String, column: pl.Int64}, orient="row")
+    return rows.join(known, on=name, how="left", maintain_order="left")
+
+
+def _known_posts(task: Task, post_ids: pl.Series) -> Iterable[tuple[str, int]]:
+    """Give the ids and keys of those posts that the lab's collection holds."""
+    collection = collection_of(task.lab)
+    if collection is None:
+        return ()
+    # One text of all ids: as so many parameters they take Django and the database longer than to find the posts.
+    elements = "json_array_elements_text(%s)" if connection.vendor == "postgresql" else "value FROM json_each(%s)"
+    ids = RawSQL(f"SELECT {elements}", [json.dumps(post_ids.unique().to_list())])  # noqa: S611  # our words
+    return Post.objects.filter(collection=collection, post_id__in=ids).order_by().values_list("post_id", "pk")

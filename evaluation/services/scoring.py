@@ -33,7 +33,7 @@ RUNS_AT_ONCE = 20
 class _ScoredRun(NamedTuple):
     run: Run
     identity: str  # selectors.identity_of
-    topics: list[tuple[str, str, float]]  # topic, measure, value
+    topics: pl.DataFrame  # topic, measure, value
     means: dict[str, float]
 
 
@@ -80,7 +80,7 @@ def _scored(
         mean_of = means(scores)
         # A run that answered no topic of the qrels has no mean of its own: it has 0.
         everything = {measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures}
-        yield _ScoredRun(run, identity, scores.select("topic", "measure", "value").rows(), everything)
+        yield _ScoredRun(run, identity, scores.select("topic", "measure", "value"), everything)
 
 
 def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
@@ -142,13 +142,12 @@ def _remove_scores(
 
 
 def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:
-    insert_rows(
-        TopicScore,
-        ("run_id", "qrel_set_id", "query_id", "measure", "value"),
-        [(one.run.pk, qrel_set.pk, *row) for one in scored for row in one.topics],
-    )
-    insert_rows(
-        RunScore,
-        ("run_id", "qrel_set_id", "measure", "value"),
-        [(one.run.pk, qrel_set.pk, *mean) for one in scored for mean in one.means.items()],
-    )
+    topics, runs = [], []
+    for one in scored:
+        whose = {"run_id": pl.lit(one.run.pk), "qrel_set_id": pl.lit(qrel_set.pk)}
+        topics.append(one.topics.select(**whose, query_id="topic", measure="measure", value="value"))
+        means = {"measure": list(one.means), "value": list(one.means.values())}
+        runs.append(pl.DataFrame(means).select(**whose, measure="measure", value="value"))
+    for model, rows in ((TopicScore, topics), (RunScore, runs)):
+        if rows:
+            insert_rows(model, pl.concat(rows))

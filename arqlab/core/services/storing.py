@@ -1,28 +1,60 @@
-"""Storing many plain rows at once."""
+"""Storing many plain rows at once: by COPY on PostgreSQL, elsewhere many with each statement."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from io import BytesIO
 
+import polars as pl
 from django.db import connection
 from django.db.models import Model
 
 MOST_PARAMETERS = 999
-"""What every SQLite takes in one statement; PostgreSQL takes more and is no faster for it."""
+"""What every SQLite takes in one statement."""
+AT_ONCE = 2**18
+"""Bytes of COPY that go to the database at a time."""
+
+# What COPY reads as something else in its text format.
+_ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
-def insert_rows(model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows of plain values, many with each statement; call it inside a transaction.
+def takes_copy() -> bool:
+    """Say whether the database takes lines of COPY."""
+    return connection.vendor == "postgresql"
 
-    `columns` are the names in the database. For 12,000 scores `bulk_create` takes 0.29 s, most of it to make as many
-    model instances; this takes 0.02 s.
+
+def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
+    """Insert rows of plain values in their order; call it inside a transaction.
+
+    The frame's columns are named as in the database, and are all that have no default there. For 61,000 rows of a pool
+    `bulk_create` takes most of its time to make as many model instances; here no row becomes a Python object where the
+    database takes COPY.
     """
-    quoted = ", ".join(connection.ops.quote_name(column) for column in columns)
-    one = f"({', '.join(['%s'] * len(columns))})"
-    insert = f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({quoted}) VALUES "  # noqa: S608  # names of our own models only
-    step = MOST_PARAMETERS // len(columns)
+    table = model._meta.db_table
+    if takes_copy():
+        escaped = rows.with_columns(pl.col(pl.String).str.replace_many(_ESCAPES))
+        lines = escaped.write_csv(separator="\t", quote_style="never", null_value=r"\N", include_header=False)
+        copy_lines(table, rows.columns, lines.encode())
+    else:
+        _insert_values(table, rows)
+
+
+def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
+    """Append lines of COPY's text format to a table of PostgreSQL."""
     with connection.cursor() as cursor:
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            cursor.execute(insert + ", ".join([one] * len(part)), [value for row in part for value in row])
+        # psycopg2's cursor is below Django's.
+        cursor.cursor.copy_expert(f"COPY {table} ({_quoted(columns)}) FROM STDIN", BytesIO(lines), AT_ONCE)
+
+
+def _insert_values(table: str, rows: pl.DataFrame) -> None:
+    one = f"({', '.join(['%s'] * rows.width)})"
+    insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES "  # noqa: S608  # names of our own models only
+    with connection.cursor() as cursor:
+        for part in rows.iter_slices(MOST_PARAMETERS // rows.width):
+            cursor.execute(
+                insert + ", ".join([one] * part.height), [value for row in part.iter_rows() for value in row]
+            )
+
+
+def _quoted(columns: Sequence[str]) -> str:
+    return ", ".join(connection.ops.quote_name(column) for column in columns)

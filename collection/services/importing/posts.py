@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from arqlab.core.html.readyposts import IN, LATER, OUT, ReadyBlock, Work
+from arqlab.core.services.storing import takes_copy
 from arqlab.ir.dumpfile import blocks, dump_files
 from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError, Problem
@@ -24,7 +25,7 @@ from arqlab.ir.slices import in_slices
 from collection.models import Collection, Import, Post
 from collection.services.importing.found import FoundFormulas, index_found_formulas
 from collection.services.importing.postsindex import index_posts
-from collection.services.importing.poststore import StoredPost, store_posts, takes_copy
+from collection.services.importing.poststore import StoredPost, store_posts
 from collection.services.importing.records import (
     Progress,
     begin_anew,

@@ -6,19 +6,19 @@ A post that the collection has already is changed; its votes, which other files 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any, NamedTuple
 
 from django.db import connection
 
 from arqlab.core.html.readyposts import FIELDS
+from arqlab.core.services.storing import copy_lines, takes_copy
 from collection.models import Collection, Post
 from collection.services.importing.held import known_posts
 
 ROWS = 500
 """Rows that one statement writes where there is no COPY."""
 
-_COLUMNS = ", ".join(("collection_id", "is_searched", *FIELDS))
+_COLUMNS = ("collection_id", "is_searched", *FIELDS)
 
 
 class StoredPost(NamedTuple):
@@ -27,11 +27,6 @@ class StoredPost(NamedTuple):
     number: int
     is_searched: bool
     values: Any
-
-
-def takes_copy() -> bool:
-    """Say whether values are to be lines of COPY."""
-    return connection.vendor == "postgresql"
 
 
 def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exist: bool) -> None:
@@ -70,21 +65,19 @@ def _store_in_bulk(collection: Collection, posts: Sequence[StoredPost], *, exist
 
 def _copy(collection: Collection, posts: Sequence[StoredPost], table: str) -> None:
     start = {searched: f"{collection.pk}\t{'ft'[searched]}\t".encode() for searched in (False, True)}
-    lines = BytesIO(b"".join([part for post in posts for part in (start[post.is_searched], post.values)]))
-    with connection.cursor() as cursor:
-        # The names are ours; psycopg2's cursor is below Django's.
-        cursor.cursor.copy_expert(f"COPY {table} ({_COLUMNS}) FROM STDIN", lines, 2**18)
+    lines = b"".join([part for post in posts for part in (start[post.is_searched], post.values)])
+    copy_lines(table, _COLUMNS, lines)
 
 
 def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
     """Copy into a table of our own and change the posts from there."""
-    table, incoming = Post._meta.db_table, "incoming_posts"
+    table, incoming, columns = Post._meta.db_table, "incoming_posts", ", ".join(_COLUMNS)
     changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in ("is_searched", *FIELDS) if name != "post_id")
     with connection.cursor() as cursor:
-        cursor.execute(f"CREATE TEMPORARY TABLE {incoming} AS SELECT {_COLUMNS} FROM {table} WITH NO DATA")  # noqa: S608  # names of ours
+        cursor.execute(f"CREATE TEMPORARY TABLE {incoming} AS SELECT {columns} FROM {table} WITH NO DATA")  # noqa: S608  # names of ours
         _copy(collection, posts, incoming)
         cursor.execute(
-            f"INSERT INTO {table} ({_COLUMNS}) SELECT {_COLUMNS} FROM {incoming} "  # noqa: S608  # names of ours
+            f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {incoming} "  # noqa: S608  # names of ours
             f"ON CONFLICT (collection_id, post_id) DO UPDATE SET {changes}"
         )
         cursor.execute(f"DROP TABLE {incoming}")
