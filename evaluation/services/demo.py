@@ -19,6 +19,7 @@ from arqlab.demo.systems import open_library
 from arqlab.demo.teams import DemoTeam, RunPlan, file_name, read_teams, run_file
 from arqlab.ir import records
 from assessment.services import load_lab
+from evaluation.services.demojudging import play_judging
 from evaluation.services.demostage import Stage, sender_of
 from evaluation.services.demoweek import OPEN_TASK, play_open_task, release_boards
 from submissions.services import RunClaims, submit_upload, validate_run
@@ -29,14 +30,15 @@ SLUG = "demo"
 ACCOUNTS = {
     "organizer": "Orsolya Brandt",
     "assessor": "Amadou Keller",
+    "assessor2": "Noor Lindqvist",
     "visitor": "Vera Sandoval",
 }
 """The accounts that belong to no team, each named after its role. The teams' people stand in `teams.toml`."""
-
+ASSESSORS = ("assessor", "assessor2")
 
 DESCRIPTION = (
     "A small lab to look around in: sixteen questions of undergraduate mathematics, their answers and formulas, and six "
-    "teams whose runs were really retrieved. Everything was written for this demo."
+    "teams whose runs were really retrieved, and assessors in the middle of judging. Everything was written for this demo."
 )
 
 
@@ -49,13 +51,15 @@ def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
         people = _make_accounts(password)
         lab = load_lab(folder=write_lab(folder / "lab", today=at.date()), at=at, by=people["organizer"]).lab
         change_lab(lab=lab, changes={"description": DESCRIPTION}, by=people["organizer"])
-        grant_role(lab=lab, user=people["assessor"], role=Membership.Role.ASSESSOR, by=people["organizer"])
+        for name in ASSESSORS:
+            grant_role(lab=lab, user=people[name], role=Membership.Role.ASSESSOR, by=people["organizer"])
         stage = _stage(lab, people["organizer"], at)
         teams = {planned.name: _make_team(stage, planned, people) for planned in read_teams()}
         for planned in read_teams():
             for number, plan in enumerate(planned.runs):
                 _submit(stage, teams[planned.name], planned, plan, number=number)
         play_open_task(stage, teams)
+        play_judging(stage, people)
         release_boards(stage)
     for path in FOLDER.glob("try-*.tsv"):
         (folder / path.name).write_bytes(path.read_bytes())
@@ -70,7 +74,7 @@ def new_password() -> str:
 def account_roles() -> list[tuple[str, str]]:
     """Give the accounts of the demo, each with its role in words; of every team only the founder."""
     teams = [team for team in read_teams() if team.members]
-    return [(username, username) for username in ACCOUNTS] + [
+    return [(username, username.removesuffix("2")) for username in ACCOUNTS] + [
         (team.members[0].username, f"member of {team.name}") for team in teams
     ]
 

@@ -17,7 +17,9 @@ from evaluation.services import demo
 class Command(LabCommand):
     """Build the demo lab once; a second call changes nothing and prints the accounts again."""
 
-    help = "Build the demo lab with teams, runs, scores and leaderboards, and print its accounts and the runs to try."
+    help = (
+        "Build the demo lab with teams, runs, leaderboards and judgments, and print its accounts and the runs to try."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Build the lab if it is not there, then print the accounts and files."""
