@@ -1,7 +1,9 @@
-"""A whole lab through its doors: loaded from a folder, joined, run, scored, released, read by a visitor."""
+"""A whole lab through its doors: loaded from a folder, joined, run, judged, scored, released, read by a visitor."""
 
 from __future__ import annotations
 
+from io import StringIO
+from math import log2
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,10 @@ from django.utils import timezone
 from arqlab.core.models import Team, User
 from evaluation.services import score_waiting
 from submissions.models import Run
+from tests.assessment.desk import Desk
 
-LAB = """
+OFFICIAL = 'qrels = [{ name = "official", file = "qrels.tsv" }]'
+LAB = f"""
 [lab]
 slug = "small"
 name = "A small lab"
@@ -26,10 +30,13 @@ slug = "task1"
 name = "Answers"
 kind = "answers"
 topics = "topics.xml"
-qrels = [{ name = "official", file = "qrels.tsv" }]
+{OFFICIAL}
 """
 TOPIC = '<Topic number="A.{0}"><Title>Sum {0}</Title><Question>Add them.</Question><Tags>sums</Tags></Topic>'
 RUN = b"A.1\t11\t1\t2.5\tours\nA.1\t12\t2\t1.5\tours\nA.2\t21\t1\t0.5\tours\n"
+
+LONGER = b"A.1\t11\t1\t3\tours\nA.1\t12\t2\t2\tours\nA.1\t13\t3\t1\tours\nA.2\t21\t1\t2\tours\nA.2\t22\t2\t1\tours\n"
+SAID = {("A.1", "11"): 3, ("A.1", "12"): 0, ("A.1", "13"): 2, ("A.2", "21"): 2, ("A.2", "22"): 3}
 
 
 @pytest.fixture
@@ -69,6 +76,37 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
     assert header.split("\t")[:5] == ["team", "run", "primary", "manual", "nDCG'"]
     # A.1 is answered perfectly, A.2 not at all.
     assert row.split("\t")[:5] == ["Ours", "sums", "P", "", "0.5000"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_runs_bring_is_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None:
+    (folder / "lab.toml").write_text(LAB.replace(OFFICIAL, ""))
+    organizer, ada, _ = signed_up("organizer"), signed_up("ada"), signed_up("assessor")
+    call_command("load_lab", str(folder), organizer="organizer@example.org", verbosity=0)
+    ada.post("/labs/small/teams/new/", {"name": "Ours"})
+    team = Team.objects.get(name="Ours")
+    file = SimpleUploadedFile("Ours-task1-sums-auto-text-P.tsv", LONGER)
+    ada.post("/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"})
+
+    call_command("build_pool", "small/task1", seed=7, by="organizer", stdout=StringIO(), stderr=StringIO())
+    organizer.post("/labs/small/people/", {"person": "assessor", "role": "assessor"})
+    assessor = User.objects.get(username="assessor")
+    given = {"topics": ["A.1", "A.2"], "person": assessor.pk, "action": "assign"}
+    organizer.post("/labs/small/tasks/task1/assignments/", given)
+    for topic in ("A.1", "A.2"):
+        desk = Desk(assessor, topic, lab="small")
+        item = desk.next()
+        while item:
+            item = desk.submit(item, SAID[topic, item["name"]])["next"]
+    organizer.post("/labs/small/tasks/task1/qrels/", {"name": "judged"})
+
+    score_waiting(at=timezone.now())
+    organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "judged"})
+    _, row = Client().get("/labs/small/tasks/task1/leaderboard/?format=tsv").content.decode().splitlines()
+    # The labels in the order of the run against the best order: 3 0 2 against 3 2 0, and 2 3 against 3 2.
+    best = 3 + 2 / log2(3)
+    expected = ((3 + 2 / log2(4)) / best + (2 + 3 / log2(3)) / best) / 2
+    assert row.split("\t")[:5] == ["Ours", "sums", "P", "", f"{expected:.4f}"]
 
 
 @pytest.mark.django_db

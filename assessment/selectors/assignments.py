@@ -82,9 +82,14 @@ class TopicRow:
         return _together(share.judged.pace for share in self.shares.values())
 
     @property
+    def seconds_left(self) -> float:
+        """Give the seconds that judging the rest takes."""
+        return self.left * self.seconds
+
+    @property
     def hours(self) -> float:
         """Give the hours that judging the rest takes."""
-        return self.left * self.seconds / 3600
+        return self.seconds_left / 3600
 
     @property
     def finish(self) -> datetime | None:
@@ -132,9 +137,9 @@ class AssignmentGrid:
         return sum(row.done for row in self.topics)
 
     @property
-    def hours(self) -> float:
-        """Give the hours that judging the rest takes."""
-        return sum(row.hours for row in self.topics)
+    def seconds_left(self) -> float:
+        """Give the seconds that judging the rest takes."""
+        return sum(row.seconds_left for row in self.topics)
 
     @property
     def unassigned(self) -> list[TopicRow]:

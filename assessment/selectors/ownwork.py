@@ -29,9 +29,9 @@ class OwnWork:
         return sum(row.left for row in self.rows)
 
     @property
-    def hours(self) -> float:
-        """Give the hours that judging them takes."""
-        return sum(row.hours for row in self.rows)
+    def seconds_left(self) -> float:
+        """Give the seconds that judging them takes."""
+        return sum(row.seconds_left for row in self.rows)
 
     @property
     def go_on(self) -> TopicRow | None:

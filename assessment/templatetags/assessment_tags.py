@@ -21,13 +21,6 @@ NOTHING = SafeString('<td class="person"></td>')
 
 
 @register.filter
-def hours(number: float) -> str:
-    """Write hours for a sentence: the tenths of a few, whole ones of many."""
-    text = f"{number:,.1f}" if number < 10 else f"{number:,.0f}"
-    return f"{text} hour{'s' * (text != '1.0')}"
-
-
-@register.filter
 def topic_chip(state: str) -> SafeString:
     """Give the chip of a topic's state of judging."""
     return chip(state, state.replace("-", " "))

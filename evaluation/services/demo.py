@@ -37,8 +37,8 @@ ACCOUNTS = {
 ASSESSORS = ("assessor", "assessor2")
 
 DESCRIPTION = (
-    "A small lab to look around in: sixteen questions of undergraduate mathematics, their answers and formulas, and six "
-    "teams whose runs were really retrieved, and assessors in the middle of judging. Everything was written for this demo."
+    "A small lab to look around in: sixteen questions of undergraduate mathematics, their answers and formulas, six teams "
+    "whose runs were really retrieved, and two assessors in the middle of judging. Everything was written for this demo."
 )
 
 

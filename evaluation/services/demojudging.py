@@ -69,9 +69,10 @@ def _judge_share(stage: Stage, plan: PoolPlan, share: SharePlan, person: User, *
     assign_topics(task=task, pairs=pairs, replaces=False, at=stage.at - timedelta(days=FROZEN_DAYS), by=stage.organizer)
     labels = _labels(stage, plan)
     comments = {(ticket.topic, ticket.item): ticket.comment for ticket in read_tickets()}
-    for days, (name, count) in enumerate(reversed(share.sittings)):
+    last = len(share.sittings) - 1
+    for number, (name, count) in enumerate(share.sittings):
         seat = Seat(person, TopicPath(stage.lab.slug, plan.task, name))
-        _judge_topic(topics[name], _Desk(seat, labels, comments), count, at=end - timedelta(days=days))
+        _judge_topic(topics[name], _Desk(seat, labels, comments), count, at=end - timedelta(days=last - number))
 
 
 def _judge_topic(topic: Topic, desk: _Desk, count: int | None, *, at: datetime) -> None:

@@ -320,6 +320,19 @@ def test_what_a_closed_pool_refuses_stays_in_sight_until_it_is_settled(at_work):
     assert [row.comment for row in Judgment.objects.all()] == ["a long thought"]
 
 
+def test_what_was_refused_counts_as_done_only_when_it_is_sent_again_and_taken(at_work):
+    Pool.objects.update(closed_at=timezone.now())
+    at_work.judge(3)
+    progress = at_work.page.locator(".judge-progress")
+    expect(at_work.page.locator(NOTICES)).to_contain_text("was not saved")
+    expect(progress).to_have_text("item 1 of 3")
+
+    Pool.objects.update(closed_at=None)
+    at_work.page.locator(NOTICES).get_by_role("button", name="Send it again").click()
+    at_work.expect_saved()
+    expect(progress).to_have_text("item 2 of 3")
+
+
 def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_told(at_work):
     other = Assessor(at_work.page.context.new_page())
     other.open(SMALL)

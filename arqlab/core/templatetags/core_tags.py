@@ -50,11 +50,13 @@ def score(value: float | None) -> str:
 
 @register.filter
 def duration(seconds: float) -> str:
-    """Write how long something takes, as `judge/status.js` does: 26 s, 50 min, 3 h 20 min."""
+    """Write how long something takes, as `judge/status.js` does: 26 s, 50 min, 3 h 20 min, 1,234 h."""
     if seconds < 60:
         return f"{round(seconds)} s"
     minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes < 600 else f"{round(minutes / 60):,} h"
 
 
 @register.filter

@@ -13,10 +13,14 @@ export class Session extends EventTarget {
     super();
     Object.assign(this, { config, outbox, queue, drafts, timer, pane, shown: null });
     this.cards = new Map();
+    this.counted = new Map(); // what was counted of submits on their way, by the key of their first label
     this.judged = []; // ids of the items submitted from this page, oldest first
     this.before = null; // ids of the items submitted earlier, once they were asked for
     outbox.addEventListener("sent", ({ detail }) => this.#saved(detail));
-    outbox.addEventListener("refused", ({ detail }) => this.#restore(detail.row));
+    outbox.addEventListener("refused", ({ detail }) => {
+      this.#restore(detail.row);
+      this.#recount(detail.row, false);
+    });
     // What the server knows of that item is not known here: it is fetched anew.
     outbox.addEventListener("gone", ({ detail }) => this.cards.delete(detail.row.item));
     outbox.addEventListener("back", () => this.settle());
@@ -178,10 +182,21 @@ export class Session extends EventTarget {
     const isNew = !this.shown.isDone;
     const judgments = changed.map((each) => this.#judgment(each));
     const milliseconds = judgments.reduce((sum, each) => sum + each.active_ms, 0);
-    this.#tell("submitted", { items: isNew ? 1 : 0, milliseconds });
+    const count = { items: isNew ? 1 : 0, milliseconds };
+    this.counted.set(judgments[0].key, { ...count, isTaken: true });
+    this.#tell("submitted", count);
     this.#send("judgments/", { item: item.item, lease: item.lease, judgments, guideline: this.config.guideline })
       .then(() => changed.forEach((each) => this.drafts.drop(each.id)));
     this.judged = [...this.judged.filter((id) => id !== item.item), item.item];
+  }
+
+  /** What was refused is not done; it is when it was sent again and taken. */
+  #recount(row, isTaken) {
+    const count = this.counted.get(row.body.judgments?.[0].key);
+    if (!count || count.isTaken === isTaken) return;
+    count.isTaken = isTaken;
+    const sign = isTaken ? 1 : -1;
+    this.#tell("submitted", { items: sign * count.items, milliseconds: sign * count.milliseconds });
   }
 
   #judgment(instance) {
@@ -209,6 +224,8 @@ export class Session extends EventTarget {
   }
 
   #saved({ row, answer }) {
+    this.#recount(row, true);
+    this.counted.delete(row.body.judgments?.[0].key);
     for (const saved of answer.saved ?? []) {
       const instance = this.cards.get(row.item)?.instances.find((each) => each.id === saved.instance);
       if (!instance) continue;

@@ -14,11 +14,12 @@ function absent({ reason, status }, count) {
   return `You are signed out. ${kept}; nothing is lost.`;
 }
 
-/** 26 s, 50 min, 3 h 20 min, as the server's `duration` writes it for the first paint. */
+/** 26 s, 50 min, 3 h 20 min, 1,234 h, as the server's `duration` writes it for the first paint. */
 export function inWords(seconds) {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes} min`;
+  if (minutes >= 600) return `${Math.round(minutes / 60).toLocaleString("en")} h`;
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
 
@@ -79,19 +80,25 @@ export class Status {
     this.line.title = text;
   }
 
-  /** Items that were judged, and their active time, go into the pace. */
+  /** Items that were judged, and their active time, go into the pace; below zero they were refused. */
   count({ items, milliseconds }) {
     this.done += items;
     this.items += items;
     this.active_ms += milliseconds;
+    if (this.card) this.#place();
   }
 
   /** Where the assessor is: an item that waits, or an earlier one. */
   show(card, isEarlier) {
-    const { done, total } = this;
+    Object.assign(this, { card, isEarlier });
+    this.#place();
+    this.announce(`${this.place.textContent}. ${card.active.data.heading}. ${card.instances.length > 1 ? `${card.instances.length} instances.` : ""}`);
+  }
+
+  #place() {
+    const { card, isEarlier, done, total } = this;
     this.place.textContent = isEarlier ? `earlier item, place ${card.item.position}` : `item ${Math.min(done + 1, total)} of ${total}`;
     const each = this.items ? this.active_ms / this.items / 1000 : 0;
     this.pace.textContent = Math.round(each) ? `${Math.round(each)} s each · ${inWords(each * (total - done))} left` : "";
-    this.announce(`${this.place.textContent}. ${card.active.data.heading}. ${card.instances.length > 1 ? `${card.instances.length} instances.` : ""}`);
   }
 }

@@ -105,6 +105,15 @@ def test_a_finished_topic_tells_what_was_done_and_the_next_topic_of_the_task(cli
     assert 'href="/labs/arqmath-x/tasks/task1/judge/A.2/"' in page
 
 
+def test_the_last_finished_topic_leads_to_the_own_topics(client, assessor):
+    for instance in instances():
+        judge(assessor, instance, 0)
+
+    page = client.get(PAGE).content.decode()
+
+    assert 'href="/labs/arqmath-x/judging/">Your topics</a>' in page
+
+
 def test_a_topic_whose_last_items_others_have_says_so(client, organizer):
     until = timezone.now() + timedelta(minutes=20)
     PoolItem.objects.filter(topic__query_id="A.1").update(leased_to=organizer, leased_until=until)

@@ -59,7 +59,8 @@ def test_an_event_tells_old_and_new_values_line_by_line():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0 s"), (59, "59 s"), (61, "1 min"), (3000, "50 min"), (12_000, "3 h 20 min")]
+    ("seconds", "text"),
+    [(0, "0 s"), (59, "59 s"), (61, "1 min"), (3000, "50 min"), (12_000, "3 h 20 min"), (4_500_000, "1,250 h")],
 )
 def test_how_long_something_takes_is_written_in_its_largest_units(seconds, text):
     assert core_tags.duration(seconds) == text
