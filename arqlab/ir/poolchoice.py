@@ -59,8 +59,9 @@ def _votes(ranks: pl.Series) -> pl.Series:
     Sums of floats would depend on the order of the runs, and 1/3 + 1/6 would not tie with 1/2: whole numbers do neither.
     """
     lists = ranks.to_list()
-    unit = math.lcm(*{rank for each in lists for rank in each})
-    share = {rank: unit // rank for each in lists for rank in each}
+    known = {rank for each in lists for rank in each}
+    unit = math.lcm(*known)
+    share = {rank: unit // rank for rank in known}
     sums = [sum(share[rank] for rank in each) for each in lists]
     places = {value: place for place, value in enumerate(sorted(set(sums)))}
     return pl.Series([places[value] for value in sums], dtype=pl.UInt32)

@@ -91,9 +91,9 @@ def depth_needed(index: pl.DataFrame, *, visual: Frame | None) -> pl.DataFrame:
         return rows.with_columns(item="doc_id", needs="order").select(columns)
     # Millions of rows: each string is looked up once, and what is compared, joined and sorted are its numbers.
     rows = rows.with_columns(doc=numbered("doc_id"), list=pl.struct(map(numbered, lists)).rank("dense"))
-    rows = rows.join(_formulas(rows.select("doc", "doc_id").unique("doc"), visual), on="doc").sort("list", "order")
-    formula_of_list = pl.col("list").cast(pl.UInt64) * 2**32 + pl.col("formula")
-    rows = rows.with_columns(is_first=formula_of_list.is_first_distinct())
+    docs = rows.filter(pl.col("doc").is_first_distinct()).select("doc", "doc_id")
+    rows = rows.join(_formulas(docs, visual), on="doc", how="left").sort("list", "order")
+    rows = rows.with_columns(is_first=pl.col("formula").is_first_distinct().over("list"))
     seen = pl.col("is_first").cum_sum().over("list").cast(pl.Int32)
     return rows.with_columns(needs=seen + (~pl.col("is_first")).cast(pl.Int32)).select(columns)
 

@@ -140,13 +140,15 @@ def test_the_written_answers_of_task_3_are_mixed_into_the_pool_of_task_1(run, ta
 
 
 def test_written_answers_have_a_pool_of_their_own_too(lab, team):
-    third = WrittenTaskFactory(lab=lab)
+    third = WrittenTaskFactory(lab=lab, slug="task3")
     TopicFactory(task=third, query_id="A.1")
-    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
+    answer = '\\.\nB\\"{o}hm: \t"$\\frac{1}{2}$" & \\N, \\\\ \\t\r\n\\.\n'
+    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": answer})
 
     pool = freeze(third, PoolChoice(third.protocol.pool, 1))
 
     assert items_of(pool) == {("A.1", "answers", "gpt:A.1")}
+    assert pool.items.get().text == answer
     assert instances_of(pool) == {("gpt:A.1", "gpt:A.1", "")}
 
 
