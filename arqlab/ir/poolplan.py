@@ -70,6 +70,9 @@ class Planner:
         self._deepest = deepest
         self._visually_distinct = visually_distinct
         rows = _rows(sources, visual=sources.visual if visually_distinct else None, deepest=deepest)
+        # How deep a pool of a size goes is said by all items, also by those that earlier pools hold.
+        self._ranked = rows.filter(pl.col("run").is_not_null()).select("topic", "item", "needs")
+        rows = after_earlier(rows, sources.earlier)
         self._topics = sorted(rows["topic"].unique().sort().to_list(), key=natural_key)
         # The extras come from no run: they have the number after the last one, and need nothing.
         names = pl.Enum([run.name for run in self._runs])
@@ -122,10 +125,8 @@ class Planner:
         return reached
 
     def _rank_by_rank(self, size: int) -> NDArray[np.int64]:
-        depths = np.zeros(len(self._topics), dtype=np.int64)
-        found = rank_by_rank(self._rows.filter(pl.col("run") < len(self._runs)), size=size)
-        depths[found["topic"].to_numpy()] = found["depth"].to_numpy()
-        return depths
+        depths = dict(rank_by_rank(self._ranked, size=size).iter_rows())
+        return np.array([depths.get(topic, 0) for topic in self._topics], dtype=np.int64)
 
     def _per_topic(self, pooled: Mask, reached: Mask, protocol: PoolProtocol) -> pl.DataFrame:
         labels = pooled.astype(np.int64)
@@ -183,7 +184,7 @@ def _rows(sources: PoolSources, *, visual: Frame | None, deepest: int) -> pl.Dat
         if items is not None
     ]
     every = pl.concat([rows, *extras], how="diagonal")
-    return after_earlier(every.with_columns(pl.col("is_relevant").fill_null(False)), sources.earlier)
+    return every.with_columns(pl.col("is_relevant").fill_null(False))
 
 
 def _dense(outer: str, inner: pl.Expr) -> pl.Expr:

@@ -81,6 +81,15 @@ def test_a_plan_counts_what_the_pool_will_hold(runs, mapping, protocol, given_ex
             assert alone == size(pool) - size(make([run for run in runs if run.team != team]))
 
 
+def test_a_supplement_goes_no_deeper_for_what_earlier_pools_hold():
+    run = HandRun("Alpha one", "Alpha", "primary", {"A.2": ["1", "2"]})
+    held = items_frame({("A.2", "1", "1")}, "topic", "item", "doc_id")
+
+    plan = planner([run], earlier=held).plan(PoolProtocol(method="rank-by-rank", size=1), kinds_of([run]))
+
+    assert plan.items == 0
+
+
 @unhurried
 @given(hand_runs, st.integers(0, 8))
 def test_what_runs_and_teams_bring_and_share_is_counted_by_hand(runs, depth):
