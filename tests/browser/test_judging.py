@@ -96,9 +96,13 @@ def judge_without_network(assessor: Assessor, context: BrowserContext) -> None:
 def close_in_the_middle(assessor: Assessor, context: BrowserContext) -> int:
     """One judgment is not sent and a comment is half typed when the browser closes; gives the instance of the comment."""
     context.set_offline(True)
+    judged = assessor.active
     assessor.judge(2, comment="said before the browser was closed")
     assessor.press("c")
     assessor.page.keyboard.type("half a com")
+    # A slow disk takes its time; until the label is kept to be sent, its draft is there, and the item would stand again.
+    while assessor.page.evaluate("id => Object.keys(localStorage).some((name) => name.endsWith(`.${id}`))", judged):
+        assessor.page.wait_for_timeout(20)
     unfinished = assessor.active
     context.close()
     return unfinished

@@ -233,7 +233,11 @@ export class Session extends EventTarget {
       instance.data.judgment = { judgment: saved.judgment, label: saved.label, comment };
       if (instance.pending?.key === saved.key) instance.pending = null;
     }
-    if (row.base === this.config.api) this.queue.take(answer.next);
+    if (row.base === this.config.api) {
+      // It may have been submitted before the page was loaded anew.
+      if (answer.saved && !this.judged.includes(row.item)) this.judged.push(row.item);
+      this.queue.take(answer.next);
+    }
     this.settle();
   }
 
