@@ -1,9 +1,10 @@
 """Claim: `import_posts` of 500 MB takes at most 8 times a bare `lxml.iterparse` loop, in under 400 MB at 100 and 500 MB.
 
-    python benchmarks/import_posts.py [--posts FILE] [--megabytes 100 500] [--rounds 1] [--raw] [--database URL]
+    python benchmarks/import_posts.py [--posts FILE] [--megabytes 100 500] [--rounds 1]
+                                      [--formulas ids|elements|dollars]
 
-Makes a Posts.xml of each size out of real ones (ids, dates, scores and owners are new; with `--raw` the formulas have no
-ids, as in a raw dump), and then in turn reads it with a bare loop that clears each row, and imports it by the command: read,
+Makes a Posts.xml of each size out of real ones (ids, dates, scores and owners are new; formulas have ids as in the labs'
+collections, or elements only, or stand between dollars as in the public dump), and then in turn reads it with a bare loop that clears each row, and imports it by the command: read,
 checked, made safe, formulas found, stored in a PostgreSQL server of its own, posts indexed. Prints for each size the seconds
 of both (the clock's, and those of the processors, server and worker processes with them), the ratio, and the peak memory of
 the importing process and its children in sum (proportional, so that shared pages count once).
@@ -32,6 +33,7 @@ sys.path.insert(0, str(ROOT))
 from tests.everywhere import postgresql_server  # noqa: E402
 
 POSTS = ROOT.parent / "shared/data/collection/Posts.xml.gz"
+FORMULAS = ("ids", "elements", "dollars")
 BARE = """
 import sys, time, resource
 from lxml import etree
@@ -49,7 +51,7 @@ def main() -> None:
     parser.add_argument("--posts", type=Path, default=POSTS, help="a real Posts.xml.gz to draw from")
     parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 500])
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--raw", action="store_true", help="formulas without ids")
+    parser.add_argument("--formulas", choices=FORMULAS, default="ids", help="how they are marked")
     parser.add_argument("--folder", type=Path, help="where to make the files; a temporary one otherwise")
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -64,9 +66,9 @@ def main() -> None:
         }
         run(["manage.py", "migrate", "--verbosity", "0"], environment)
         for size in options.megabytes:
-            path = folder / f"{'raw' if options.raw else 'marked'}-{size}" / "Posts.xml"
-            rows = make_posts(options.posts, path, size * 10**6, is_raw=options.raw)
-            print(f"{path.stat().st_size / 1e6:.0f} MB, {rows:,} posts, {'raw' if options.raw else 'with formula ids'}")
+            path = folder / f"{options.formulas}-{size}" / "Posts.xml"
+            rows = make_posts(options.posts, path, size * 10**6, options.formulas)
+            print(f"{path.stat().st_size / 1e6:.0f} MB, {rows:,} posts, formulas have {options.formulas}")
             for number in range(options.rounds):
                 compare(path, f"bench-{size}-{number}", environment)
             path.unlink()
@@ -139,7 +141,7 @@ def run(arguments: list[str], environment: dict[str, str]) -> None:
     subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=True)
 
 
-def make_posts(source: Path, path: Path, size: int, *, is_raw: bool) -> int:
+def make_posts(source: Path, path: Path, size: int, formulas: str) -> int:
     """Write a Posts.xml of about `size` bytes: threads drawn from real posts, with new ids; gives the number of posts."""
     chance = random.Random(3)
     with gzip.open(source) as file:
@@ -160,7 +162,7 @@ def make_posts(source: Path, path: Path, size: int, *, is_raw: bool) -> int:
                     row["ParentId"] = str(thread)
                 for name in ("Title", "Body"):
                     if name in row:
-                        row[name], formula = renumbered(row[name], formula, is_raw=is_raw)
+                        row[name], formula = marked(row[name], formula, formulas)
                 written += file.write("  " + as_xml(row) + "\n")
         file.write("</posts>\n")
     return number
@@ -181,15 +183,18 @@ def new_values(chance: random.Random, number: int) -> dict[str, str]:
     }
 
 
-def renumbered(html: str, last: int, *, is_raw: bool) -> tuple[str, int]:
-    """Give new ids to the formulas of a text, or none."""
+def marked(html: str, last: int, formulas: str) -> tuple[str, int]:
+    """Mark the formulas of a text as FORMULAS says; the ids are new."""
 
-    def one(_: re.Match[str]) -> str:
+    def one(found: re.Match[str]) -> str:
         nonlocal last
         last += 1
-        return '<span class="math-container">' if is_raw else f'<span class="math-container" id="{last}">'
+        if formulas == "dollars":
+            return found[1]
+        known = f' id="{last}"' if formulas == "ids" else ""
+        return f'<span class="math-container"{known}>{found[1]}</span>'
 
-    return re.sub(r'<span class="math-container" id="\d+">', one, html), last
+    return re.sub(r'<span class="math-container" id="\d+">([^<]*)</span>', one, html), last
 
 
 def as_xml(row: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ Source: R. Flesch, "A new readability yardstick", Journal of Applied Psychology 
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import pyphen
@@ -19,7 +19,6 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SENTENCE_END = re.compile(r"[.!?:;]+(?=[\"'”’)\]]*(?:\s|$))|\n\s*\n")
 _VOWELS = re.compile(r"[aeiouyà-öø-ÿ]+")
 _SILENT = re.compile(r"(?<=[^aeiouy])(?<![^aeiouy]l)(?:e|(?<![sczxg])(?<![cs]h)es|(?<![td])ed)$")
-_HYPHENS = pyphen.Pyphen(lang="en_US", left=2, right=2)
 
 
 class TextCounts(NamedTuple):
@@ -57,4 +56,11 @@ def syllables(word: str) -> int:
     """
     plain = word.lower()
     groups = len(_VOWELS.findall(_SILENT.sub("", plain)))
-    return max(1, groups, sum(len(_HYPHENS.positions(part)) + 1 for part in re.split(r"[-'’]", plain) if len(part) > 2))
+    parts = [part for part in re.split(r"[-'’]", plain) if len(part) > 2]
+    return max(1, groups, sum(len(_hyphens().positions(part)) + 1 for part in parts))
+
+
+@cache
+def _hyphens() -> pyphen.Pyphen:
+    """Read the dictionary when the first word is counted: it takes longer than the start of a command should."""
+    return pyphen.Pyphen(lang="en_US", left=2, right=2)

@@ -16,7 +16,7 @@ from itertools import count
 from typing import NamedTuple, cast
 
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
-from arqlab.core.html.formulatext import bare_formulas, has_marks, runs, with_dollars
+from arqlab.core.html.formulatext import bare_formulas, has_marks, plain_formulas, runs, with_dollars
 from arqlab.core.html.tidying import Inside, tidy
 from arqlab.ir.posttext import without_marks
 
@@ -55,7 +55,10 @@ class CleanText:
     @property
     def latex(self) -> list[str]:
         """Give the LaTeX of the formulas beside `ids`, without dollars."""
-        return [latex_of(text)[0] for text in self.written]
+        if not self.written:
+            return []
+        together = "\0".join(self.written)  # a call for each formula would cost more than all else that is done here
+        return [without_marks(text)[0] for text in (unescape(together) if "&" in together else together).split("\0")]
 
     @cached_property
     def formulas(self) -> tuple[FoundFormula, ...]:
@@ -97,6 +100,8 @@ def latex_of(written: str) -> tuple[str, bool]:
 
 
 def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
+    if not html:
+        return CleanText("", [], [], 0)
     parts = FORMULA.split(html)
     text = "\0".join(parts[::3])
     if not _is_text(html) or not is_clean(text, inside):
@@ -104,7 +109,7 @@ def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
         text = "\0".join(parts[::3])
     within: list[FoundFormula] = []
     if has_marks(text):
-        parts = FORMULA.split("".join(_wrapped(_joined(parts), within)))
+        parts = _plain(parts) or FORMULA.split("".join(_wrapped(_joined(parts), within)))
     return _numbered(parts, within, prefix, first)
 
 
@@ -116,6 +121,12 @@ def _is_text(html: str) -> bool:
         return b"\0" not in html.encode()
     except UnicodeEncodeError:
         return False
+
+
+def _plain(parts: list[str | None]) -> list[str | None] | None:
+    """Give text, id and LaTeX by turns of clean HTML without elements of formulas; None where it must be looked at closer."""
+    found = plain_formulas(parts[0] or "") if len(parts) == 1 else None
+    return [part for text, formula in found for part in (text, None, formula)][:-2] if found else None
 
 
 def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:

@@ -19,6 +19,9 @@ class LabCommand(BaseCommand):
     with tables is left to `manage.py migrate`. A `UserError` becomes the sentence that the command fails with.
     """
 
+    # They load every page of the application, which takes longer than many a command; `migrate` and `serve` make them.
+    requires_system_checks = ()
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; raises `CommandError`."""
         if MigrationRecorder.Migration._meta.db_table not in connection.introspection.table_names():

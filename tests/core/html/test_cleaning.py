@@ -43,6 +43,16 @@ def slowly(source: str, clean: Callable[..., CleanText] = clean_post) -> CleanTe
         cleaning.is_clean = fast
 
 
+def closely(source: str) -> CleanText:
+    """Clean without the short way for dollars that pair up plainly."""
+    short = cleaning.plain_formulas
+    cleaning.plain_formulas = lambda _: None
+    try:
+        return clean_post(source, prefix="9")
+    finally:
+        cleaning.plain_formulas = short
+
+
 def tree(source: str) -> bytes:
     """What lxml reads in HTML, formulas' elements being text to it."""
     return etree.tostring(html.fragment_fromstring(source, create_parent="div"), method="c14n")
@@ -180,6 +190,28 @@ def test_what_is_let_through_means_what_the_careful_way_makes_of_it(source: str)
         fast, careful = clean_post(source, prefix="9"), slowly(source)
         assert tree(fast.html) == tree(careful.html)
         assert fast.formulas == careful.formulas
+
+
+MARKS = (
+    r"$ $ $ $$ { } \ \$ \( \[ <br> <p> </p> <code> </code> x \alpha 5 10 US A k and of . \begin{align} \end{align} </a>"
+)
+MARKED = st.lists(
+    st.sampled_from([*MARKS.split(), " ", "\n", '<a href="https://a.b/$c$">', SPAN.format(7, "$q$")]), max_size=14
+).map("".join)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(MARKED)
+def test_dollars_that_pair_plainly_give_what_a_closer_look_finds(source: str) -> None:
+    assert clean_post(source, prefix="9") == closely(source)
+
+
+def test_real_posts_without_marks_give_what_a_closer_look_finds(real_posts: list[tuple[str, str, str]]) -> None:
+    sources = [FORMULA.sub(lambda found: found[2], text) for *_, text in real_posts[::10]]
+    found = [clean_post(source, prefix="9") for source in sources]
+
+    assert sum(text.numbered for text in found) > 5_000
+    assert found == [closely(source) for source in sources]
 
 
 @settings(max_examples=300, deadline=None)
