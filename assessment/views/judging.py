@@ -77,7 +77,6 @@ def _config(sitting: services.Sitting, topic: Topic, user: User, guideline: Guid
         "refusal": sitting.refusal,
         "progress": {"total": work.total, "done": work.done},
         "pace": {"items": work.timed_items, "active_ms": work.active_ms},
-        "is_begun": work.judged > 0,
     }
 
 

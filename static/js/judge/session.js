@@ -167,7 +167,7 @@ export class Session extends EventTarget {
 
   async #earlierIds() {
     try {
-      this.before ??= this.config.is_begun ? (await ask(`${this.config.api}judgments/`)).judgments.map((each) => each.item) : [];
+      this.before ??= (await ask(`${this.config.api}judgments/`)).judgments.map((each) => each.item);
     } catch (error) {
       this.#stay(error);
     }
