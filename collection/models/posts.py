@@ -1,8 +1,9 @@
 """Posts as the dump has them, and what stands around them: comments, links, authors, tags.
 
-Ids are those of the dump, as strings. A text is kept as it came (`body`) and as the sanitizer left it (`clean_body`;
-null where the sanitizer had nothing to change). `rules` is the version of the sanitizer's rules that it went through; one
-that went through others than today's is sanitized whenever it is read.
+Ids are those of the dump, as strings. A text is kept as it came (`body`) and as the sanitizer left it (`clean_body`; null
+where it had nothing to change, but perhaps ids to give to the formulas of a post, which is done again whenever it is read).
+`rules` is the version of the sanitizer's rules that a text went through; one that went through others than today's is
+sanitized whenever it is read.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body, lacks_ids
 from collection.models.collections import Collection
 
 NEVER_CLEANED = 0  # a version of the rules that there never was
@@ -61,14 +62,14 @@ class Post(models.Model):
     @property
     def safe_title(self) -> str:
         """Give the title as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
-        if self.rules != RULES:
+        if self.rules != RULES or (self.clean_title is None and lacks_ids(self.title)):
             return clean_title_and_body(self.title, "", post_id=self.post_id)[0].html
         return self.title if self.clean_title is None else self.clean_title
 
     @property
     def safe_body(self) -> str:
         """Give the body as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
-        if self.rules != RULES:
+        if self.rules != RULES or (self.clean_body is None and lacks_ids(self.body)):
             return clean_title_and_body(self.title, self.body, post_id=self.post_id)[1].html
         return self.body if self.clean_body is None else self.clean_body
 

@@ -46,7 +46,7 @@ def _clean_posts(old: QuerySet[Post]) -> int:
     changed = []
     for post in posts:
         title, body = clean_title_and_body(post.title, post.body, post_id=post.post_id)
-        kept = title.beside(post.title), body.beside(post.body)
+        kept = title.kept, body.kept
         if kept != (post.clean_title, post.clean_body):
             post.clean_title, post.clean_body = kept
             changed.append(post)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from html import unescape
 from itertools import count
@@ -38,7 +38,8 @@ class FoundFormula(NamedTuple):
 class CleanText:
     """A text made safe, the ids of the formulas in it with what stands in their elements, and how many ids we gave.
 
-    `within` are the formulas inside environments, whose elements could not stay.
+    `within` are the formulas inside environments, whose elements could not stay. `was_safe` says that nothing else was to
+    change in the source: its formulas were plainly marked, and are given their elements and ids at little cost.
     """
 
     html: str
@@ -46,6 +47,7 @@ class CleanText:
     written: list[str]
     numbered: int
     within: tuple[FoundFormula, ...] = ()
+    was_safe: bool = field(default=False, compare=False)
 
     @property
     def formula_count(self) -> int:
@@ -69,6 +71,12 @@ class CleanText:
         """Give the HTML that is stored beside its source: None where there was nothing to change."""
         return None if self.html == source else self.html
 
+    @property
+    def kept(self) -> str | None:
+        """Give the HTML that is stored beside the text of a post: None where `lacks_ids` and this module tell it from the
+        source, which is half of what a dump without ids would take."""
+        return None if self.was_safe else self.html
+
 
 _found = partial(tuple.__new__, FoundFormula)  # as FoundFormula._make, at half its cost
 
@@ -89,6 +97,12 @@ def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanT
     return clean_title, clean_post(body, prefix=post_id, first=1 + clean_title.numbered)
 
 
+def lacks_ids(html: str) -> bool:
+    """Say whether a text that was safe may hold formulas that have no ids yet, or ids that only we give."""
+    parts = FORMULA.split(html)
+    return has_marks("\0".join(parts[::3])) or any(known is None or "." in known for known in parts[1::3])
+
+
 def clean_comment(text: str, *, comment_id: str) -> CleanText:
     """Make a comment safe; formulas without an id are numbered under its id."""
     return clean_line(text, prefix=f"c{comment_id}")
@@ -101,16 +115,21 @@ def latex_of(written: str) -> tuple[str, bool]:
 
 def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
     if not html:
-        return CleanText("", [], [], 0)
+        return CleanText("", [], [], 0, was_safe=True)
     parts = FORMULA.split(html)
     text = "\0".join(parts[::3])
-    if not _is_text(html) or not is_clean(text, inside):
+    was_safe = _is_text(html) and is_clean(text, inside)
+    if not was_safe:
         parts = FORMULA.split(tidy(html, inside))
         text = "\0".join(parts[::3])
     within: list[FoundFormula] = []
     if has_marks(text):
-        parts = _plain(parts) or FORMULA.split("".join(_wrapped(_joined(parts), within)))
-    return _numbered(parts, within, prefix, first)
+        if plain := _plain(parts):
+            parts = plain
+        else:
+            was_safe = False
+            parts = FORMULA.split("".join(_wrapped(_joined(parts), within)))
+    return _numbered(parts, within, prefix, first, was_safe=was_safe)
 
 
 def _is_text(html: str) -> bool:
@@ -148,7 +167,9 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
         yield run[place:]
 
 
-def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, first: int) -> CleanText:
+def _numbered(
+    parts: list[str | None], within: list[FoundFormula], prefix: str, first: int, *, was_safe: bool
+) -> CleanText:
     """Give the text with an id for every formula. An id that has a dot is one of ours, or a forgery."""
     given, texts, after = _elements(parts)
     number = count(first)
@@ -156,7 +177,8 @@ def _numbered(parts: list[str | None], within: list[FoundFormula], prefix: str, 
     written = [text if text[:1] == "$" else with_dollars(text) for text in texts]
     elements = zip(ids, written, after, strict=True)
     html = [f'<span class="math-container" id="{known}">{text}</span>{rest}' for known, text, rest in elements]
-    return CleanText("".join([parts[0] or "", *html]), ids, written, next(number) - first, tuple(within))
+    text = "".join([parts[0] or "", *html])
+    return CleanText(text, ids, written, next(number) - first, tuple(within), was_safe=was_safe)
 
 
 def _formula(formula_id: str, text: str) -> FoundFormula:

@@ -63,14 +63,34 @@ _OF_DOCUMENTS = frozenset(
 )
 _CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
 _AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
-_PROSE = re.compile(
-    r"(?<![\\\w])(?:and|or|then|the|to|for|per|of|is|are|was|in|with|than|you|at|each|from|but|that|costs?|dollars?|sign)"
-    r"(?!\w)",
-    re.IGNORECASE,
+_WORD = re.compile(r"\\?\w+")
+_PROSE = frozenset(
+    [
+        *(
+            "and",
+            "or",
+            "then",
+            "the",
+            "to",
+            "for",
+            "per",
+            "of",
+            "is",
+            "are",
+            "was",
+            "in",
+            "with",
+            "than",
+            "you",
+            "at",
+            "each",
+        ),
+        *("from", "but", "that", "cost", "costs", "dollar", "dollars", "sign"),
+    ]
 )
-_SPACE = re.compile(r"\s")
 _DOLLARS = re.compile(r"(\$\$?)")
-_NOT_PLAIN = re.compile(r"\\\$|<(?:span|code|pre|kbd)\b|<[^<>$]*\$")
+_IN_A_TAG = re.compile(r"<[^<>$]*\$")
+_MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # only an amount, or text with a blank, may
 _GROUP = re.compile(r"\{[^{}]*\}")
 
 
@@ -119,16 +139,18 @@ def plain_formulas(html: str) -> list[tuple[str, str]] | None:
     None where a dollar may be anything but the mark of a formula: there `runs` and `bare_formulas` look closer, and find
     what this finds in all other texts, which are most, at several times the cost.
     """
-    if _NOT_PLAIN.search(html):
+    if "\\$" in html or "<span" in html or any(f"<{name}>" in html for name in _VERBATIM):
+        return None
+    if '="' in html and _IN_A_TAG.search(html):
         return None
     pieces = _DOLLARS.split(html)  # text, mark, formula, mark by turns, and the last text
     texts, marks, formulas = pieces[::4], pieces[1::4], pieces[2::4]
     if marks != pieces[3::4] or "<" in "".join(formulas) or "\\" in "".join(texts):
         return None
-    for place, formula in enumerate(formulas):
+    for place, (mark, formula) in enumerate(zip(marks, formulas, strict=True)):
         if formula.count("{") != formula.count("}") or len(formula) > LONGEST or not formula.strip():
             return None
-        if marks[place] == "$" and _may_be_money(formula):
+        if mark == "$" and _MAY_BE_MONEY.match(formula):
             before = f"{texts[place][-3:]}$"
             if is_money(f"{before}{formula}${texts[place + 1][:1]}", len(before), len(before) + len(formula)):
                 return None
@@ -217,17 +239,14 @@ def is_money(run: str, begin: int, end: int) -> bool:
     A formula that begins like an amount, or with a space, holds no word of prose outside of braces; any other, one.
     """
     content = run[begin:end]
-    if not _may_be_money(content):
+    if not _MAY_BE_MONEY.match(content):
         return False
     is_amount = bool(_AMOUNT.match(content))
     if is_amount and (content[-1].isspace() or run[end + 1 : end + 2].isdigit()):
         return True
     if is_amount and _CURRENCY.search(run, max(0, begin - 4), begin - 1):
         return True
-    words = _PROSE.findall(_GROUP.sub("", content))
-    return len(words) > (0 if is_amount or content[0].isspace() or content[-1].isspace() else 1)
-
-
-def _may_be_money(content: str) -> bool:
-    """Say whether what stands between dollars may be an amount, or hold a word of prose beside another."""
-    return content[0].isdigit() or _SPACE.search(content) is not None
+    words = _WORD.findall(_GROUP.sub("", content))
+    return sum(word.lower() in _PROSE for word in words) > (
+        0 if is_amount or content[0].isspace() or content[-1].isspace() else 1
+    )

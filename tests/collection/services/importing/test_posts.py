@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 
 from arqlab.core.errors import UserError
+from arqlab.core.html.cleanhtml import FORMULA
 from arqlab.core.html.cleaning import RULES
 from arqlab.ir import dumpblocks
 from arqlab.ir.dumprecords import Window
@@ -73,9 +74,9 @@ def test_posts_are_stored_as_they_came_and_as_the_sanitizer_left_them(collection
 
     assert (record.state, record.rows, record.kept, record.problem_count) == ("done", 3, 3, 0)
     assert "$x$" in question.title
-    assert '<span class="math-container" id="1.1">$x$</span>' in question.clean_title
-    assert '<span class="math-container" id="1.2">$y$</span>' in question.clean_body
-    assert (answer.clean_body, plain.clean_body) == ("<p>No</p>", None)
+    assert '<span class="math-container" id="1.1">$x$</span>' in question.safe_title
+    assert '<span class="math-container" id="1.2">$y$</span>' in question.safe_body
+    assert (question.clean_body, answer.clean_body, plain.clean_body) == (None, "<p>No</p>", None)
     assert (question.score, question.created_at.year, answer.thread_id, question.rules) == (3, 2018, "1", RULES)
 
 
@@ -285,3 +286,6 @@ def test_processes_of_their_own_give_the_same_posts(collection, tmp_path, monkey
     assert collection.posts_index.read() == other.posts_index.read()
     assert len(found(collection)) == record.counts["formulas"] == record.counts["formulas_numbered"]
     assert found(collection) == found(other)
+    shown = [FORMULA.findall(text) for post in other.posts.all() for text in (post.safe_title, post.safe_body)]
+    assert sorted(known for formulas in shown for known, _ in formulas) == sorted(known for known, _ in found(other))
+    assert other.posts.exclude(clean_body=None).count() < 0.05 * record.kept
