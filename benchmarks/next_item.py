@@ -3,7 +3,7 @@
     python benchmarks/next_item.py [--items 100]
 
 Starts `manage.py serve` on the embedded default in a folder of its own, with real answers of the field's sample as one
-topic's pool and the real formulas of B.203 as another's, signs in with Chromium, and judges by keys. Readable means: the
+topic's pool and real formulas, each in up to five posts, as another's, signs in with Chromium, and judges by keys. Readable means: the
 frame that shows the next item was painted, its text, its typeset formulas and its buttons. Measured in the page, from the
 time stamp of the Enter that submits to the frame after it. Between two items the assessor reads for a moment, so the page
 can make the next item ready, as it does when somebody judges; beside it the same with no moment between, so that it cannot.
@@ -43,8 +43,8 @@ scene = make_lab()
 scene.assessor.username = "judy"
 scene.assessor.set_password("{PASSWORD}")
 scene.assessor.save()
-topics = [f"A.{{number}}" for number in range(201, 301)]
-real_items(scene, pathlib.Path("../shared/data"), pathlib.Path(tempfile.mkdtemp()), answers_of=topics)
+given = {{f"{{kind}}_of": [f"{{letter}}.{{number}}" for number in range(201, 301)] for kind, letter in (("answers", "A"), ("formulas", "B"))}}
+real_items(scene, pathlib.Path("../shared/data"), pathlib.Path(tempfile.mkdtemp()), **given)
 """
 # From the stamp of Enter to the frame after the one in which another item stands with a height and its formulas.
 CLOCK = """
@@ -80,7 +80,7 @@ def main() -> None:
         sign_in(page)
         page.add_init_script(CLOCK)
         tell(f"{items} answers, read", judged(page, TASK1, items, READING), is_claim=True)
-        tell("20 formulas, read", judged(page, TASK2, 19, READING), is_claim=True)
+        tell(f"{items} formulas, read", judged(page, TASK2, items, READING), is_claim=True)
         tell(f"{items} answers, not read", judged(page, TASK1, items, 0), is_claim=False)
         browser.close()
 

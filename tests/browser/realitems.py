@@ -26,10 +26,10 @@ def judged_answers(data: Path, topics: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(pair[2] for pair in pairs if pair[0] in topics))
 
 
-def judged_formulas(data: Path, query_id: str) -> dict[str, list[tuple[str, str]]]:
-    """Give the formulas that were judged for a topic: by visual id, their instances in posts of the sample."""
-    lines = (data / "arqmath-2/qrels.task2.instances.tsv").read_text().splitlines()
-    judged = {line.split("\t")[2] for line in lines if line.startswith(f"{query_id}\t")}
+def judged_formulas(data: Path, topics: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """Give the formulas that were judged for topics: by visual id, their instances in posts of the sample."""
+    rows = [line.split("\t") for line in (data / "arqmath-2/qrels.task2.instances.tsv").read_text().splitlines()]
+    judged = {row[2] for row in rows if row[0] in topics}
     found = defaultdict(list)
     with gzip.open(data / "collection/formulas.latex.tsv.gz", "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -60,9 +60,16 @@ def real_topic(task: Task, data: Path, query_id: str) -> Topic:
     )
 
 
-def real_items(scene: Scene, data: Path, folder: Path, *, answers_of: Iterable[str] = (ANSWERS,)) -> None:
-    """Give the assessor the topics with their pools: the answers that were judged for `answers_of`, and the formulas of B.203."""
-    answers, formulas = judged_answers(data, answers_of), judged_formulas(data, FORMULAS)
+def real_items(
+    scene: Scene,
+    data: Path,
+    folder: Path,
+    *,
+    answers_of: Iterable[str] = (ANSWERS,),
+    formulas_of: Iterable[str] = (FORMULAS,),
+) -> None:
+    """Give the assessor the topics with pools of the answers and formulas that were judged for these topics."""
+    answers, formulas = judged_answers(data, answers_of), judged_formulas(data, formulas_of)
     in_formulas = {post for instances in formulas.values() for _, post in instances}
     load_small(scene.lab, folder, posts=rows_of(data, {*answers, *in_formulas}), formulas=None)
     formula_task = FormulaTaskFactory(lab=scene.lab, slug="task2", position=2)
