@@ -21,6 +21,10 @@ TICKETS = (Judgment.Label.SYSTEM_FAILURE, Judgment.Label.DO_NOT_KNOW)
 MEANWHILE = (
     "This was judged meanwhile, in another tab or by another assessor. That label counts; yours is kept beside it."
 )
+GIVEN_BACK = (
+    "The organizers gave this back to be judged again, and it waits in its topic. Your label is kept in its history and "
+    "counts no longer; judge it anew."
+)
 # One statement for both, so that a submit takes one write less. Both rows are locked before it, so that two who do this
 # with each other's items never wait for each other.
 _FINISH_AND_LEASE = """
@@ -109,6 +113,7 @@ def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], 
             "This item is in no pool any more. Reload the page and go on with the next item.", code="not-in-pool"
         )
     fresh = [label for label in submission.labels if label.key not in known]
+    _refuse_others(found, submission)
     if fresh:
         _refuse(found, submission)
     counting = {label.key for label in fresh if _counts(label, found.current[label.instance], user)}
@@ -118,8 +123,21 @@ def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], 
         Judgment.objects.bulk_create(rows.values())
     _raise_tickets(fresh, rows, browser, at)
     saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
-    is_done, following = _go_on(found, submission, seat, at)
+    is_only_one_judged = bool(counting) and len(found.current) == 1
+    is_done, following = _go_on(found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else _ALL_JUDGED)
     return Outcome(saved, is_done, following)
+
+
+def _refuse_others(found: Submitted, submission: Submission) -> None:
+    """Raise for labels of instances that are not the item's, be they stored already or not."""
+    expected = f"one of {', '.join(map(str, sorted(found.current)))}"
+    problems = [
+        Problem(label.instance, "instance", str(label.instance), expected, "Reload the page and judge what it shows.")
+        for label in submission.labels
+        if label.instance not in found.current
+    ]
+    if problems:
+        raise JudgingError("What was judged does not belong to this item.", code="not-in-pool", problems=problems)
 
 
 def _refuse(found: Submitted, submission: Submission) -> None:
@@ -129,14 +147,6 @@ def _refuse(found: Submitted, submission: Submission) -> None:
             "This pool is closed and takes no judgments any more. What you typed stays on this page; ask the organizers.",
             code="pool-closed",
         )
-    expected = f"one of {', '.join(map(str, sorted(found.current)))}"
-    problems = [
-        Problem(label.instance, "instance", str(label.instance), expected, "Reload the page and judge what it shows.")
-        for label in submission.labels
-        if label.instance not in found.current
-    ]
-    if problems:
-        raise JudgingError("What was judged does not belong to this item.", code="not-in-pool", problems=problems)
     if submission.guideline is not None and found.guideline_id is None:
         told = (str(submission.guideline), "a version of the task's instructions, or null", "Reload the page.")
         problems = [Problem(None, "guideline", *told)]
@@ -181,8 +191,10 @@ def _raise_tickets(labels: Iterable[Label], rows: Mapping[UUID, Judgment], brows
         Ticket.objects.bulk_create(tickets)
 
 
-def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -> tuple[bool, Taken | None]:
-    """Mark the item as done when all its instances have labels, and lease the next one; say whether it is done.
+def _go_on(
+    found: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
+) -> tuple[bool, Taken | None]:
+    """Mark the item as done where `is_judged` (SQL) holds, and lease the next one; say whether the item is done.
 
     The item is locked, so this sees what others stored for its instances; what was read before might not.
     """
@@ -195,7 +207,6 @@ def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -
         "at": moment(at),
         "until": moment(at + LEASE),
     }
-    is_judged = _ALL_JUDGED if len(found.current) > 1 else "TRUE"  # the only one just was
     with connection.cursor() as cursor:
         cursor.execute(_FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
         is_done = found.is_done or cursor.rowcount > (following is not None)
@@ -203,9 +214,14 @@ def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -
 
 
 def _saved(judgment: Judgment) -> SavedLabel:
-    """Tell of a judgment what was told when it was stored: one that was changed later did count."""
-    counts = judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists()
-    return SavedLabel(judgment, counts, "" if counts else MEANWHILE)
+    """Tell of a judgment what was told when it was stored: one that was changed later did count.
+
+    Where nothing counts for its instance any more, an organizer gave that back since.
+    """
+    if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
+        return SavedLabel(judgment, counts=True, message="")
+    is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
+    return SavedLabel(judgment, counts=False, message=MEANWHILE if is_judged else GIVEN_BACK)
 
 
 def _known(submission: Submission, user: User) -> Mapping[UUID, Judgment]:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from arqlab.core.models import Topic, User
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
+from assessment.services import answer_ticket
 from collection.models import Post
 from tests.assessment.desk import Desk, body_for, label_for
 from tests.assessment.factories import assign, judge, make_formula_pool, make_pool, make_written_pool
@@ -240,6 +241,27 @@ def test_a_label_sent_again_after_it_was_changed_is_answered_as_at_first(desk: D
 
     assert desk.post("judgments/", body)["saved"] == first["saved"]
     assert labels() == [("10", 3, False), ("10", 0, True)]
+
+
+def test_a_label_sent_again_after_the_item_was_given_back_leaves_the_item_waiting(
+    desk: Desk, organizer: User
+) -> None:
+    item = desk.next()
+    body = body_for(item, [label_for(item["instances"][0], 5)])
+    assert desk.post("judgments/", body)["done"] is True
+    answer_ticket(ticket=Ticket.objects.get(), answer="Again.", gives_back=True, at=timezone.now(), by=organizer)
+
+    again = desk.post("judgments/", body)
+
+    [saved] = again["saved"]
+    assert (again["done"], saved["counts"], saved["message"].split(" to ")[0]) == (
+        False,
+        False,
+        "The organizers gave this back",
+    )
+    assert PoolItem.objects.get(pk=item["item"]).done_at is None
+    assert desk.submit(desk.get(f"items/{item['item']}/"), 2)["done"] is True
+    assert labels() == [("10", 5, False), ("10", 2, True)]
 
 
 def test_a_second_tab_that_judges_the_same_item_is_told_and_its_label_kept(desk: Desk, assessor: User) -> None:

@@ -164,6 +164,14 @@ def test_a_key_that_was_used_for_another_item_is_refused(desk: Desk) -> None:
     assert Judgment.objects.count() == 1
 
 
+def test_a_label_that_is_known_makes_no_other_item_done(desk: Desk) -> None:
+    body = one_label(desk)
+    following = desk.post("judgments/", body)["next"]
+
+    assert desk.post("judgments/", body_for(following, body["judgments"]))["code"] == "not-in-pool"
+    assert PoolItem.objects.get(pk=following["item"]).done_at is None
+
+
 def test_the_label_of_another_assessor_cannot_be_superseded(desk: Desk, second: Desk) -> None:
     item = desk.next()
     PoolItem.objects.update(leased_until=timezone.now())
