@@ -40,9 +40,11 @@ class JudgingApi(APIView):
     parser_classes = (JSONParser,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse who is signed out, and what is too large to be read."""
+        """Refuse who is signed out or somebody else than who the page was opened by, and what is too large to be read."""
         super().initial(request, *args, **kwargs)
-        if not request.user.is_authenticated:
+        # A second person may have signed in since, in another tab: what the first one typed must not become theirs.
+        judging = request.headers.get("X-Judging-User", str(request.user.pk))
+        if not request.user.is_authenticated or judging != str(request.user.pk):
             raise exceptions.NotAuthenticated
         if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
             raise JudgingError(

@@ -191,6 +191,31 @@ def test_who_is_signed_out_is_told_to_sign_in(desk: Desk) -> None:
     assert refused(desk, body) == (403, "signed-out")
 
 
+@pytest.mark.parametrize("path", ["judgments/", "next/", "items/", "later/", "lease/"])
+def test_the_page_of_somebody_else_is_told_to_sign_in_and_gets_nothing(
+    scene: Scene, desk: Desk, second: Desk, path: str
+) -> None:
+    body, before = one_label(desk), list(PoolItem.objects.values_list("pk", "leased_to", "leased_until"))
+    # The browser is the first one's, and somebody else has signed in with it since.
+    desk.client = Client(headers={"X-Judging-User": str(scene.assessor.pk)})
+    desk.client.cookies = second.client.cookies
+
+    if path in ("next/", "items/"):
+        answer = desk.get(path if path == "next/" else f"items/{body['item']}/")
+    else:
+        answer = desk.post(path, body)
+
+    assert (desk.last.status_code, answer["code"]) == (403, "signed-out")
+    assert list(PoolItem.objects.values_list("pk", "leased_to", "leased_until")) == before
+    assert not Judgment.objects.exists()
+
+
+def test_the_page_of_who_is_signed_in_is_served(scene: Scene, desk: Desk) -> None:
+    desk.client.defaults["HTTP_X_JUDGING_USER"] = str(scene.assessor.pk)
+
+    assert desk.submit(desk.next(), 3)["done"] is True
+
+
 def test_a_request_from_another_site_is_refused(desk: Desk, assessor: User) -> None:
     body = one_label(desk)
     desk.client = Client(enforce_csrf_checks=True)
