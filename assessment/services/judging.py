@@ -25,6 +25,7 @@ GIVEN_BACK = (
     "The organizers gave this back to be judged again, and it waits in its topic. Your label is kept in its history and "
     "counts no longer; judge it anew."
 )
+JUDGED_SINCE = "The assessor has judged it since."  # stands as the answer of a ticket that nobody needs to answer
 # One statement for both, so that a submit takes one write less. Both rows are locked before it, so that two who do this
 # with each other's items never wait for each other.
 _FINISH_AND_LEASE = """
@@ -121,7 +122,7 @@ def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], 
     rows = {label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh}
     if rows:
         Judgment.objects.bulk_create(rows.values())
-    _raise_tickets(fresh, rows, browser, at)
+    _raise_tickets(fresh, rows, found, browser, at)
     saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
     is_only_one_judged = bool(counting) and len(found.current) == 1
     is_done, following = _go_on(found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else _ALL_JUDGED)
@@ -130,13 +131,10 @@ def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], 
 
 def _refuse_others(found: Submitted, submission: Submission) -> None:
     """Raise for labels of instances that are not the item's, be they stored already or not."""
-    expected = f"one of {', '.join(map(str, sorted(found.current)))}"
-    problems = [
-        Problem(label.instance, "instance", str(label.instance), expected, "Reload the page and judge what it shows.")
-        for label in submission.labels
-        if label.instance not in found.current
-    ]
-    if problems:
+    others = [label.instance for label in submission.labels if label.instance not in found.current]
+    if others:
+        told = f"one of {', '.join(map(str, sorted(found.current)))}", "Reload the page and judge what it shows."
+        problems = [Problem(other, "instance", str(other), *told) for other in others]
         raise JudgingError("What was judged does not belong to this item.", code="not-in-pool", problems=problems)
 
 
@@ -181,14 +179,31 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
     )
 
 
-def _raise_tickets(labels: Iterable[Label], rows: Mapping[UUID, Judgment], browser: str, at: datetime) -> None:
+def _raise_tickets(
+    labels: Iterable[Label], rows: Mapping[UUID, Judgment], found: Submitted, browser: str, at: datetime
+) -> None:
     tickets = [
         Ticket(judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at)
         for label in labels
-        if label.label in TICKETS
+        if not _takes_ticket(label, rows[label.key], found, at) and label.label in TICKETS
     ]
     if tickets:
         Ticket.objects.bulk_create(tickets)
+
+
+def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: datetime) -> bool:
+    """Have the open ticket of the label before, if any, go with one that needs a ticket, too; close it for another one.
+
+    Says whether the label has its ticket by that.
+    """
+    current = found.current[label.instance]
+    if current is None or current.ticket is None or not judgment.is_current:
+        return False
+    waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
+    if label.label in TICKETS:
+        return bool(waiting.update(judgment=judgment))
+    waiting.update(answer=JUDGED_SINCE, answered_at=at)
+    return False
 
 
 def _go_on(
