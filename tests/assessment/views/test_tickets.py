@@ -77,6 +77,20 @@ def test_what_the_assessor_saw_is_shown_safely_with_its_formulas(organizing, tic
         assert bad not in page, bad
 
 
+@pytest.mark.parametrize(
+    ("shown", "seen"),
+    [("&#0;&#x1;&#xFFFE;&#12;Line&#x2; 1", "\ufffdLine 1"), ("<html data-latex=x>", "&lt;html data-latex=x&gt;")],
+)
+def test_a_ticket_opens_whatever_was_sent_as_seen(organizing, task, assessor, shown, seen):
+    make_pool(task)
+    ticket = raise_ticket(assessor, PoolItem.objects.first().instances.get(), html=shown)
+
+    response = organizing.get(path(ticket))
+
+    assert response.status_code == 200
+    assert f'<div class="post">{seen}</div>' in response.text.replace("<p>", "").replace("</p>", "")
+
+
 def test_an_answer_is_stored_once_and_audited(organizing, ticket, organizer):
     assert "The ticket was answered" in answer(organizing, ticket)
     ticket.refresh_from_db()
