@@ -70,6 +70,11 @@ class TopicRow:
         is_begun = self.done or any(share.judged.items for share in self.shares.values())
         return "in-progress" if is_begun else "not-begun"
 
+    def state_of(self, share: Share) -> str:
+        """Give the state of the topic for one of those who judge it: others may have begun before them."""
+        state = self.state
+        return "not-begun" if state == "in-progress" and not share.judged.items else state
+
     def _finished_state(self) -> str:
         if self.done < self.total:
             return "closed"
@@ -161,7 +166,8 @@ def judging_staff(lab: Lab) -> QuerySet[User]:
 
 
 def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
-    """Give who judges what of a task and when they will be finished, in five queries."""
+    """Give who judges what of a task and when they will be finished, in five queries; one more where labels are of people
+    who may judge no longer."""
     counts = topic_counts(PoolItem.objects.filter(pool__task=task))
     judged = judged_by(Judgment.objects.filter(instance__item__pool__task=task), at=at)
     open_ones = Assignment.objects.filter(topic__task=task, ended_at=None).select_related("assessor")
@@ -175,9 +181,9 @@ def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
         people.setdefault(one.assessor_id, one.assessor)
         known = judged.pop((one.topic_id, one.assessor_id), Judged())
         rows[one.topic_id].shares[one.assessor_id] = Share(one.assessor, known, one, one.assessor_id in staff)
+    people |= User.objects.in_bulk({person_id for _, person_id in judged} - people.keys())
     for (topic_id, person_id), known in judged.items():
-        if person_id in people:
-            rows[topic_id].shares[person_id] = Share(people[person_id], known)
+        rows[topic_id].shares[person_id] = Share(people[person_id], known)
     grid = AssignmentGrid(list(rows.values()), [])
     _forecast(grid, people, set(staff), at)
     return grid
@@ -249,7 +255,7 @@ def _person_row(grid: AssignmentGrid, person: User, pace: Pace, *, may_judge: bo
     ends = finishes([share.left for _, share in mine], lately=lately, since=first, at=at)
     for (_, share), end in zip(mine, ends, strict=True):
         share.finish = end
-    states = [row.state for row, _ in mine]
+    states = [row.state_of(share) for row, share in mine]
     return PersonRow(
         person=person,
         may_judge=may_judge,

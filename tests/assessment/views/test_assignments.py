@@ -176,6 +176,29 @@ def test_who_is_no_assessor_any_more_is_marked(organizing, task, lab, assessor):
     assert "no assessor any more" in organizing.get(path()).text
 
 
+def test_the_labels_of_who_has_neither_role_nor_topics_any_more_stay_in_the_grid(organizing, task, lab, assessor):
+    make_pool(task)
+    judge(assessor, PoolItem.objects.first().instances.get(), 3)
+    lab.memberships.filter(user=assessor).delete()
+
+    page = organizing.get(path()).text
+    assert f"{assessor.name} judged 1 and has the topic no longer" in page
+    assert "no assessor any more" in page
+    assert f'<option value="{assessor.pk}"' not in page
+
+
+def test_who_has_not_begun_a_shared_topic_is_told_apart_from_who_has(organizing, task, assessor, bo):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    assign(bo, task.topics.get(query_id="A.1"))
+    judge(assessor, PoolItem.objects.filter(topic__query_id="A.1").first().instances.get(), 3)
+
+    page = organizing.get(path()).text
+    assert f'title="{assessor.name}: in progress, 1 judged"' in page
+    assert f'title="{bo.name}: not begun, 0 judged"' in page
+    assert row(page, "A.1").startswith("A.1 In progress")
+
+
 @pytest.mark.parametrize("size", [1, 30])
 def test_the_grid_takes_as_many_queries_whatever_its_size(organizing, task, lab, size, django_assert_num_queries):
     topics = [TopicFactory(task=task, query_id=f"C.{number}", position=9 + number) for number in range(size)]
