@@ -20,7 +20,7 @@ NO_PACE = Pace()
 
 @dataclass(frozen=True)
 class Judged:
-    """What a person judged of a topic: items, their pace, how many of them lately, from when to when."""
+    """What a person judged of a topic: items, their pace, how many of them lately and since when here, and the last time."""
 
     items: int = 0
     pace: Pace = NO_PACE
@@ -199,7 +199,11 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
 
 
 def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int, int], Judged]:
-    """Sum up the judgments that count by topic and person; those without a person were imported."""
+    """Sum up the judgments that count by topic and person; those without a person are left out.
+
+    What was imported says nothing of how much is judged in a day: its file may give the moment of the import for all.
+    """
+    is_judged_here = Q(is_imported=False)
     found: QuerySet[Any, Any] = (
         judgments.filter(is_current=True, assessor__isnull=False)
         .order_by()
@@ -208,8 +212,8 @@ def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int,
             items=Count("instance__item", distinct=True),
             timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
             time=Sum("active_ms", default=0),
-            lately=Count("instance__item", distinct=True, filter=Q(judged_at__gt=at - LATELY)),
-            first=Min("judged_at"),
+            lately=Count("instance__item", distinct=True, filter=is_judged_here & Q(judged_at__gt=at - LATELY)),
+            first=Min("judged_at", filter=is_judged_here),
             last=Max("judged_at"),
         )
         .values_list("instance__item__topic", "assessor", "items", "timed", "time", "lately", "first", "last")

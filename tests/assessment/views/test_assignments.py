@@ -169,6 +169,21 @@ def test_the_finish_is_forecast_from_the_last_week(organizing, task, assessor):
     assert expected in row(organizing.get(path()).text, "A.1")
 
 
+def test_imported_labels_do_not_hasten_the_finish(organizing, task, assessor):
+    make_pool(task, {"A.1": [str(number) for number in range(40)]})
+    assign(assessor, task.topics.get(query_id="A.1"))
+    items, now = PoolItem.objects.all(), timezone.now()
+    for item in items[:20]:
+        judge(assessor, item.instances.get(), 1, judged_at=now, is_imported=True)
+    assert "finished about" not in organizing.get(path()).text
+    for item in items[20:30]:
+        judge(assessor, item.instances.get(), 1, judged_at=now - timedelta(days=2))
+    # Ten in the two days since the first are five a day; ten are left.
+    expected = (now + timedelta(days=2)).strftime("%-d %b %Y")
+
+    assert expected in row(organizing.get(path()).text, "A.1")
+
+
 def test_who_is_no_assessor_any_more_is_marked(organizing, task, lab, assessor):
     assign(assessor, *task.topics.all())
     lab.memberships.filter(user=assessor).delete()
