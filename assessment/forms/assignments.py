@@ -108,5 +108,5 @@ def read_pairs(text: str, *, task: Task) -> Pairs:
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:
         return [(topics[query_id], people[person]) for query_id, person in json.loads(text)]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UserError(INCOMPLETE, code="incomplete") from error

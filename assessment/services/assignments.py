@@ -37,7 +37,7 @@ def assign_topics(
     wanted = {(topic.pk, person.pk) for topic, person in pairs}
     _refuse_others(task, [person for _, person in pairs])
     had = {(one.topic_id, one.assessor_id): one for one in _open(task, {topic for topic, _ in pairs})}
-    fresh = [(topic, person) for topic, person in pairs if (topic.pk, person.pk) not in had]
+    fresh = [(topic, person) for topic, person in dict.fromkeys(pairs) if (topic.pk, person.pk) not in had]
     gone = [one for key, one in had.items() if replaces and key not in wanted]
     _end(gone, at)
     Assignment.objects.bulk_create(

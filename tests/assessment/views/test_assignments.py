@@ -263,7 +263,14 @@ def test_every_problem_of_a_file_is_told_by_its_line(organizing, task, bo):
     assert "What stands in these lines is left out." in page
 
 
-@pytest.mark.parametrize("pairs", ["", "[]x", '[["A.9", 1]]', '[["A.1", 999999]]', "[[{}, 1]]", "7"])
+def test_an_assignment_that_comes_twice_is_made_once(organizing, task, bo):
+    page = organizing.post(path("apply"), {"pairs": f'[["A.2",{bo.pk}],["A.2",{bo.pk}]]'}, follow=True).text
+
+    assert "1 assignment made." in page
+    assert open_ones() == {("A.2", "bo")}
+
+
+@pytest.mark.parametrize("pairs", ["[" * 200_000, "", "[]x", '[["A.9", 1]]', '[["A.1", 999999]]', "[[{}, 1]]", "7"])
 def test_a_preview_that_did_not_come_whole_changes_nothing(organizing, task, pairs):
     page = organizing.post(path("apply"), {"pairs": pairs}, follow=True).text
 
