@@ -15,6 +15,7 @@ from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.formulas import typeset_formulas
 from assessment.models import Judgment, PoolItem, Ticket
+from assessment.services.assignments import end_reviews
 
 LONGEST = 10_000  # characters of an answer
 
@@ -65,6 +66,7 @@ def _give_back(ticket: Ticket) -> None:
             "The item was judged again since the ticket was raised. Answer without giving it back.", code="judged-since"
         )
     PoolItem.objects.filter(pk=item_id).update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(PoolItem.objects.filter(pk=item_id))
 
 
 def _refuse_text(answer: str) -> None:

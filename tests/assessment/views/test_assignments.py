@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from arqlab.core.models import AuditEvent
 from assessment.models import Assignment, Judgment, PoolItem
+from assessment.services import answer_ticket
 from tests.assessment.desk import Desk
-from tests.assessment.factories import assign, judge, make_pool
+from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
 from tests.factories import AssessorFactory, TopicFactory
 
 pytestmark = pytest.mark.django_db
@@ -150,11 +151,23 @@ def test_a_topic_of_which_all_is_judged_is_done_and_goes_through_review(organizi
     assert " Done " in row(do(organizing, "unreview", "A.2"), "A.2")
 
 
-def test_what_is_not_finished_cannot_be_in_review(organizing, task, assessor):
-    make_pool(task)
+@pytest.mark.parametrize("items", [{"A.1": ["10"], "A.2": ["12"]}, {}])
+def test_what_is_not_finished_or_has_no_items_cannot_be_in_review(organizing, task, assessor, items):
+    make_pool(task, items)
     assign(assessor, *task.topics.all())
 
     assert "Not so: A.1, A.2. Nothing was changed." in do(organizing, "review", "A.1", "A.2")
+
+
+def test_a_review_ends_when_an_item_waits_again(organizing, organizer, task, assessor):
+    make_pool(task, {"A.2": ["12"]})
+    assign(assessor, *task.topics.all())
+    ticket = raise_ticket(assessor, PoolItem.objects.get().instances.get())
+    do(organizing, "review", "A.2")
+    answer_ticket(ticket=ticket, answer="Again.", gives_back=True, at=NOW, by=organizer)
+    Desk(assessor, "A.2").submit(Desk(assessor, "A.2").next(), 2)
+
+    assert " Done " in row(organizing.get(path()).text, "A.2")
 
 
 def test_the_finish_is_forecast_from_the_last_week(organizing, task, assessor):
