@@ -34,10 +34,21 @@ FORGED = (
 )
 
 
+class BodyParser(JSONParser):
+    """Reads JSON; what is nested too deeply for that is no error of ours."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        """Give what was sent; raises `ParseError`."""
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError as error:
+            raise exceptions.ParseError("it is nested too deeply") from error
+
+
 class JudgingApi(APIView):
     """What all doors of judging have in common: who comes in, and how a refusal is told."""
 
-    parser_classes = (JSONParser,)
+    parser_classes = (BodyParser,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse who is signed out or somebody else than who the page was opened by, and what is too large to be read."""

@@ -73,6 +73,7 @@ def test_a_field_of_another_form_is_refused(desk: Desk, fields: dict[str, Any]) 
 def test_a_body_that_is_no_json_is_refused(desk: Desk) -> None:
     assert refused(desk, "{not json") == (400, "malformed")
     assert refused(desk, []) == (400, "malformed")
+    assert refused(desk, "[" * 200_000) == (400, "malformed")
 
 
 def test_all_problems_are_told_at_once(desk: Desk) -> None:
