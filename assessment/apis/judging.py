@@ -49,6 +49,7 @@ class JudgingApi(APIView):
     """What all doors of judging have in common: who comes in, and how a refusal is told."""
 
     parser_classes = (BodyParser,)
+    http_method_names = ("get", "post", "options")  # no HEAD: to ask for an item leases it
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse who is signed out or somebody else than who the page was opened by, and what is too large to be read."""

@@ -41,9 +41,17 @@ KEPT = {"commented": "With a comment", "changed": "Changed"}
 @login_required
 @never_cache
 def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one of the own items."""
+    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one of the own items.
+
+    Who opens it leases items. Programs that only look whether it is there lease none, and browsers that fetch it before
+    anybody asked for it are refused: they ask again when somebody does.
+    """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)
+    if request.method == "HEAD":
+        return HttpResponse()
+    if "prefetch" in request.headers.get("Sec-Purpose", ""):
+        return HttpResponse(status=503)
     asked_for = request.GET.get("item", "")
     item_id = int(asked_for) if asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19 else None
     sitting = services.open_sitting(topic=topic, user=user, item_id=item_id, at=timezone.now())

@@ -54,6 +54,16 @@ def test_what_the_page_comes_with_is_leased_to_the_assessor(client, assessor):
     assert PoolItem.objects.filter(leased_to=assessor).count() == 2
 
 
+def test_nothing_is_leased_to_who_only_looks_whether_the_page_is_there(client):
+    assert client.head(PAGE).status_code == 200
+    prefetched = client.get(PAGE, headers={"Sec-Purpose": "prefetch;prerender"})
+    assert (prefetched.status_code, "no-store" in prefetched.headers["Cache-Control"]) == (503, True)
+    item, api = PoolItem.objects.first(), "/api/labs/arqmath-x/tasks/task1/topics/A.1/judging/"
+    assert [client.head(f"{api}{path}").status_code for path in ("next/", f"items/{item.pk}/")] == [405, 405]
+
+    assert not PoolItem.objects.filter(leased_to__isnull=False).exists()
+
+
 def test_the_page_tells_the_pace_so_far(client, assessor):
     judge(assessor, instances()[0], 3)
 
