@@ -37,6 +37,7 @@ class ChosenTopicsForm(forms.Form):
         required=False,
         error_messages={"invalid_choice": "This person may not judge here any more. Reload the page."},
     )
+    everybody = forms.BooleanField(required=False)  # has the topics taken from all who have them
     action = forms.ChoiceField(choices=[(name, name) for name in (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW)])
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
@@ -48,11 +49,17 @@ class ChosenTopicsForm(forms.Form):
         self.fields["person"].queryset = people  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for a person where topics are given to one."""
+        """Ask for a person where topics are given to one or taken from one, and for one or all where they are taken."""
         cleaned: dict[str, Any] = super().clean() or {}
-        is_giving = cleaned.get("action") in (ASSIGN, REASSIGN)
-        if is_giving and not cleaned.get("person") and "person" not in self.errors:
+        action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
+        if "person" in self.errors:
+            return cleaned
+        if action in (ASSIGN, REASSIGN) and not person:
             self.add_error("person", "Nobody was chosen. Choose who is to judge the topics.")
+        if action == TAKE and not person and not is_all:
+            self.add_error("person", "Nobody was chosen. Choose whose assignments shall end, or tick “from everybody”.")
+        if action == TAKE and person and is_all:
+            self.add_error("person", f"Take the topics from {person.name} or from everybody? Choose one of the two.")
         return cleaned
 
 

@@ -35,9 +35,9 @@ def path(name: str = "list") -> str:
     return reverse(f"assessment:assignment-{name}", args=["arqmath-x", "task1"])
 
 
-def do(client, action: str, *topics: str, person: object = "") -> str:
+def do(client, action: str, *topics: str, person: object = "", **fields: str) -> str:
     """Press a button below the table, and give the page that follows."""
-    return client.post(path(), {"topics": topics, "person": person, "action": action}, follow=True).text
+    return client.post(path(), {"topics": topics, "person": person, "action": action} | fields, follow=True).text
 
 
 def open_ones() -> set[tuple[str, str]]:
@@ -101,7 +101,10 @@ def test_topics_are_taken_from_one_person_or_from_all(organizing, task, assessor
 
     do(organizing, "take", "A.1", person=bo.pk)
     assert ("A.1", assessor.username) in open_ones()
-    do(organizing, "take", "A.1", "A.2")
+    page = do(organizing, "take", "A.1", "A.2")
+    assert "Nobody was chosen. Choose whose assignments shall end, or tick" in page
+    assert open_ones() == {("A.1", assessor.username), ("A.2", assessor.username), ("A.2", "bo")}
+    do(organizing, "take", "A.1", "A.2", everybody="on")
     assert open_ones() == set()
 
 
@@ -273,7 +276,8 @@ def test_every_problem_of_a_file_is_told_by_its_line(organizing, task, bo):
     assert "3 problems" in page
     assert "the topic &#x27;A.9&#x27;" in page
     assert "the assessor &#x27;nobody&#x27;" in page
-    assert "What stands in these lines is left out." in page
+    assert "Nothing can be assigned by this file until none is left." in page
+    assert path("apply") not in page
 
 
 def test_an_assignment_that_comes_twice_is_made_once(organizing, task, bo):
