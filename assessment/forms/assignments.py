@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -11,14 +10,12 @@ from django.db.models import Q
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.assignmentfile import read_assignments, resolve
-from arqlab.ir.records import Problem
 from assessment.selectors import judging_staff
+from assessment.services import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 MOST_BYTES = 2**20
 INCOMPLETE = "The assignments did not come whole, and nothing was changed. Reload the page and try again."
-Pairs = list[tuple[Topic, User]]
 
 
 class ChosenTopicsForm(forms.Form):
@@ -91,20 +88,7 @@ class AssignmentFileForm(forms.Form):
         return file
 
 
-def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Problem]]:
-    """Read a file of assignments, and tell every problem of it by line."""
-    topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id").order_by("position")}
-    staff = list(judging_staff(task.lab))
-    people = {person.email.lower(): person for person in staff if person.email}
-    people |= {person.username: person for person in staff}
-    rows, problems = read_assignments(data, path=path)
-    pairs, more = resolve(rows, topics=list(topics), people=people, path=path)
-    return [(topics[query_id], person) for query_id, person in pairs], sorted(
-        [*problems, *more], key=lambda one: one.line or 0
-    )
-
-
-def write_pairs(pairs: Sequence[tuple[Topic, User]]) -> str:
+def write_pairs(pairs: Pairs) -> str:
     """Write assignments for a page to send back."""
     return json.dumps([(topic.query_id, person.pk) for topic, person in pairs])
 

@@ -1,6 +1,6 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
-from assessment.services.assignments import Reassigned, assign_topics, review_topics, take_topics
+from assessment.services.assignments import Pairs, Reassigned, assign_topics, pairs_of_file, review_topics, take_topics
 from assessment.services.guidelines import guideline_html, write_guideline
 from assessment.services.importing import ImportedJudgments, import_judgments
 from assessment.services.items import item_payload, listed_judgment, saved_payload, thread_url
@@ -28,6 +28,7 @@ __all__ = [
     "JudgedRow",
     "Label",
     "LoadedLab",
+    "Pairs",
     "Reassigned",
     "Seat",
     "Sitting",
@@ -51,6 +52,7 @@ __all__ = [
     "load_qrels",
     "open_pool",
     "open_sitting",
+    "pairs_of_file",
     "put_off",
     "renew_lease",
     "review_topics",

@@ -12,10 +12,13 @@ from django.db.models import Count, Q, QuerySet
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
+from arqlab.ir.assignmentfile import read_assignments, resolve
+from arqlab.ir.records import Problem
 from assessment.models import Assignment, PoolItem
 from assessment.selectors import judging_staff
 
 MOST_NAMED = 8
+Pairs = list[tuple[Topic, User]]
 
 
 class Reassigned(NamedTuple):
@@ -23,6 +26,19 @@ class Reassigned(NamedTuple):
 
     made: int
     ended: int
+
+
+def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Problem]]:
+    """Read a file of assignments, and tell every problem of it by line."""
+    topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id").order_by("position")}
+    staff = list(judging_staff(task.lab))
+    people = {person.email.lower(): person for person in staff if person.email}
+    people |= {person.username: person for person in staff}
+    rows, problems = read_assignments(data, path=path)
+    pairs, more = resolve(rows, topics=list(topics), people=people, path=path)
+    return [(topics[query_id], person) for query_id, person in pairs], sorted(
+        [*problems, *more], key=lambda one: one.line or 0
+    )
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from arqlab.core.services.formulas import typeset_formulas
 from assessment.models import Judgment, PoolItem, Ticket
 from assessment.services.assignments import end_reviews
 
-LONGEST = 10_000  # characters of an answer
+LONGEST_ANSWER = 10_000  # characters
 
 
 def shown_html(ticket: Ticket) -> SafeString:
@@ -72,5 +72,5 @@ def _give_back(ticket: Ticket) -> None:
 def _refuse_text(answer: str) -> None:
     if not answer.strip():
         raise UserError("The answer is empty. Tell the assessor what to do, or what was done.", code="empty")
-    if len(answer) > LONGEST:
-        raise UserError(f"The answer has {len(answer):,} characters; {LONGEST:,} are allowed.", code="too-long")
+    if len(answer) > LONGEST_ANSWER:
+        raise UserError(f"The answer has {len(answer):,} characters; {LONGEST_ANSWER:,} are allowed.", code="too-long")

@@ -243,9 +243,7 @@ def test_a_label_sent_again_after_it_was_changed_is_answered_as_at_first(desk: D
     assert labels() == [("10", 3, False), ("10", 0, True)]
 
 
-def test_a_label_sent_again_after_the_item_was_given_back_leaves_the_item_waiting(
-    desk: Desk, organizer: User
-) -> None:
+def test_a_label_sent_again_after_the_item_was_given_back_leaves_the_item_waiting(desk: Desk, organizer: User) -> None:
     item = desk.next()
     body = body_for(item, [label_for(item["instances"][0], 5)])
     assert desk.post("judgments/", body)["done"] is True
