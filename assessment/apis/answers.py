@@ -122,6 +122,9 @@ class LabelSerializer(serializers.Serializer[Any]):
     seen = serializers.IntegerField(
         required=False, allow_null=True, help_text="The current judgment that the page knew of."
     )
+    at = serializers.DateTimeField(
+        required=False, help_text="When the label was given, by the page's clock; what cannot be is passed over."
+    )
     shown = serializers.CharField(required=False, help_text="The html that was seen, with labels 5 and 6.")
 
 

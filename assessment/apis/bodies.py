@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -149,7 +150,17 @@ def _label(reader: _Reader, data: dict[str, Any]) -> Label:
         active_ms=reader.optional(data, "active_ms", most=LARGEST_TIME, instance=instance),
         seen=reader.optional(data, "seen", most=LARGEST_ID, instance=instance),
         shown=reader.text(data, "shown", instance=instance),
+        given_at=_moment(data.get("at")),
     )
+
+
+def _moment(value: object) -> datetime | None:
+    """Give a moment with its zone. A clock that is wrong is no reason to refuse a label."""
+    try:
+        moment = datetime.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def _key(reader: _Reader, value: object, instance: int) -> UUID:

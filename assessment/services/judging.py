@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from assessment.services.leases import LEASE, Seat, Taken, signed_lease
 
 ATTEMPTS = 10  # each but the last was overtaken by another submit for the same item
 SHOWN = 500_000  # characters kept of what an assessor saw; the longest post of the collection has 60,000
+LONGEST_AWAY = timedelta(days=30)  # between a label and its arrival; a clock that tells more is wrong
 TICKETS = (Judgment.Label.SYSTEM_FAILURE, Judgment.Label.DO_NOT_KNOW)
 MEANWHILE = (
     "This was judged meanwhile, in another tab or by another assessor. That label counts; yours is kept beside it."
@@ -43,7 +44,8 @@ _ALL_JUDGED = """NOT EXISTS (
 
 
 class Label(NamedTuple):
-    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of."""
+    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of; `given_at` is when it
+    was given by the page's clock."""
 
     instance: int
     label: int
@@ -53,6 +55,7 @@ class Label(NamedTuple):
     active_ms: int | None = None
     seen: int | None = None
     shown: str = ""
+    given_at: datetime | None = None
 
 
 class Submission(NamedTuple):
@@ -176,6 +179,7 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
         supersedes_id=current.judgment if counts and current else None,
         is_current=counts,
         judged_at=at,
+        given_at=label.given_at if label.given_at and at - LONGEST_AWAY <= label.given_at <= at else None,
     )
 
 

@@ -213,6 +213,36 @@ def test_a_system_failure_raises_a_ticket_with_what_was_seen(desk: Desk) -> None
     assert (ticket.html, ticket.browser, ticket.judgment.label) == ("<p>raw</p>", "Test browser 1", 5)
 
 
+def test_the_moment_of_a_label_that_waited_in_the_browser_is_kept(desk: Desk) -> None:
+    given = timezone.now() - timedelta(hours=5)
+    desk.submit(desk.next(), 5, at=given.isoformat().replace("+00:00", "Z"))
+
+    judgment = Judgment.objects.get()
+    assert judgment.given_at == given
+    assert judgment.judged_at > given
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "yesterday",
+        5,
+        None,
+        ["2026-01-01T00:00Z"],
+        "0001-01-01T00:00:00+23:59",
+        "9999-12-31T23:59:59-23:59",
+        "2026-11-21T12:00:00",
+        timedelta(days=-31),
+        timedelta(days=1),
+    ],
+)
+def test_a_moment_that_cannot_be_is_passed_over(desk: Desk, said: object) -> None:
+    desk.submit(desk.next(), 3, at=(timezone.now() + said).isoformat() if isinstance(said, timedelta) else said)
+
+    assert Judgment.objects.get().given_at is None
+
+
 def test_the_version_of_the_instructions_is_kept_with_the_label(scene: Scene, desk: Desk) -> None:
     version = scene.task.guidelines.create(version=3, text="Judge.", written_at=timezone.now())
     item = desk.next()
