@@ -19,7 +19,7 @@ from assessment.services.pools import (
 )
 from assessment.services.qrels import choose_current_qrels, freeze_qrels
 from assessment.services.sittings import Sitting, open_sitting
-from assessment.services.tickets import answer_ticket, shown_html
+from assessment.services.tickets import answer_ticket, correct_answer, shown_html
 from assessment.services.typesetting import typeset_pools
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "choose_current_qrels",
     "close_pool",
     "compute_pool",
+    "correct_answer",
     "discard_pool",
     "freeze_pool",
     "freeze_qrels",

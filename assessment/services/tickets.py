@@ -53,6 +53,30 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
     )
 
 
+@transaction.atomic
+def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> None:
+    """Change the words of an answer, and nothing else; the audit keeps those before.
+
+    Raises `UserError` when there is no answer to correct, or the new one is empty or too long.
+    """
+    _refuse_text(answer)
+    known = Ticket.objects.select_for_update().get(pk=ticket.pk)
+    if known.answered_at is None:
+        raise UserError("Nobody has answered this ticket yet. Answer it first.", code="not-answered")
+    if known.answer == answer:
+        return
+    Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
+    topic = ticket.judgment.instance.item.topic
+    record_event(
+        verb="ticket.correct",
+        target=f"Ticket {ticket.pk}, {topic}",
+        lab=topic.task.lab,
+        actor=by,
+        before=known.answer,
+        answer=answer,
+    )
+
+
 def _give_back(ticket: Ticket) -> None:
     item_id = ticket.judgment.instance.item_id
     # Who judges the item at this moment locks it too: one of the two waits.

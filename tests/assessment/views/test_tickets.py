@@ -101,6 +101,20 @@ def test_an_answer_is_stored_once_and_audited(organizing, ticket, organizer):
     assert Ticket.objects.get().answer == "It shows now."
 
 
+def test_the_words_of_an_answer_are_corrected_and_those_before_are_kept(organizing, ticket):
+    assert "Nobody has answered this ticket yet" in answer(organizing, ticket, "Too early.", corrects="yes")
+    answer(organizing, ticket, gives_back="on")
+    assert "It shows now.</textarea>" in organizing.get(path(ticket)).text
+
+    assert "The answer was corrected" in answer(organizing, ticket, "It shows tomorrow.", corrects="yes")
+    assert "Write an answer" in answer(organizing, ticket, " ", corrects="yes")
+    ticket.refresh_from_db()
+
+    assert (ticket.answer, ticket.judgment.is_current) == ("It shows tomorrow.", False)
+    event = AuditEvent.objects.get(verb="ticket.correct")
+    assert event.detail == {"before": "It shows now.", "answer": "It shows tomorrow."}
+
+
 @pytest.mark.parametrize("text", ["", " ", "x" * 10_001, "a\0b"])
 def test_an_answer_that_cannot_be_is_refused(organizing, ticket, text):
     assert "There is a problem" in answer(organizing, ticket, text)
