@@ -35,13 +35,15 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
     the answer is empty or too long, or the item cannot be given back: its pool is closed, or it was judged since.
     """
     _refuse_text(answer)
+    # Who judges the item at this moment locks it, then its ticket. In another order we would wait for each other.
+    item = _locked_item(ticket) if gives_back else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise UserError(
             "Somebody answered this ticket meanwhile; their answer stands below.", code="answered-meanwhile"
         )
-    if gives_back:
-        _give_back(ticket)
+    if item:
+        _give_back(ticket, item)
     topic = ticket.judgment.instance.item.topic
     record_event(
         verb="ticket.answer",
@@ -77,10 +79,12 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
     )
 
 
-def _give_back(ticket: Ticket) -> None:
-    item_id = ticket.judgment.instance.item_id
-    # Who judges the item at this moment locks it too: one of the two waits.
-    item = PoolItem.objects.select_for_update(of=("self",)).select_related("pool").defer("text").get(pk=item_id)
+def _locked_item(ticket: Ticket) -> PoolItem:
+    items = PoolItem.objects.select_for_update(of=("self",)).select_related("pool").defer("text")
+    return items.get(pk=ticket.judgment.instance.item_id)
+
+
+def _give_back(ticket: Ticket, item: PoolItem) -> None:
     if item.pool.closed_at is not None:
         raise UserError(
             "The pool is closed, so the item cannot be judged again. Answer without giving it back.", code="pool-closed"
@@ -89,8 +93,9 @@ def _give_back(ticket: Ticket) -> None:
         raise UserError(
             "The item was judged again since the ticket was raised. Answer without giving it back.", code="judged-since"
         )
-    PoolItem.objects.filter(pk=item_id).update(done_at=None, later_at=None, leased_to=None, leased_until=None)
-    end_reviews(PoolItem.objects.filter(pk=item_id))
+    given_back = PoolItem.objects.filter(pk=item.pk)
+    given_back.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(given_back)
 
 
 def _refuse_text(answer: str) -> None:
