@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
+from arqlab.ir.judgmentfile import LONGEST_COMMENT
 from assessment.models import Judgment, PoolItem
 
 HAVE = OpenApiParameter("have", description="Ids of the items that the page has at hand, with commas between.")
@@ -36,7 +37,7 @@ REFUSALS = {
     404: OpenApiResponse(JudgingRefusalSerializer, description="`not-found`: not a topic or item of the assessor's."),
     409: OpenApiResponse(
         JudgingRefusalSerializer,
-        description="`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere` or `key-used`.",
+        description="`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere`, `key-used` or `overtaken`.",
     ),
     413: OpenApiResponse(JudgingRefusalSerializer, description="`too-large`."),
 }
@@ -113,11 +114,16 @@ class LabelSerializer(serializers.Serializer[Any]):
     instance = serializers.IntegerField()
     label = serializers.ChoiceField(choices=Judgment.Label.choices)  # type: ignore[assignment]  # not the field's label
     key = serializers.UUIDField(help_text="Made once for each label: sent twice, it is stored once.")
-    comment = serializers.CharField(required=False, max_length=10_000)
-    reason = serializers.CharField(required=False, max_length=10_000, help_text="Why the label before was changed.")
+    comment = serializers.CharField(required=False, max_length=LONGEST_COMMENT)
+    reason = serializers.CharField(
+        required=False, max_length=LONGEST_COMMENT, help_text="Why the label before was changed."
+    )
     active_ms = serializers.IntegerField(required=False, allow_null=True)
     seen = serializers.IntegerField(
         required=False, allow_null=True, help_text="The current judgment that the page knew of."
+    )
+    at = serializers.DateTimeField(
+        required=False, help_text="When the label was given, by the page's clock; what cannot be is passed over."
     )
     shown = serializers.CharField(required=False, help_text="The html that was seen, with labels 5 and 6.")
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from arqlab.ir.judgmentfile import LONGEST_COMMENT
 from assessment.errors import JudgingError, Problem
 from assessment.models import Judgment
 from assessment.services import Label, Submission
 
-LONGEST = 10_000  # characters of a comment or a reason
 MOST_LABELS = 200
 MOST_ITEMS = 200  # that a page may have at hand
 LARGEST_ID = 2**63 - 1
@@ -77,7 +78,7 @@ class _Reader:
 
 _MESSAGES = {
     "bad-label": "a label is none of 3, 2, 1, 0, 5, 6.",
-    "bad-comment": f"a comment is longer than {LONGEST:,} characters or no text. Shorten it; it is still on the page.",
+    "bad-comment": f"a comment is longer than {LONGEST_COMMENT:,} characters or no text. Shorten it; it is still on the page.",
     "malformed": "what the page sent is not as it should be. Reload the page; what you typed is kept in this browser.",
 }
 
@@ -144,12 +145,22 @@ def _label(reader: _Reader, data: dict[str, Any]) -> Label:
         instance=instance,
         label=label,
         key=_key(reader, data.get("key"), instance),
-        comment=reader.text(data, "comment", instance=instance, most=LONGEST),
-        reason=reader.text(data, "reason", instance=instance, most=LONGEST),
+        comment=reader.text(data, "comment", instance=instance, most=LONGEST_COMMENT),
+        reason=reader.text(data, "reason", instance=instance, most=LONGEST_COMMENT),
         active_ms=reader.optional(data, "active_ms", most=LARGEST_TIME, instance=instance),
         seen=reader.optional(data, "seen", most=LARGEST_ID, instance=instance),
         shown=reader.text(data, "shown", instance=instance),
+        given_at=_moment(data.get("at")),
     )
+
+
+def _moment(value: object) -> datetime | None:
+    """Give a moment with its zone. A clock that is wrong is no reason to refuse a label."""
+    try:
+        moment = datetime.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def _key(reader: _Reader, value: object, instance: int) -> UUID:

@@ -34,15 +34,29 @@ FORGED = (
 )
 
 
+class BodyParser(JSONParser):
+    """Reads JSON; what is nested too deeply for that is no error of ours."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        """Give what was sent; raises `ParseError`."""
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError as error:
+            raise exceptions.ParseError("it is nested too deeply") from error
+
+
 class JudgingApi(APIView):
     """What all doors of judging have in common: who comes in, and how a refusal is told."""
 
-    parser_classes = (JSONParser,)
+    parser_classes = (BodyParser,)
+    http_method_names = ("get", "post", "options")  # no HEAD: to ask for an item leases it
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse who is signed out, and what is too large to be read."""
+        """Refuse who is signed out or somebody else than who the page was opened by, and what is too large to be read."""
         super().initial(request, *args, **kwargs)
-        if not request.user.is_authenticated:
+        # A second person may have signed in since, in another tab: what the first one typed must not become theirs.
+        judging = request.headers.get("X-Judging-User", str(request.user.pk))
+        if not request.user.is_authenticated or judging != str(request.user.pk):
             raise exceptions.NotAuthenticated
         if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
             raise JudgingError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -11,14 +10,12 @@ from django.db.models import Q
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.assignmentfile import read_assignments, resolve
-from arqlab.ir.records import Problem
 from assessment.selectors import judging_staff
+from assessment.services import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 MOST_BYTES = 2**20
 INCOMPLETE = "The assignments did not come whole, and nothing was changed. Reload the page and try again."
-Pairs = list[tuple[Topic, User]]
 
 
 class ChosenTopicsForm(forms.Form):
@@ -37,6 +34,7 @@ class ChosenTopicsForm(forms.Form):
         required=False,
         error_messages={"invalid_choice": "This person may not judge here any more. Reload the page."},
     )
+    everybody = forms.BooleanField(required=False)  # has the topics taken from all who have them
     action = forms.ChoiceField(choices=[(name, name) for name in (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW)])
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
@@ -48,11 +46,17 @@ class ChosenTopicsForm(forms.Form):
         self.fields["person"].queryset = people  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for a person where topics are given to one."""
+        """Ask for a person where topics are given to one or taken from one, and for one or all where they are taken."""
         cleaned: dict[str, Any] = super().clean() or {}
-        is_giving = cleaned.get("action") in (ASSIGN, REASSIGN)
-        if is_giving and not cleaned.get("person") and "person" not in self.errors:
+        action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
+        if "person" in self.errors:
+            return cleaned
+        if action in (ASSIGN, REASSIGN) and not person:
             self.add_error("person", "Nobody was chosen. Choose who is to judge the topics.")
+        if action == TAKE and not person and not is_all:
+            self.add_error("person", "Nobody was chosen. Choose whose assignments shall end, or tick “from everybody”.")
+        if action == TAKE and person and is_all:
+            self.add_error("person", f"Take the topics from {person.name} or from everybody? Choose one of the two.")
         return cleaned
 
 
@@ -84,20 +88,7 @@ class AssignmentFileForm(forms.Form):
         return file
 
 
-def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Problem]]:
-    """Read a file of assignments, and tell every problem of it by line."""
-    topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id").order_by("position")}
-    staff = list(judging_staff(task.lab))
-    people = {person.email.lower(): person for person in staff if person.email}
-    people |= {person.username: person for person in staff}
-    rows, problems = read_assignments(data, path=path)
-    pairs, more = resolve(rows, topics=list(topics), people=people, path=path)
-    return [(topics[query_id], person) for query_id, person in pairs], sorted(
-        [*problems, *more], key=lambda one: one.line or 0
-    )
-
-
-def write_pairs(pairs: Sequence[tuple[Topic, User]]) -> str:
+def write_pairs(pairs: Pairs) -> str:
     """Write assignments for a page to send back."""
     return json.dumps([(topic.query_id, person.pk) for topic, person in pairs])
 
@@ -108,5 +99,5 @@ def read_pairs(text: str, *, task: Task) -> Pairs:
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:
         return [(topics[query_id], people[person]) for query_id, person in json.loads(text)]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UserError(INCOMPLETE, code="incomplete") from error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django import forms
 
+from assessment.services.tickets import LONGEST_ANSWER
+
 
 class AnswerForm(forms.Form):
     """What the assessor is told, and whether they judge the item again."""
@@ -11,7 +13,7 @@ class AnswerForm(forms.Form):
     answer = forms.CharField(
         label="Your answer",
         widget=forms.Textarea(attrs={"rows": 5}),
-        max_length=10_000,
+        max_length=LONGEST_ANSWER,
         help_text="The assessor reads it beside their topics.",
         error_messages={"required": "Write an answer: what to do, or what was done."},
     )

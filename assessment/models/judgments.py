@@ -40,6 +40,9 @@ class Judgment(models.Model):
     is_current = models.BooleanField(default=True)
     is_imported = models.BooleanField(default=False, help_text="It was judged elsewhere.")
     judged_at = models.DateTimeField()
+    given_at = models.DateTimeField(
+        null=True, help_text="When the assessor gave it by the page's clock, which may be long before it could be sent."
+    )
 
     class Meta:
         ordering = ["pk"]

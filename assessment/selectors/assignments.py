@@ -20,7 +20,7 @@ NO_PACE = Pace()
 
 @dataclass(frozen=True)
 class Judged:
-    """What a person judged of a topic: items, their pace, how many of them lately, from when to when."""
+    """What a person judged of a topic: items, their pace, how many of them lately and since when here, and the last time."""
 
     items: int = 0
     pace: Pace = NO_PACE
@@ -69,6 +69,11 @@ class TopicRow:
             return "unassigned"
         is_begun = self.done or any(share.judged.items for share in self.shares.values())
         return "in-progress" if is_begun else "not-begun"
+
+    def state_of(self, share: Share) -> str:
+        """Give the state of the topic for one of those who judge it: others may have begun before them."""
+        state = self.state
+        return "not-begun" if state == "in-progress" and not share.judged.items else state
 
     def _finished_state(self) -> str:
         if self.done < self.total:
@@ -161,7 +166,8 @@ def judging_staff(lab: Lab) -> QuerySet[User]:
 
 
 def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
-    """Give who judges what of a task and when they will be finished, in five queries."""
+    """Give who judges what of a task and when they will be finished, in five queries; one more where labels are of people
+    who may judge no longer."""
     counts = topic_counts(PoolItem.objects.filter(pool__task=task))
     judged = judged_by(Judgment.objects.filter(instance__item__pool__task=task), at=at)
     open_ones = Assignment.objects.filter(topic__task=task, ended_at=None).select_related("assessor")
@@ -175,9 +181,9 @@ def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
         people.setdefault(one.assessor_id, one.assessor)
         known = judged.pop((one.topic_id, one.assessor_id), Judged())
         rows[one.topic_id].shares[one.assessor_id] = Share(one.assessor, known, one, one.assessor_id in staff)
+    people |= User.objects.in_bulk({person_id for _, person_id in judged} - people.keys())
     for (topic_id, person_id), known in judged.items():
-        if person_id in people:
-            rows[topic_id].shares[person_id] = Share(people[person_id], known)
+        rows[topic_id].shares[person_id] = Share(people[person_id], known)
     grid = AssignmentGrid(list(rows.values()), [])
     _forecast(grid, people, set(staff), at)
     return grid
@@ -193,7 +199,11 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
 
 
 def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int, int], Judged]:
-    """Sum up the judgments that count by topic and person; those without a person were imported."""
+    """Sum up the judgments that count by topic and person; those without a person are left out.
+
+    What was imported says nothing of how much is judged in a day: its file may give the moment of the import for all.
+    """
+    is_judged_here = Q(is_imported=False)
     found: QuerySet[Any, Any] = (
         judgments.filter(is_current=True, assessor__isnull=False)
         .order_by()
@@ -202,8 +212,8 @@ def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int,
             items=Count("instance__item", distinct=True),
             timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
             time=Sum("active_ms", default=0),
-            lately=Count("instance__item", distinct=True, filter=Q(judged_at__gt=at - LATELY)),
-            first=Min("judged_at"),
+            lately=Count("instance__item", distinct=True, filter=is_judged_here & Q(judged_at__gt=at - LATELY)),
+            first=Min("judged_at", filter=is_judged_here),
             last=Max("judged_at"),
         )
         .values_list("instance__item__topic", "assessor", "items", "timed", "time", "lately", "first", "last")
@@ -249,7 +259,7 @@ def _person_row(grid: AssignmentGrid, person: User, pace: Pace, *, may_judge: bo
     ends = finishes([share.left for _, share in mine], lately=lately, since=first, at=at)
     for (_, share), end in zip(mine, ends, strict=True):
         share.finish = end
-    states = [row.state for row, _ in mine]
+    states = [row.state_of(share) for row, share in mine]
     return PersonRow(
         person=person,
         may_judge=may_judge,

@@ -32,7 +32,7 @@ _WAITING = f"""
     AND item.pool_id NOT IN (SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL)
 """  # noqa: S608  # our words
 _SUBMITTED = f"""
-    SELECT instance.id, judgment.id, judgment.assessor_id, item.topic_id, item.done_at IS NOT NULL,
+    SELECT instance.id, judgment.id, judgment.assessor_id, ticket.id, item.topic_id, item.done_at IS NOT NULL,
         pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED}), (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %s
@@ -41,6 +41,7 @@ _SUBMITTED = f"""
     JOIN assessment_pool pool ON pool.id = item.pool_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
+    LEFT JOIN assessment_ticket ticket ON ticket.judgment_id = judgment.id AND ticket.answered_at IS NULL
     WHERE item.id = %s
 """  # noqa: S608  # our words
 
@@ -54,10 +55,11 @@ class TopicPath(NamedTuple):
 
 
 class Current(NamedTuple):
-    """The judgment that counts for an instance, and whose it is."""
+    """The judgment that counts for an instance, whose it is, and its ticket that nobody has answered."""
 
     judgment: int
     assessor: int | None
+    ticket: int | None
 
 
 class Submitted(NamedTuple):
@@ -103,8 +105,8 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = cursor.fetchall()
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id = rows[0][3:]
-    current = {row[0]: Current(row[1], row[2]) if row[1] else None for row in rows}
+    topic_id, is_done, is_closed, is_assigned, guideline_id = rows[0][4:]
+    current = {row[0]: Current(*row[1:4]) if row[1] else None for row in rows}
     return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current)
 
 

@@ -51,7 +51,7 @@ def own_judgments(topic_id: int, user_id: int) -> QuerySet[Judgment]:
     """Give the judgments of an assessor that count in a topic, with instance and item, in the order of the items."""
     return (
         Judgment.objects.filter(instance__item__topic=topic_id, assessor=user_id, is_current=True)
-        .select_related("instance__item__pool")
+        .select_related("instance__item")
         .order_by("instance__item__pool__number", "instance__item__position", "instance__position")
     )
 

@@ -19,8 +19,11 @@ def tickets_of(lab: Lab) -> QuerySet[Ticket]:
 
 
 def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
-    """Give the tickets of an assessor that were answered, the newest answer first."""
-    return tickets_of(lab).filter(judgment__assessor=user, answered_at__isnull=False).order_by("-answered_at")
+    """Give the tickets of an assessor that somebody answered, the newest answer first.
+
+    Those that were closed as the assessor judged the item after all have no answer to be read.
+    """
+    return tickets_of(lab).filter(judgment__assessor=user, answered_by__isnull=False).order_by("-answered_at")
 
 
 def open_tickets(labs: QuerySet[Lab] | list[Lab]) -> dict[int, int]:

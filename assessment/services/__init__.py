@@ -1,6 +1,6 @@
 """What loads labs and qrels, builds pools, takes judgments, and freezes qrels."""
 
-from assessment.services.assignments import Reassigned, assign_topics, review_topics, take_topics
+from assessment.services.assignments import Pairs, Reassigned, assign_topics, pairs_of_file, review_topics, take_topics
 from assessment.services.guidelines import guideline_html, write_guideline
 from assessment.services.importing import ImportedJudgments, import_judgments
 from assessment.services.items import item_payload, listed_judgment, saved_payload, thread_url
@@ -19,7 +19,7 @@ from assessment.services.pools import (
 )
 from assessment.services.qrels import choose_current_qrels, freeze_qrels
 from assessment.services.sittings import Sitting, open_sitting
-from assessment.services.tickets import answer_ticket, shown_html
+from assessment.services.tickets import answer_ticket, correct_answer, shown_html
 from assessment.services.typesetting import typeset_pools
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "JudgedRow",
     "Label",
     "LoadedLab",
+    "Pairs",
     "Reassigned",
     "Seat",
     "Sitting",
@@ -38,6 +39,7 @@ __all__ = [
     "choose_current_qrels",
     "close_pool",
     "compute_pool",
+    "correct_answer",
     "discard_pool",
     "freeze_pool",
     "freeze_qrels",
@@ -51,6 +53,7 @@ __all__ = [
     "load_qrels",
     "open_pool",
     "open_sitting",
+    "pairs_of_file",
     "put_off",
     "renew_lease",
     "review_topics",

@@ -7,14 +7,18 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
+from arqlab.ir.assignmentfile import read_assignments, resolve
+from arqlab.ir.records import Problem
 from assessment.models import Assignment, PoolItem
 from assessment.selectors import judging_staff
 
 MOST_NAMED = 8
+Pairs = list[tuple[Topic, User]]
 
 
 class Reassigned(NamedTuple):
@@ -22,6 +26,19 @@ class Reassigned(NamedTuple):
 
     made: int
     ended: int
+
+
+def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Problem]]:
+    """Read a file of assignments, and tell every problem of it by line."""
+    topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id").order_by("position")}
+    staff = list(judging_staff(task.lab))
+    people = {person.email.lower(): person for person in staff if person.email}
+    people |= {person.username: person for person in staff}
+    rows, problems = read_assignments(data, path=path)
+    pairs, more = resolve(rows, topics=list(topics), people=people, path=path)
+    return [(topics[query_id], person) for query_id, person in pairs], sorted(
+        [*problems, *more], key=lambda one: one.line or 0
+    )
 
 
 @transaction.atomic
@@ -37,7 +54,7 @@ def assign_topics(
     wanted = {(topic.pk, person.pk) for topic, person in pairs}
     _refuse_others(task, [person for _, person in pairs])
     had = {(one.topic_id, one.assessor_id): one for one in _open(task, {topic for topic, _ in pairs})}
-    fresh = [(topic, person) for topic, person in pairs if (topic.pk, person.pk) not in had]
+    fresh = [(topic, person) for topic, person in dict.fromkeys(pairs) if (topic.pk, person.pk) not in had]
     gone = [one for key, one in had.items() if replaces and key not in wanted]
     _end(gone, at)
     Assignment.objects.bulk_create(
@@ -72,7 +89,8 @@ def take_topics(*, task: Task, topics: Collection[Topic], person: User | None, a
 def review_topics(*, task: Task, topics: Collection[Topic], at: datetime | None, by: User | None) -> int:
     """Mark finished topics as being looked through since a moment; None gives them back. Gives how many topics changed.
 
-    Raises `UserError` that names the topics which are not finished, or which nobody has (code `not-done`).
+    Raises `UserError` that names the topics which are not finished, without items, or which nobody has (code
+    `not-done`).
     """
     Task.objects.select_for_update().get(pk=task.pk)
     found = _open(task, topics)
@@ -86,6 +104,12 @@ def review_topics(*, task: Task, topics: Collection[Topic], at: datetime | None,
             verb="topics.review" if at else "topics.unreview", target=task, lab=task.lab, actor=by, topics=names
         )
     return len(names)
+
+
+def end_reviews(items: QuerySet[PoolItem]) -> None:
+    """End the review of the topics of those items that wait to be judged: what is looked through is finished."""
+    topics = items.filter(done_at=None).order_by().values("topic")
+    Assignment.objects.filter(topic__in=topics, ended_at=None).update(reviewed_since=None)
 
 
 def _open(task: Task, topics: Iterable[Topic]) -> list[Assignment]:
@@ -116,14 +140,14 @@ def _refuse_others(task: Task, people: Iterable[User]) -> None:
 
 
 def _refuse_unfinished(topics: Collection[Topic], found: Iterable[Assignment]) -> None:
-    waiting = PoolItem.objects.filter(topic__in=topics, done_at=None, pool__closed_at=None)
-    unfinished = set(waiting.order_by().values_list("topic", flat=True).distinct())
-    unfinished |= {topic.pk for topic in topics} - {one.topic_id for one in found}
-    names = [topic.query_id for topic in topics if topic.pk in unfinished]
+    waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
+    counted = PoolItem.objects.filter(topic__in=topics).order_by().values("topic").annotate(waiting=waiting)
+    finished = set(counted.filter(waiting=0).values_list("topic", flat=True)) & {one.topic_id for one in found}
+    names = [topic.query_id for topic in topics if topic.pk not in finished]
     if names:
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         raise UserError(
-            f"Only a finished topic that somebody has can be in review. Not so: {', '.join(names[:MOST_NAMED])}{more}. "
+            f"Only a topic whose items are all judged and that somebody has can be in review. Not so: {', '.join(names[:MOST_NAMED])}{more}. "
             "Nothing was changed.",
             code="not-done",
         )

@@ -17,9 +17,11 @@ from arqlab.core.selectors import topic_ids
 from arqlab.core.services import record_event
 from arqlab.ir.judgmentfile import JudgedLine, read_judgments
 from arqlab.ir.records import FileRefusedError, Problem
-from assessment.models import Judgment, PoolInstance, PoolItem
+from arqlab.ir.scoring import NOT_JUDGMENTS
+from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
 from assessment.selectors import pooled_instances, with_current
 
+IMPORTED_SINCE = "A label that was judged elsewhere was imported since."  # the answer of a ticket that needs none
 AT_ONCE = 500
 """Rows that one statement names by their keys; SQLite takes no more than 999."""
 
@@ -70,7 +72,8 @@ def import_judgments(*, task: Task, data: bytes, path: str, at: datetime, by: Us
             problems += [*more, *_unknown_people(rows, people, path), *_closed(changes, path)]
             if problems:
                 raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
-            _store(changes, people, at=at)
+            made = _store(changes, people, at=at)
+            _look_after_tickets(task, made, at=at)
             counts = _counts(rows, changes)
             if changes:
                 digest = hashlib.sha256(data).hexdigest()
@@ -145,7 +148,7 @@ def _is_there(row: JudgedLine, one: _Known, people: Mapping[str, int]) -> bool:
     return row.label == one.label and all(new is None or new == old for new, old in zip(said, stands, strict=True))
 
 
-def _store(changes: Sequence[tuple[JudgedLine, _Known]], people: Mapping[str, int], *, at: datetime) -> None:
+def _store(changes: Sequence[tuple[JudgedLine, _Known]], people: Mapping[str, int], *, at: datetime) -> list[Judgment]:
     items = sorted({one.item for _, one in changes})
     for part in _parts(items):
         # Who judges another instance of an item at this moment waits: only one of us would see the item done.
@@ -156,11 +159,23 @@ def _store(changes: Sequence[tuple[JudgedLine, _Known]], people: Mapping[str, in
     )
     if retired != len(superseded):
         raise _judged_meanwhile()
-    Judgment.objects.bulk_create((_judgment(row, one, people, at) for row, one in changes), batch_size=AT_ONCE)
+    made = Judgment.objects.bulk_create((_judgment(row, one, people, at) for row, one in changes), batch_size=AT_ONCE)
     unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
     for part in _parts(items):
         waiting = PoolItem.objects.filter(pk__in=part, done_at=None)
         waiting.exclude(Exists(unjudged)).update(done_at=at, leased_to=None, leased_until=None)
+    return made
+
+
+def _look_after_tickets(task: Task, made: Iterable[Judgment], *, at: datetime) -> None:
+    """Have the open ticket of a label go with the one that replaces it, or close it where that needs none."""
+    newer = {judgment.supersedes_id: judgment for judgment in made}
+    waiting = Ticket.objects.filter(judgment__instance__item__pool__task=task, answered_at=None)
+    for ticket, judgment in waiting.values_list("pk", "judgment"):
+        if new := newer.get(judgment):
+            is_kept = new.label in NOT_JUDGMENTS
+            change = {"judgment": new} if is_kept else {"answer": IMPORTED_SINCE, "answered_at": at}
+            Ticket.objects.filter(pk=ticket, answered_at=None).update(**change)
 
 
 def _judgment(row: JudgedLine, one: _Known, people: Mapping[str, int], at: datetime) -> Judgment:

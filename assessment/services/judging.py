@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -17,10 +17,16 @@ from assessment.services.leases import LEASE, Seat, Taken, signed_lease
 
 ATTEMPTS = 10  # each but the last was overtaken by another submit for the same item
 SHOWN = 500_000  # characters kept of what an assessor saw; the longest post of the collection has 60,000
+LONGEST_AWAY = timedelta(days=30)  # between a label and its arrival; a clock that tells more is wrong
 TICKETS = (Judgment.Label.SYSTEM_FAILURE, Judgment.Label.DO_NOT_KNOW)
 MEANWHILE = (
     "This was judged meanwhile, in another tab or by another assessor. That label counts; yours is kept beside it."
 )
+GIVEN_BACK = (
+    "The organizers gave this back to be judged again, and it waits in its topic. Your label is kept in its history and "
+    "counts no longer; judge it anew."
+)
+JUDGED_SINCE = "The assessor has judged it since."  # stands as the answer of a ticket that nobody needs to answer
 # One statement for both, so that a submit takes one write less. Both rows are locked before it, so that two who do this
 # with each other's items never wait for each other.
 _FINISH_AND_LEASE = """
@@ -38,7 +44,8 @@ _ALL_JUDGED = """NOT EXISTS (
 
 
 class Label(NamedTuple):
-    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of."""
+    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of; `given_at` is when it
+    was given by the page's clock."""
 
     instance: int
     label: int
@@ -48,6 +55,7 @@ class Label(NamedTuple):
     active_ms: int | None = None
     seen: int | None = None
     shown: str = ""
+    given_at: datetime | None = None
 
 
 class Submission(NamedTuple):
@@ -109,6 +117,7 @@ def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], 
             "This item is in no pool any more. Reload the page and go on with the next item.", code="not-in-pool"
         )
     fresh = [label for label in submission.labels if label.key not in known]
+    _refuse_others(found, submission)
     if fresh:
         _refuse(found, submission)
     counting = {label.key for label in fresh if _counts(label, found.current[label.instance], user)}
@@ -116,10 +125,20 @@ def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], 
     rows = {label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh}
     if rows:
         Judgment.objects.bulk_create(rows.values())
-    _raise_tickets(fresh, rows, browser, at)
+    _raise_tickets(fresh, rows, found, browser, at)
     saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
-    is_done, following = _go_on(found, submission, seat, at)
+    is_only_one_judged = bool(counting) and len(found.current) == 1
+    is_done, following = _go_on(found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else _ALL_JUDGED)
     return Outcome(saved, is_done, following)
+
+
+def _refuse_others(found: Submitted, submission: Submission) -> None:
+    """Raise for labels of instances that are not the item's, be they stored already or not."""
+    others = [label.instance for label in submission.labels if label.instance not in found.current]
+    if others:
+        told = f"one of {', '.join(map(str, sorted(found.current)))}", "Reload the page and judge what it shows."
+        problems = [Problem(other, "instance", str(other), *told) for other in others]
+        raise JudgingError("What was judged does not belong to this item.", code="not-in-pool", problems=problems)
 
 
 def _refuse(found: Submitted, submission: Submission) -> None:
@@ -129,14 +148,6 @@ def _refuse(found: Submitted, submission: Submission) -> None:
             "This pool is closed and takes no judgments any more. What you typed stays on this page; ask the organizers.",
             code="pool-closed",
         )
-    expected = f"one of {', '.join(map(str, sorted(found.current)))}"
-    problems = [
-        Problem(label.instance, "instance", str(label.instance), expected, "Reload the page and judge what it shows.")
-        for label in submission.labels
-        if label.instance not in found.current
-    ]
-    if problems:
-        raise JudgingError("What was judged does not belong to this item.", code="not-in-pool", problems=problems)
     if submission.guideline is not None and found.guideline_id is None:
         told = (str(submission.guideline), "a version of the task's instructions, or null", "Reload the page.")
         problems = [Problem(None, "guideline", *told)]
@@ -168,21 +179,41 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
         supersedes_id=current.judgment if counts and current else None,
         is_current=counts,
         judged_at=at,
+        given_at=label.given_at if label.given_at and at - LONGEST_AWAY <= label.given_at <= at else None,
     )
 
 
-def _raise_tickets(labels: Iterable[Label], rows: Mapping[UUID, Judgment], browser: str, at: datetime) -> None:
+def _raise_tickets(
+    labels: Iterable[Label], rows: Mapping[UUID, Judgment], found: Submitted, browser: str, at: datetime
+) -> None:
     tickets = [
         Ticket(judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at)
         for label in labels
-        if label.label in TICKETS
+        if not _takes_ticket(label, rows[label.key], found, at) and label.label in TICKETS
     ]
     if tickets:
         Ticket.objects.bulk_create(tickets)
 
 
-def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -> tuple[bool, Taken | None]:
-    """Mark the item as done when all its instances have labels, and lease the next one; say whether it is done.
+def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: datetime) -> bool:
+    """Have the open ticket of the label before, if any, go with one that needs a ticket, too; close it for another one.
+
+    Says whether the label has its ticket by that.
+    """
+    current = found.current[label.instance]
+    if current is None or current.ticket is None or not judgment.is_current:
+        return False
+    waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
+    if label.label in TICKETS:
+        return bool(waiting.update(judgment=judgment))
+    waiting.update(answer=JUDGED_SINCE, answered_at=at)
+    return False
+
+
+def _go_on(
+    found: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
+) -> tuple[bool, Taken | None]:
+    """Mark the item as done where `is_judged` (SQL) holds, and lease the next one; say whether the item is done.
 
     The item is locked, so this sees what others stored for its instances; what was read before might not.
     """
@@ -195,7 +226,6 @@ def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -
         "at": moment(at),
         "until": moment(at + LEASE),
     }
-    is_judged = _ALL_JUDGED if len(found.current) > 1 else "TRUE"  # the only one just was
     with connection.cursor() as cursor:
         cursor.execute(_FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
         is_done = found.is_done or cursor.rowcount > (following is not None)
@@ -203,9 +233,14 @@ def _go_on(found: Submitted, submission: Submission, seat: Seat, at: datetime) -
 
 
 def _saved(judgment: Judgment) -> SavedLabel:
-    """Tell of a judgment what was told when it was stored: one that was changed later did count."""
-    counts = judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists()
-    return SavedLabel(judgment, counts, "" if counts else MEANWHILE)
+    """Tell of a judgment what was told when it was stored: one that was changed later did count.
+
+    Where nothing counts for its instance any more, an organizer gave that back since.
+    """
+    if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
+        return SavedLabel(judgment, counts=True, message="")
+    is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
+    return SavedLabel(judgment, counts=False, message=MEANWHILE if is_judged else GIVEN_BACK)
 
 
 def _known(submission: Submission, user: User) -> Mapping[UUID, Judgment]:

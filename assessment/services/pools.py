@@ -30,6 +30,7 @@ from assessment.selectors.poolsources import (
     task_sources,
     written_answers,
 )
+from assessment.services.assignments import end_reviews
 from collection.models import Post
 from collection.selectors import collection_of
 
@@ -139,6 +140,8 @@ def _turn(pool: Pool, *, verb: str, by: User | None, closed_at: datetime | None)
         if not before.update(closed_at=closed_at):
             state = "closed" if closed_at else "open"
             raise UserError(f"The pool is {state} already.", code=f"pool-{state}")
+        if closed_at is None:
+            end_reviews(pool.items.all())
         record_event(verb=verb, target=pool, lab=pool.task.lab, actor=by, **_named(pool))
 
 
@@ -178,6 +181,7 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
             frozen_by=by,
         )
         _store(pool, computed)
+        end_reviews(pool.items.all())
         record_event(
             verb="pool.supplement" if reason else "pool.freeze",
             target=pool,

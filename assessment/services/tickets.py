@@ -15,8 +15,9 @@ from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.formulas import typeset_formulas
 from assessment.models import Judgment, PoolItem, Ticket
+from assessment.services.assignments import end_reviews
 
-LONGEST = 10_000  # characters of an answer
+LONGEST_ANSWER = 10_000  # characters
 
 
 def shown_html(ticket: Ticket) -> SafeString:
@@ -34,13 +35,15 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
     the answer is empty or too long, or the item cannot be given back: its pool is closed, or it was judged since.
     """
     _refuse_text(answer)
+    # Who judges the item at this moment locks it, then its ticket. In another order we would wait for each other.
+    item = _locked_item(ticket) if gives_back else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise UserError(
             "Somebody answered this ticket meanwhile; their answer stands below.", code="answered-meanwhile"
         )
-    if gives_back:
-        _give_back(ticket)
+    if item:
+        _give_back(ticket, item)
     topic = ticket.judgment.instance.item.topic
     record_event(
         verb="ticket.answer",
@@ -52,10 +55,36 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
     )
 
 
-def _give_back(ticket: Ticket) -> None:
-    item_id = ticket.judgment.instance.item_id
-    # Who judges the item at this moment locks it too: one of the two waits.
-    item = PoolItem.objects.select_for_update(of=("self",)).select_related("pool").defer("text").get(pk=item_id)
+@transaction.atomic
+def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> None:
+    """Change the words of an answer, and nothing else; the audit keeps those before.
+
+    Raises `UserError` when there is no answer to correct, or the new one is empty or too long.
+    """
+    _refuse_text(answer)
+    known = Ticket.objects.select_for_update().get(pk=ticket.pk)
+    if known.answered_at is None:
+        raise UserError("Nobody has answered this ticket yet. Answer it first.", code="not-answered")
+    if known.answer == answer:
+        return
+    Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
+    topic = ticket.judgment.instance.item.topic
+    record_event(
+        verb="ticket.correct",
+        target=f"Ticket {ticket.pk}, {topic}",
+        lab=topic.task.lab,
+        actor=by,
+        before=known.answer,
+        answer=answer,
+    )
+
+
+def _locked_item(ticket: Ticket) -> PoolItem:
+    items = PoolItem.objects.select_for_update(of=("self",)).select_related("pool").defer("text")
+    return items.get(pk=ticket.judgment.instance.item_id)
+
+
+def _give_back(ticket: Ticket, item: PoolItem) -> None:
     if item.pool.closed_at is not None:
         raise UserError(
             "The pool is closed, so the item cannot be judged again. Answer without giving it back.", code="pool-closed"
@@ -64,11 +93,13 @@ def _give_back(ticket: Ticket) -> None:
         raise UserError(
             "The item was judged again since the ticket was raised. Answer without giving it back.", code="judged-since"
         )
-    PoolItem.objects.filter(pk=item_id).update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    given_back = PoolItem.objects.filter(pk=item.pk)
+    given_back.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(given_back)
 
 
 def _refuse_text(answer: str) -> None:
     if not answer.strip():
         raise UserError("The answer is empty. Tell the assessor what to do, or what was done.", code="empty")
-    if len(answer) > LONGEST:
-        raise UserError(f"The answer has {len(answer):,} characters; {LONGEST:,} are allowed.", code="too-long")
+    if len(answer) > LONGEST_ANSWER:
+        raise UserError(f"The answer has {len(answer):,} characters; {LONGEST_ANSWER:,} are allowed.", code="too-long")

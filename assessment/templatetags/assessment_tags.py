@@ -28,24 +28,26 @@ def topic_chip(state: str) -> SafeString:
 
 @register.simple_tag
 def share_cell(row: TopicRow, person: PersonRow) -> SafeString:
-    """Give the cell of a person in the row of a topic: the state with the items that they judged, or nothing.
+    """Give the cell of a person in the row of a topic: the state for them with the items that they judged, or nothing.
 
     A template for each of the cells, a thousand in a large lab, would take a second.
     """
     share = row.shares.get(person.person.pk)
     if share is None:
         return NOTHING
-    count, name, words = share.judged.items, person.person.name, row.state.replace("-", " ")
+    count, name = share.judged.items, person.person.name
     if share.assignment is None:
         return format_html(
             '<td class="person muted" data-value="{}" title="{} judged {} and has the topic no longer">{}'
             '<span class="visually-hidden"> judged, not assigned any more</span></td>',
             *(count, name, count, count),
         )
+    state = row.state_of(share)
+    words = state.replace("-", " ")
     return format_html(
         '<td class="person" data-value="{}"><span class="chip chip-{}" title="{}: {}, {} judged">'
         '<span class="visually-hidden">{}: {}, judged </span>{}</span></td>',
-        *(count, row.state, name, words, count, name, words, count),
+        *(count, state, name, words, count, name, words, count),
     )
 
 

@@ -24,8 +24,6 @@ from assessment.forms.assignments import (
     TAKE,
     AssignmentFileForm,
     ChosenTopicsForm,
-    Pairs,
-    pairs_of_file,
     read_pairs,
     write_pairs,
 )
@@ -89,7 +87,7 @@ def assignment_import(request: HttpRequest, lab: str, task: str) -> HttpResponse
         context = {"task": found, "lab": found.lab, "file_form": form}
         return render(request, "assessment/assignment_import.html", context)
     file = form.cleaned_data["file"]
-    pairs, problems = pairs_of_file(file.read(), path=str(file.name), task=found)
+    pairs, problems = services.pairs_of_file(file.read(), path=str(file.name), task=found)
     return _preview(request, found, pairs, problems, replaces=form.cleaned_data["replaces"])
 
 
@@ -125,7 +123,7 @@ def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _preview(
-    request: HttpRequest, task: Task, pairs: Pairs, problems: list[Problem], *, replaces: bool
+    request: HttpRequest, task: Task, pairs: services.Pairs, problems: list[Problem], *, replaces: bool
 ) -> HttpResponse:
     grid = selectors.assignment_grid(task, at=timezone.now())
     rows = {row.topic.pk: row for row in grid.topics}

@@ -64,6 +64,11 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
                     task=found, **form.cleaned_data, at=timezone.now(), by=signed_in(request)
                 )
             except UserError as error:
+                if error.code == "changed-meanwhile":
+                    # Who saves again has seen what differs from the version that the form goes by from now on.
+                    form = GuidelineForm({**form.cleaned_data, "after": initial["after"]})
+                    there = str(initial["text"])
+                    context |= {"form": form, "changes": selectors.changed_lines(there, form["text"].value())}
                 form.add_error(None, error.message)
             else:
                 messages.success(request, f"Version {made.version} is what assessors go by now.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -32,6 +33,7 @@ BUTTONS = [
         [(Judgment.Label.SYSTEM_FAILURE, "S", "s"), (Judgment.Label.DO_NOT_KNOW, "D", "d")],
     )
 ]
+JUDGED_A_PAGE = 100
 KEPT = {"commented": "With a comment", "changed": "Changed"}
 
 
@@ -39,9 +41,17 @@ KEPT = {"commented": "With a comment", "changed": "Changed"}
 @login_required
 @never_cache
 def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one of the own items."""
+    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one of the own items.
+
+    Who opens it leases items. Programs that only look whether it is there lease none, and browsers that fetch it before
+    anybody asked for it are refused: they ask again when somebody does.
+    """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)
+    if request.method == "HEAD":
+        return HttpResponse()
+    if "prefetch" in request.headers.get("Sec-Purpose", ""):
+        return HttpResponse(status=503)
     asked_for = request.GET.get("item", "")
     item_id = int(asked_for) if asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19 else None
     sitting = services.open_sitting(topic=topic, user=user, item_id=item_id, at=timezone.now())
@@ -84,7 +94,8 @@ def _config(sitting: services.Sitting, topic: Topic, user: User, guideline: Guid
 @login_required
 @never_cache
 def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """An assessor looks through the own judgments of a topic, all or those with a label, a comment, or a change.
+    """An assessor looks through the own judgments of a topic, all or those with a label, a comment, or a change, page by
+    page.
 
     For htmx, on the judging page, the list without its frame.
     """
@@ -92,6 +103,7 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
     topic = assigned_topic_or_404(user, lab, task, query_id)
     chosen = {name: request.GET.get(name, "") for name in ("label", "only")}
     is_panel = "HX-Request" in request.headers
+    page = Paginator(selectors.judged_rows(topic, user, chosen=chosen), JUDGED_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "lab": topic.task.lab,
         "task": topic.task,
@@ -99,7 +111,8 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
         "chosen": chosen,
         "work": selectors.work_on(topic, user),
         "kept": KEPT.items(),
-        "judgments": services.judged_list(selectors.judged_rows(topic, user, chosen=chosen)),
+        "page": page,
+        "judgments": services.judged_list(page),
         "is_panel": is_panel,
     }
     response = render(request, f"assessment/{'_judgments' if is_panel else 'judgment_list'}.html", context)

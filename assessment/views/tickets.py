@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -10,9 +12,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core.errors import UserError
+from arqlab.core.models import User
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from assessment import selectors, services
 from assessment.forms.tickets import AnswerForm
+from assessment.models import Ticket
 
 TICKETS_A_PAGE = 100
 
@@ -35,18 +39,19 @@ def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
-    """An organizer sees what an assessor saw, answers, and may give the item back to be judged again."""
+    """An organizer sees what an assessor saw, answers, and may give the item back to be judged again; later they may
+    correct the words of the answer."""
     found = organized_lab_or_404(request.user, lab)
     shown = get_object_or_404(selectors.tickets_of(found).defer(None), pk=ticket)
-    form = AnswerForm(request.POST or None)
+    form = AnswerForm(request.POST or None, initial={"answer": shown.answer})
     if request.method == "POST" and form.is_valid():
         try:
-            services.answer_ticket(ticket=shown, **form.cleaned_data, at=timezone.now(), by=signed_in(request))
+            said = _answer(shown, form.cleaned_data, corrects="corrects" in request.POST, by=signed_in(request))
         except UserError as error:
             form.add_error(None, error.message)
             shown.refresh_from_db()
         else:
-            messages.success(request, "The ticket was answered; the assessor sees it beside their topics.")
+            messages.success(request, said)
             return redirect("assessment:ticket-list", lab=lab)
     instance = shown.judgment.instance
     context = {
@@ -59,3 +64,12 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
         "now": selectors.label_now(instance),
     }
     return render(request, "assessment/ticket_detail.html", context)
+
+
+def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
+    """Answer the ticket, or correct its answer, and say so."""
+    if corrects:
+        services.correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
+        return "The answer was corrected; the assessor sees it beside their topics."
+    services.answer_ticket(ticket=ticket, **given, at=timezone.now(), by=by)
+    return "The ticket was answered; the assessor sees it beside their topics."

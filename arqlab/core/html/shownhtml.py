@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from html import escape
+from html import escape, unescape
 from typing import NamedTuple
 
 from lxml import etree, html
 
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_REFERENCE = re.compile(r"&#(?:[0-9]+|x[0-9a-f]+);?", re.IGNORECASE)
 
 
 class ShownText(NamedTuple):
@@ -22,9 +23,13 @@ def read_shown(shown: str) -> ShownText:
     """Give the source of what was shown. Anybody may have sent it: the sanitizer has the last word.
 
     A formula of ours keeps its LaTeX in `data-latex`; without that, MathML is nothing that the sanitizer lets stay.
-    Links are words alone: where they led is not the point here.
+    Links are words alone: where they led is not the point here. What no parser takes for a text is given as its source.
     """
-    root = html.fragment_fromstring(_NOT_XML.sub("", shown), create_parent="div")
+    shown = _REFERENCE.sub(_reference, _NOT_XML.sub("", shown))
+    try:
+        root = html.fragment_fromstring(shown, create_parent="div")
+    except (AssertionError, ValueError, etree.LxmlError):
+        return ShownText(escape(shown), frozenset())
     highlighted = set()
     for formula in root.xpath(".//*[@data-latex]"):
         known, latex = (_NOT_XML.sub("", formula.get(name, "")) for name in ("data-formula-id", "data-latex"))
@@ -39,3 +44,8 @@ def read_shown(shown: str) -> ShownText:
     etree.strip_tags(root, "a")
     text = escape(root.text or "") + "".join(html.tostring(child, encoding="unicode") for child in root)
     return ShownText(text, frozenset(highlighted))
+
+
+def _reference(found: re.Match[str]) -> str:
+    """Leave a reference to a character as it is; nothing of one that no XML may hold."""
+    return found[0] if _NOT_XML.sub("", unescape(found[0])) else ""

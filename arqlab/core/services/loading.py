@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.db.models import ProtectedError
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
@@ -33,8 +36,8 @@ def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
     """Make the lab, its tasks and topics what the folder says, and typeset the topics; loading twice changes nothing.
 
     What the folder does not say stays as it is: description, dates and rules that organizers set on the pages, and tasks
-    that the folder no longer names (they may have runs). Topics that it no longer names are deleted. Who loads a new lab
-    organizes it.
+    that the folder no longer names (they may have runs). Topics that it no longer names are deleted; raises
+    `UserError` when judging needs one of them. Who loads a new lab organizes it.
     """
     lab, is_new = Lab.objects.get_or_create(
         slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
@@ -89,10 +92,26 @@ def _load_topics(task: Task, file: TaskFile) -> int:
             for name, value in fields.items():
                 setattr(topic, name, value)
             changed.append(topic)
-    task.topics.filter(query_id__in=known).delete()
+    _delete_topics(task, known.values())
     Topic.objects.bulk_create(new, batch_size=200)
     Topic.objects.bulk_update(changed, TOPIC_FIELDS, batch_size=50)
     return len(new) + len(changed) + len(known)
+
+
+def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
+    """Delete topics; raises `UserError` that names those which judging needs (code `topics-in-use`)."""
+    held = []
+    for topic in gone:
+        try:
+            topic.delete()
+        except ProtectedError:
+            held.append(topic.query_id)
+    if held:
+        raise UserError(
+            f"The folder lacks topics of {task} that judging needs, as a pool holds their items or somebody was assigned "
+            f"to them: {', '.join(held)}. Nothing was loaded. Put them back into the file of topics and load it again.",
+            code="topics-in-use",
+        )
 
 
 def _topic_fields(topic: records.Topic, file: TaskFile, page: TopicPage, *, position: int) -> dict[str, Any]:

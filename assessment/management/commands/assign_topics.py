@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import person_named, task_named
-from assessment.forms.assignments import pairs_of_file
-from assessment.services import assign_topics
+from assessment.services import assign_topics, pairs_of_file
 
 
 class Command(LabCommand):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from arqlab.core.models import Topic, User
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
+from assessment.services import answer_ticket
 from collection.models import Post
 from tests.assessment.desk import Desk, body_for, label_for
 from tests.assessment.factories import assign, judge, make_formula_pool, make_pool, make_written_pool
@@ -212,6 +213,36 @@ def test_a_system_failure_raises_a_ticket_with_what_was_seen(desk: Desk) -> None
     assert (ticket.html, ticket.browser, ticket.judgment.label) == ("<p>raw</p>", "Test browser 1", 5)
 
 
+def test_the_moment_of_a_label_that_waited_in_the_browser_is_kept(desk: Desk) -> None:
+    given = timezone.now() - timedelta(hours=5)
+    desk.submit(desk.next(), 5, at=given.isoformat().replace("+00:00", "Z"))
+
+    judgment = Judgment.objects.get()
+    assert judgment.given_at == given
+    assert judgment.judged_at > given
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "yesterday",
+        5,
+        None,
+        ["2026-01-01T00:00Z"],
+        "0001-01-01T00:00:00+23:59",
+        "9999-12-31T23:59:59-23:59",
+        "2026-11-21T12:00:00",
+        timedelta(days=-31),
+        timedelta(days=1),
+    ],
+)
+def test_a_moment_that_cannot_be_is_passed_over(desk: Desk, said: object) -> None:
+    desk.submit(desk.next(), 3, at=(timezone.now() + said).isoformat() if isinstance(said, timedelta) else said)
+
+    assert Judgment.objects.get().given_at is None
+
+
 def test_the_version_of_the_instructions_is_kept_with_the_label(scene: Scene, desk: Desk) -> None:
     version = scene.task.guidelines.create(version=3, text="Judge.", written_at=timezone.now())
     item = desk.next()
@@ -240,6 +271,25 @@ def test_a_label_sent_again_after_it_was_changed_is_answered_as_at_first(desk: D
 
     assert desk.post("judgments/", body)["saved"] == first["saved"]
     assert labels() == [("10", 3, False), ("10", 0, True)]
+
+
+def test_a_label_sent_again_after_the_item_was_given_back_leaves_the_item_waiting(desk: Desk, organizer: User) -> None:
+    item = desk.next()
+    body = body_for(item, [label_for(item["instances"][0], 5)])
+    assert desk.post("judgments/", body)["done"] is True
+    answer_ticket(ticket=Ticket.objects.get(), answer="Again.", gives_back=True, at=timezone.now(), by=organizer)
+
+    again = desk.post("judgments/", body)
+
+    [saved] = again["saved"]
+    assert (again["done"], saved["counts"], saved["message"].split(" to ")[0]) == (
+        False,
+        False,
+        "The organizers gave this back",
+    )
+    assert PoolItem.objects.get(pk=item["item"]).done_at is None
+    assert desk.submit(desk.get(f"items/{item['item']}/"), 2)["done"] is True
+    assert labels() == [("10", 5, False), ("10", 2, True)]
 
 
 def test_a_second_tab_that_judges_the_same_item_is_told_and_its_label_kept(desk: Desk, assessor: User) -> None:

@@ -73,6 +73,7 @@ def test_a_field_of_another_form_is_refused(desk: Desk, fields: dict[str, Any]) 
 def test_a_body_that_is_no_json_is_refused(desk: Desk) -> None:
     assert refused(desk, "{not json") == (400, "malformed")
     assert refused(desk, []) == (400, "malformed")
+    assert refused(desk, "[" * 200_000) == (400, "malformed")
 
 
 def test_all_problems_are_told_at_once(desk: Desk) -> None:
@@ -164,6 +165,14 @@ def test_a_key_that_was_used_for_another_item_is_refused(desk: Desk) -> None:
     assert Judgment.objects.count() == 1
 
 
+def test_a_label_that_is_known_makes_no_other_item_done(desk: Desk) -> None:
+    body = one_label(desk)
+    following = desk.post("judgments/", body)["next"]
+
+    assert desk.post("judgments/", body_for(following, body["judgments"]))["code"] == "not-in-pool"
+    assert PoolItem.objects.get(pk=following["item"]).done_at is None
+
+
 def test_the_label_of_another_assessor_cannot_be_superseded(desk: Desk, second: Desk) -> None:
     item = desk.next()
     PoolItem.objects.update(leased_until=timezone.now())
@@ -181,6 +190,31 @@ def test_who_is_signed_out_is_told_to_sign_in(desk: Desk) -> None:
     desk.client.logout()
 
     assert refused(desk, body) == (403, "signed-out")
+
+
+@pytest.mark.parametrize("path", ["judgments/", "next/", "items/", "later/", "lease/"])
+def test_the_page_of_somebody_else_is_told_to_sign_in_and_gets_nothing(
+    scene: Scene, desk: Desk, second: Desk, path: str
+) -> None:
+    body, before = one_label(desk), list(PoolItem.objects.values_list("pk", "leased_to", "leased_until"))
+    # The browser is the first one's, and somebody else has signed in with it since.
+    desk.client = Client(headers={"X-Judging-User": str(scene.assessor.pk)})
+    desk.client.cookies = second.client.cookies
+
+    if path in ("next/", "items/"):
+        answer = desk.get(path if path == "next/" else f"items/{body['item']}/")
+    else:
+        answer = desk.post(path, body)
+
+    assert (desk.last.status_code, answer["code"]) == (403, "signed-out")
+    assert list(PoolItem.objects.values_list("pk", "leased_to", "leased_until")) == before
+    assert not Judgment.objects.exists()
+
+
+def test_the_page_of_who_is_signed_in_is_served(scene: Scene, desk: Desk) -> None:
+    desk.client.defaults["HTTP_X_JUDGING_USER"] = str(scene.assessor.pk)
+
+    assert desk.submit(desk.next(), 3)["done"] is True
 
 
 def test_a_request_from_another_site_is_refused(desk: Desk, assessor: User) -> None:

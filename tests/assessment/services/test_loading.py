@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from arqlab.core.models import AuditEvent, Lab, Membership, Topic
 from assessment.models import Qrel, QrelSet
 from assessment.selectors import qrels_frame, qrels_named, topic_judgments
+from tests.assessment.factories import assign, make_pool
 from tests.factories import UserFactory
 
 LAB = """
@@ -162,3 +163,22 @@ def test_system_failure_and_do_not_know_are_not_counted_as_judged(folder):
     load(folder)
 
     assert topic_judgments(QrelSet.objects.get(name="complete")) == {"A.301": (1, 1)}
+
+
+def test_a_topic_that_judging_needs_is_not_dropped_with_the_folders(folder):
+    load(folder)
+    first, second = Topic.objects.order_by("position")
+    assign(UserFactory(), second)
+    (folder / "lab.toml").write_text(LAB.partition("qrels")[0].replace("A tiny lab", "Another name"))
+    only = TOPICS.replace('<Topic number="A.302">', '<Topic number="A.303">')
+
+    (folder / "topics.xml").write_text(only)
+    with pytest.raises(CommandError, match=r"judging needs.*: A\.302\. Nothing was loaded\. Put them back"):
+        load(folder)
+    make_pool(first.task, {"A.301": ["10"]})
+    (folder / "topics.xml").write_text(only.replace("A.301", "A.304"))
+    with pytest.raises(CommandError, match=r": A\.301, A\.302\. Nothing"):
+        load(folder)
+
+    assert list(Topic.objects.order_by("position")) == [first, second]
+    assert Lab.objects.get().name == "A tiny lab"

@@ -15,13 +15,13 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Task, Topic
 from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
-from assessment.models import Pool, PoolInstance, PoolItem
+from assessment.models import Assignment, Pool, PoolInstance, PoolItem
 from assessment.selectors import PoolChoice, plan_pool, pool_file
 from assessment.services import close_pool, compute_pool, discard_pool, freeze_pool, open_pool, supplement_pool
 from collection.models import PostLink, VisualMap
 from collection.selectors import newest_map
 from submissions.models import Run
-from tests.assessment.factories import NOW, judge, make_pool
+from tests.assessment.factories import NOW, assign, judge, make_pool
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_qrels, make_run
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
@@ -264,6 +264,25 @@ def test_a_supplement_holds_only_what_no_pool_holds(run, task, team):
     assert AuditEvent.objects.get(verb="pool.supplement").detail["reason"] == "Late."
     with pytest.raises(UserError, match="nothing to judge"):
         supplement(task)
+
+
+def test_the_review_of_a_topic_ends_when_a_supplement_or_an_opened_pool_brings_more(run, task, team, assessor):
+    first, second = task.topics.order_by("position")
+    assign(assessor, first, second, reviewed_since=NOW)
+    freeze(task)
+    make_run(team, task, {"A.1": ["10", "50"]})
+    PoolItem.objects.update(done_at=NOW)
+    Assignment.objects.update(reviewed_since=NOW)
+
+    pool = supplement(task)
+    assert not Assignment.objects.get(topic=first).reviewed_since
+    assert Assignment.objects.get(topic=second).reviewed_since
+
+    close_pool(pool=pool, by=None, at=NOW)
+    Assignment.objects.update(reviewed_since=NOW)
+    open_pool(pool=pool, by=None)
+    assert not Assignment.objects.get(topic=first).reviewed_since
+    assert Assignment.objects.get(topic=second).reviewed_since
 
 
 def test_after_other_visual_ids_a_judged_instance_is_not_judged_again(formula_task, team):

@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from arqlab.core.models import AuditEvent
 from assessment.models import Assignment, Judgment, PoolItem
+from assessment.services import answer_ticket
 from tests.assessment.desk import Desk
-from tests.assessment.factories import assign, judge, make_pool
+from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
 from tests.factories import AssessorFactory, TopicFactory
 
 pytestmark = pytest.mark.django_db
@@ -34,9 +35,9 @@ def path(name: str = "list") -> str:
     return reverse(f"assessment:assignment-{name}", args=["arqmath-x", "task1"])
 
 
-def do(client, action: str, *topics: str, person: object = "") -> str:
+def do(client, action: str, *topics: str, person: object = "", **fields: str) -> str:
     """Press a button below the table, and give the page that follows."""
-    return client.post(path(), {"topics": topics, "person": person, "action": action}, follow=True).text
+    return client.post(path(), {"topics": topics, "person": person, "action": action} | fields, follow=True).text
 
 
 def open_ones() -> set[tuple[str, str]]:
@@ -100,7 +101,10 @@ def test_topics_are_taken_from_one_person_or_from_all(organizing, task, assessor
 
     do(organizing, "take", "A.1", person=bo.pk)
     assert ("A.1", assessor.username) in open_ones()
-    do(organizing, "take", "A.1", "A.2")
+    page = do(organizing, "take", "A.1", "A.2")
+    assert "Nobody was chosen. Choose whose assignments shall end, or tick" in page
+    assert open_ones() == {("A.1", assessor.username), ("A.2", assessor.username), ("A.2", "bo")}
+    do(organizing, "take", "A.1", "A.2", everybody="on")
     assert open_ones() == set()
 
 
@@ -150,11 +154,23 @@ def test_a_topic_of_which_all_is_judged_is_done_and_goes_through_review(organizi
     assert " Done " in row(do(organizing, "unreview", "A.2"), "A.2")
 
 
-def test_what_is_not_finished_cannot_be_in_review(organizing, task, assessor):
-    make_pool(task)
+@pytest.mark.parametrize("items", [{"A.1": ["10"], "A.2": ["12"]}, {}])
+def test_what_is_not_finished_or_has_no_items_cannot_be_in_review(organizing, task, assessor, items):
+    make_pool(task, items)
     assign(assessor, *task.topics.all())
 
     assert "Not so: A.1, A.2. Nothing was changed." in do(organizing, "review", "A.1", "A.2")
+
+
+def test_a_review_ends_when_an_item_waits_again(organizing, organizer, task, assessor):
+    make_pool(task, {"A.2": ["12"]})
+    assign(assessor, *task.topics.all())
+    ticket = raise_ticket(assessor, PoolItem.objects.get().instances.get())
+    do(organizing, "review", "A.2")
+    answer_ticket(ticket=ticket, answer="Again.", gives_back=True, at=NOW, by=organizer)
+    Desk(assessor, "A.2").submit(Desk(assessor, "A.2").next(), 2)
+
+    assert " Done " in row(organizing.get(path()).text, "A.2")
 
 
 def test_the_finish_is_forecast_from_the_last_week(organizing, task, assessor):
@@ -169,11 +185,49 @@ def test_the_finish_is_forecast_from_the_last_week(organizing, task, assessor):
     assert expected in row(organizing.get(path()).text, "A.1")
 
 
+def test_imported_labels_do_not_hasten_the_finish(organizing, task, assessor):
+    make_pool(task, {"A.1": [str(number) for number in range(40)]})
+    assign(assessor, task.topics.get(query_id="A.1"))
+    items, now = PoolItem.objects.all(), timezone.now()
+    for item in items[:20]:
+        judge(assessor, item.instances.get(), 1, judged_at=now, is_imported=True)
+    assert "finished about" not in organizing.get(path()).text
+    for item in items[20:30]:
+        judge(assessor, item.instances.get(), 1, judged_at=now - timedelta(days=2))
+    # Ten in the two days since the first are five a day; ten are left.
+    expected = (now + timedelta(days=2)).strftime("%-d %b %Y")
+
+    assert expected in row(organizing.get(path()).text, "A.1")
+
+
 def test_who_is_no_assessor_any_more_is_marked(organizing, task, lab, assessor):
     assign(assessor, *task.topics.all())
     lab.memberships.filter(user=assessor).delete()
 
     assert "no assessor any more" in organizing.get(path()).text
+
+
+def test_the_labels_of_who_has_neither_role_nor_topics_any_more_stay_in_the_grid(organizing, task, lab, assessor):
+    make_pool(task)
+    judge(assessor, PoolItem.objects.first().instances.get(), 3)
+    lab.memberships.filter(user=assessor).delete()
+
+    page = organizing.get(path()).text
+    assert f"{assessor.name} judged 1 and has the topic no longer" in page
+    assert "no assessor any more" in page
+    assert f'<option value="{assessor.pk}"' not in page
+
+
+def test_who_has_not_begun_a_shared_topic_is_told_apart_from_who_has(organizing, task, assessor, bo):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    assign(bo, task.topics.get(query_id="A.1"))
+    judge(assessor, PoolItem.objects.filter(topic__query_id="A.1").first().instances.get(), 3)
+
+    page = organizing.get(path()).text
+    assert f'title="{assessor.name}: in progress, 1 judged"' in page
+    assert f'title="{bo.name}: not begun, 0 judged"' in page
+    assert row(page, "A.1").startswith("A.1 In progress")
 
 
 @pytest.mark.parametrize("size", [1, 30])
@@ -222,10 +276,18 @@ def test_every_problem_of_a_file_is_told_by_its_line(organizing, task, bo):
     assert "3 problems" in page
     assert "the topic &#x27;A.9&#x27;" in page
     assert "the assessor &#x27;nobody&#x27;" in page
-    assert "What stands in these lines is left out." in page
+    assert "Nothing can be assigned by this file until none is left." in page
+    assert path("apply") not in page
 
 
-@pytest.mark.parametrize("pairs", ["", "[]x", '[["A.9", 1]]', '[["A.1", 999999]]', "[[{}, 1]]", "7"])
+def test_an_assignment_that_comes_twice_is_made_once(organizing, task, bo):
+    page = organizing.post(path("apply"), {"pairs": f'[["A.2",{bo.pk}],["A.2",{bo.pk}]]'}, follow=True).text
+
+    assert "1 assignment made." in page
+    assert open_ones() == {("A.2", "bo")}
+
+
+@pytest.mark.parametrize("pairs", ["[" * 200_000, "", "[]x", '[["A.9", 1]]', '[["A.1", 999999]]', "[[{}, 1]]", "7"])
 def test_a_preview_that_did_not_come_whole_changes_nothing(organizing, task, pairs):
     page = organizing.post(path("apply"), {"pairs": pairs}, follow=True).text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -76,6 +78,22 @@ def test_saving_makes_the_next_version_and_shows_what_changed(organizer, client_
     assert '<tr class="added">' in changes
     assert "&lt;p&gt;Three.&lt;/p&gt;" in changes
     assert AuditEvent.objects.filter(verb="guideline.write").count() == 2
+
+
+def test_who_was_overtaken_sees_what_differs_and_saves_again(organizer, client_of, task):
+    write_guideline(task=task, text="<p>Old.</p>\n<p>Theirs.</p>", at=NOW, by=None)
+    client = client_of(organizer)
+
+    page = client.post(EDIT, {"text": "<p>Old.</p>\r\n<p>Mine.</p>", "after": 0}).text
+    changes = page[page.index('id="changes"') : page.index("<form", page.index('id="changes"'))]
+    assert re.findall(r'<tr class="(added|removed)">.*?&lt;p&gt;(\w+)', changes, re.DOTALL) == [
+        ("removed", "Theirs"),
+        ("added", "Mine"),
+    ]
+    after = re.search(r'name="after" value="(\d+)"', page)[1]
+    again = client.post(EDIT, {"text": "<p>Old.</p>\r\n<p>Mine.</p>", "after": after}, follow=True).text
+
+    assert "Version 2 is what assessors go by now." in again
 
 
 @pytest.mark.parametrize(

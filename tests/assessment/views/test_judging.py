@@ -54,6 +54,16 @@ def test_what_the_page_comes_with_is_leased_to_the_assessor(client, assessor):
     assert PoolItem.objects.filter(leased_to=assessor).count() == 2
 
 
+def test_nothing_is_leased_to_who_only_looks_whether_the_page_is_there(client):
+    assert client.head(PAGE).status_code == 200
+    prefetched = client.get(PAGE, headers={"Sec-Purpose": "prefetch;prerender"})
+    assert (prefetched.status_code, "no-store" in prefetched.headers["Cache-Control"]) == (503, True)
+    item, api = PoolItem.objects.first(), "/api/labs/arqmath-x/tasks/task1/topics/A.1/judging/"
+    assert [client.head(f"{api}{path}").status_code for path in ("next/", f"items/{item.pk}/")] == [405, 405]
+
+    assert not PoolItem.objects.filter(leased_to__isnull=False).exists()
+
+
 def test_the_page_tells_the_pace_so_far(client, assessor):
     judge(assessor, instances()[0], 3)
 
@@ -178,9 +188,25 @@ def test_the_panel_of_the_judging_page_gets_the_list_without_its_frame(client, a
 def test_the_list_asks_the_database_no_more_often_for_more_judgments(client, assessor, django_assert_num_queries):
     judge(assessor, instances()[0], 3)
     path = f"{PAGE}judgments/"
-    with django_assert_num_queries(8):
+    assert "<math" in client.get(path).content.decode()  # its formulas are typeset and kept
+    with django_assert_num_queries(10):
         client.get(path)
     judge(assessor, instances()[1], 3)
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(10):
         client.get(path)
+
+
+def test_a_long_list_comes_in_pages_that_keep_what_was_chosen(client, task, assessor):
+    make_pool(task, {"A.1": [str(number) for number in range(500, 605)]})
+    for item in PoolItem.objects.filter(pool__number=2):
+        judge(assessor, item.instances.get(), 3)
+    path = f"{PAGE}judgments/"
+
+    first = client.get(f"{path}?label=3").content.decode()
+    assert f'href="{path}?label=3&amp;page=2"' in first
+    panel = client.get(f"{path}?label=3&page=2", headers={"HX-Request": "true"}).content.decode()
+
+    assert f'hx-get="{path}?label=3&amp;page=1"' in panel
+    shown = [re.findall(r'data-item="(\d+)"', text) for text in (first, panel)]
+    assert ([len(part) for part in shown], len({*shown[0], *shown[1]})) == ([100, 5], 105)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from arqlab.core.models import AuditEvent
 from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
 from tests.assessment.desk import Desk, label_for
-from tests.assessment.factories import NOW, assign, make_pool, raise_ticket
+from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
 
 pytestmark = pytest.mark.django_db
 HOSTILE = (
@@ -77,6 +77,20 @@ def test_what_the_assessor_saw_is_shown_safely_with_its_formulas(organizing, tic
         assert bad not in page, bad
 
 
+@pytest.mark.parametrize(
+    ("shown", "seen"),
+    [("&#0;&#x1;&#xFFFE;&#12;Line&#x2; 1", "\ufffdLine 1"), ("<html data-latex=x>", "&lt;html data-latex=x&gt;")],
+)
+def test_a_ticket_opens_whatever_was_sent_as_seen(organizing, task, assessor, shown, seen):
+    make_pool(task)
+    ticket = raise_ticket(assessor, PoolItem.objects.first().instances.get(), html=shown)
+
+    response = organizing.get(path(ticket))
+
+    assert response.status_code == 200
+    assert f'<div class="post">{seen}</div>' in response.text.replace("<p>", "").replace("</p>", "")
+
+
 def test_an_answer_is_stored_once_and_audited(organizing, ticket, organizer):
     assert "The ticket was answered" in answer(organizing, ticket)
     ticket.refresh_from_db()
@@ -85,6 +99,20 @@ def test_an_answer_is_stored_once_and_audited(organizing, ticket, organizer):
     assert AuditEvent.objects.get(verb="ticket.answer").detail == {"answer": "It shows now.", "gives_back": False}
     assert "answered this ticket meanwhile" in answer(organizing, ticket, "Another one.")
     assert Ticket.objects.get().answer == "It shows now."
+
+
+def test_the_words_of_an_answer_are_corrected_and_those_before_are_kept(organizing, ticket):
+    assert "Nobody has answered this ticket yet" in answer(organizing, ticket, "Too early.", corrects="yes")
+    answer(organizing, ticket, gives_back="on")
+    assert "It shows now.</textarea>" in organizing.get(path(ticket)).text
+
+    assert "The answer was corrected" in answer(organizing, ticket, "It shows tomorrow.", corrects="yes")
+    assert "Write an answer" in answer(organizing, ticket, " ", corrects="yes")
+    ticket.refresh_from_db()
+
+    assert (ticket.answer, ticket.judgment.is_current) == ("It shows tomorrow.", False)
+    event = AuditEvent.objects.get(verb="ticket.correct")
+    assert event.detail == {"before": "It shows now.", "answer": "It shows tomorrow."}
 
 
 @pytest.mark.parametrize("text", ["", " ", "x" * 10_001, "a\0b"])
@@ -110,9 +138,48 @@ def test_who_has_the_topic_now_gets_the_item_back(organizing, ticket, desk, lab,
     assert Desk(organizer).next()["item"] == ticket.judgment.instance.item_id
 
 
-def test_an_item_that_was_judged_since_is_not_given_back(organizing, ticket, desk):
-    item = desk.get(f"items/{ticket.judgment.instance.item_id}/")
-    desk.submit(item, 1, reason="It shows now.")
+def test_a_ticket_goes_with_the_label_that_replaces_its_own(organizing, ticket, desk):
+    again = desk.get(f"items/{ticket.judgment.instance.item_id}/")
+    desk.submit(again, 6, comment="Line 3 is empty, too.")
+
+    page = organizing.get(path()).text
+    assert "1 ticket:" in page
+    assert "Line 3 is empty, too." in page
+    answer(organizing, ticket, gives_back="on")
+    assert list(Judgment.objects.values_list("label", "is_current")) == [(5, False), (6, False)]
+    assert desk.get(f"items/{again['item']}/")["state"] == "waiting"
+
+
+def test_a_ticket_is_closed_when_its_assessor_judges_the_item_after_all(organizing, ticket, desk, client_of, assessor):
+    desk.submit(desk.get(f"items/{ticket.judgment.instance.item_id}/"), 1, reason="It shows now.")
+
+    assert "No open ticket" in organizing.get(path()).text
+    assert "The assessor has judged it since." in organizing.get(path(ticket)).text
+    home = client_of(assessor).get(reverse("assessment:judging-home", args=["arqmath-x"])).text
+    assert "Answers to your tickets" not in home
+
+
+def test_a_ticket_that_was_answered_stays_with_its_label_and_another_one_is_raised(organizing, ticket, desk):
+    again = desk.get(f"items/{ticket.judgment.instance.item_id}/")
+    answer(organizing, ticket)
+    desk.submit(again, 5, comment="It does not.")
+
+    tickets = Ticket.objects.order_by("pk").values_list("judgment__comment", "answer")
+    assert list(tickets) == [("Line 2 is empty <b>.", "It shows now."), ("It does not.", "")]
+
+
+def test_a_label_that_does_not_count_leaves_the_ticket_of_the_one_that_does(organizing, ticket, desk):
+    stale = desk.get(f"items/{ticket.judgment.instance.item_id}/")
+    stale["instances"][0]["judgment"] = None
+    desk.submit(stale, 2)
+
+    ticket.refresh_from_db()
+    assert (ticket.answered_at, ticket.judgment.label) == (None, 5)
+
+
+def test_an_item_that_was_judged_since_is_not_given_back(organizing, ticket):
+    Judgment.objects.update(is_current=False)  # an import of labels put its own there
+    judge(None, ticket.judgment.instance, 1, is_imported=True)
 
     assert "was judged again since" in answer(organizing, ticket, gives_back="on")
     assert Ticket.objects.get().answered_at is None

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from arqlab.core.models import AuditEvent
 from assessment.models import Judgment, PoolInstance, PoolItem
-from tests.assessment.factories import NOW, judge, make_pool, make_written_pool
+from tests.assessment.factories import NOW, judge, make_pool, make_written_pool, raise_ticket
 from tests.factories import TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +60,17 @@ def test_a_second_time_changes_nothing(bring, assessor):
     assert bring(text) == "Nothing to change.\n0 new, 0 changed, 2 as they were.\n"
     assert Judgment.objects.count() == 2
     assert AuditEvent.objects.filter(verb="judgments.import").count() == 1
+
+
+def test_an_open_ticket_is_closed_or_goes_with_the_label_that_replaces_its_own(bring, assessor):
+    closed, moved, other = (raise_ticket(assessor, instance(doc_id)) for doc_id in ("10", "11", "12"))
+    bring("A.1\t0\t10\t3\nA.1\t0\t11\t6\n")
+
+    for ticket in (closed, moved, other):
+        ticket.refresh_from_db()
+    assert closed.answer == "A label that was judged elsewhere was imported since."
+    assert (moved.answered_at, moved.judgment) == (None, instance("11").judgments.get(is_current=True))
+    assert (other.answered_at, other.judgment.is_current) == (None, True)
 
 
 def test_another_label_supersedes_the_one_before_which_is_kept(bring, assessor):
