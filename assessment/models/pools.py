@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.records import ItemKind
-from collection.models import Post, VisualMap
+from collection.models import VisualMap
 
 
 class Pool(models.Model):
@@ -35,6 +35,9 @@ class Pool(models.Model):
         blank=True,
         default=0,
         help_text="The formulas of the items up to this position are typeset; empty when all are.",
+    )
+    typeset_since = models.DateTimeField(
+        null=True, blank=True, help_text="When the posts were imported for which typesetting began again."
     )
 
     class Meta:
@@ -92,15 +95,14 @@ class PoolItem(models.Model):
 class PoolInstance(models.Model):
     """What gets one label: the post or written answer of an item, or one chosen instance of its formula.
 
-    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that it stands in (blank
-    for a written answer), `shown_post` that post where the collection holds it.
+    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that it stands in, blank
+    for a written answer. It is no key of a post: the collection may be loaded again, with more or corrected posts.
     """
 
     item = models.ForeignKey(PoolItem, models.CASCADE, related_name="instances", db_index=False)
     doc_id = models.CharField(max_length=300)
     position = models.PositiveSmallIntegerField(default=0, help_text="The order on the page.")
-    post_id = models.CharField(max_length=40, blank=True)
-    shown_post = models.ForeignKey(Post, models.SET_NULL, null=True, blank=True, related_name="+")
+    post_id = models.CharField(max_length=300, blank=True)
 
     class Meta:
         ordering = ["item_id", "position"]

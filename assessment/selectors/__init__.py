@@ -27,6 +27,7 @@ from assessment.selectors.items import (
     TopicPath,
     lock_next,
     moment,
+    posts_of,
     shown_item,
     submitted_item,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "pool_sizes",
     "poolable_runs",
     "pooled_instances",
+    "posts_of",
     "preset_of",
     "presets_for",
     "progress_of",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from arqlab.core.models import Lab
 from assessment.models import Judgment, PoolItem
 from assessment.selectors.judging import ASSIGNED
 from collection.models import Post
@@ -21,10 +22,15 @@ _SHOWN = f"""
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current
-        ), instance.shown_post_id, {", ".join(f"post.{name}" for name in _POST)}
+        ), post.id, {", ".join(f"post.{name}" for name in _POST)}
     FROM assessment_poolitem item
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
-    LEFT JOIN collection_post post ON post.id = instance.shown_post_id
+    LEFT JOIN collection_post post ON post.post_id = instance.post_id AND post.collection_id = (
+        SELECT searched.collection_id FROM core_topic topic
+        JOIN core_task task ON task.id = topic.task_id
+        JOIN collection_labcollection searched ON searched.lab_id = task.lab_id
+        WHERE topic.id = %(topic)s
+    )
 """  # noqa: S608  # our words
 _WAITING = f"""
     SELECT item.id FROM assessment_poolitem item
@@ -131,6 +137,13 @@ def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None
     parameters = {"item": item_id, "topic": topic_id, "user": user_id}
     found = _shown("item.id = %(item)s AND item.topic_id = %(topic)s", parameters)
     return found if found and found.instances else None
+
+
+def posts_of(lab: Lab, post_ids: Iterable[str]) -> dict[str, Post]:
+    """Give those of the posts that the lab's collection holds, by their ids."""
+    wanted = set(post_ids) - {""}  # a written answer stands in no post
+    found = Post.objects.filter(collection__labs=lab, post_id__in=wanted).order_by()
+    return {post.post_id: post for post in found}
 
 
 def moment(at: datetime) -> Any:

@@ -65,7 +65,7 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
 
 def judged_rows(topic: Topic, user: User, *, chosen: Mapping[str, str]) -> QuerySet[Judgment]:
     """Give an assessor's judgments of a topic that count, the newest first; `chosen` may name a label, `commented` or `changed`."""
-    found = own_judgments(topic.pk, user.pk).select_related("instance__shown_post", "supersedes").order_by("-judged_at")
+    found = own_judgments(topic.pk, user.pk).select_related("supersedes").order_by("-judged_at")
     label = chosen.get("label", "")
     wanted = Q(label=int(label)) if label in map(str, LABELS) else Q()
     if chosen.get("only") == "commented":

@@ -9,9 +9,12 @@ from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString
 
 from arqlab.core.html.posthtml import render_formula
+from arqlab.core.models import Lab
 from arqlab.ir.posttext import pieces, text_formulas
 from assessment.models import Judgment, PoolItem
+from assessment.selectors import posts_of
 from assessment.services.items import heading_of
+from collection.models import Post
 
 EXCERPT = 80  # characters, those of LaTeX too
 
@@ -25,14 +28,15 @@ class JudgedRow(NamedTuple):
     html: SafeString
 
 
-def judged_list(judgments: Iterable[Judgment]) -> list[JudgedRow]:
-    """Give judgments, read with instance, item and post, as rows of a list."""
-    return [_row(judgment) for judgment in judgments]
+def judged_list(judgments: Iterable[Judgment], *, lab: Lab) -> list[JudgedRow]:
+    """Give judgments of a lab, read with instance and item, as rows of a list."""
+    found = list(judgments)
+    posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
+    return [_row(judgment, posts.get(judgment.instance.post_id)) for judgment in found]
 
 
-def _row(judgment: Judgment) -> JudgedRow:
+def _row(judgment: Judgment, post: Post | None) -> JudgedRow:
     instance, item = judgment.instance, judgment.instance.item
-    post = instance.shown_post
     heading = heading_of(item, post, instance.post_id)
     if item.kind != PoolItem.Kind.VISUAL_IDS:
         return JudgedRow(judgment, item, heading, _beginning(post.safe_body if post else escape(item.text)))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 import polars as pl
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
-from django.db.models.expressions import RawSQL
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
@@ -30,8 +28,6 @@ from assessment.selectors.poolsources import (
     task_sources,
     written_answers,
 )
-from collection.models import Post
-from collection.selectors import collection_of
 
 
 @dataclass(frozen=True)
@@ -193,8 +189,9 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
 
 def _store(pool: Pool, computed: ComputedPool) -> None:
     """Insert the items, then their instances, which name the items by the keys that the database gave them."""
-    topics = Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk")
-    labels = _with_keys(computed.labels, "topic", "topic_id", topics)
+    topics = list(Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk"))
+    known = pl.DataFrame(topics, schema={"topic": pl.String, "topic_id": pl.Int64}, orient="row")
+    labels = computed.labels.join(known, on="topic", maintain_order="left")
     items = labels.unique(["topic", "position"], keep="first", maintain_order=True)
     texts = [computed.texts.get(key, "") for key in items.select("topic", "item").iter_rows()]
     columns = ("pool_id", "topic_id", "kind", "item", "position", "text")
@@ -205,23 +202,5 @@ def _store(pool: Pool, computed: ComputedPool) -> None:
     keys = list(pool.items.order_by("pk").values_list("pk", flat=True))
     items = items.select("topic", "position", item_id=pl.Series(keys, dtype=pl.Int64))
     labels = labels.join(items, on=["topic", "position"], maintain_order="left")
-    labels = _with_keys(labels, "post_id", "shown_post_id", _known_posts(pool.task, labels["post_id"]))
     instances = labels.with_columns(position=pl.col("instance") - 1)
-    insert_rows(PoolInstance, instances.select("item_id", "doc_id", "position", "post_id", "shown_post_id"))
-
-
-def _with_keys(rows: pl.DataFrame, name: str, column: str, keys: Iterable[tuple[str, int]]) -> pl.DataFrame:
-    """Add the column of the keys that the database has for the names; empty where it has none."""
-    known = pl.DataFrame(list(keys), schema={name: pl.String, column: pl.Int64}, orient="row")
-    return rows.join(known, on=name, how="left", maintain_order="left")
-
-
-def _known_posts(task: Task, post_ids: pl.Series) -> Iterable[tuple[str, int]]:
-    """Give the ids and keys of those posts that the lab's collection holds."""
-    collection = collection_of(task.lab)
-    if collection is None:
-        return ()
-    # One text of all ids: as so many parameters they take Django and the database longer than to find the posts.
-    elements = "json_array_elements_text(%s)" if connection.vendor == "postgresql" else "value FROM json_each(%s)"
-    ids = RawSQL(f"SELECT {elements}", [json.dumps(post_ids.unique().to_list())])  # noqa: S611  # our words
-    return Post.objects.filter(collection=collection, post_id__in=ids).order_by().values_list("post_id", "pk")
+    insert_rows(PoolInstance, instances.select("item_id", "doc_id", "position", "post_id"))

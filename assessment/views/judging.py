@@ -99,7 +99,7 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
         "chosen": chosen,
         "work": selectors.work_on(topic, user),
         "kept": KEPT.items(),
-        "judgments": services.judged_list(selectors.judged_rows(topic, user, chosen=chosen)),
+        "judgments": services.judged_list(selectors.judged_rows(topic, user, chosen=chosen), lab=topic.task.lab),
         "is_panel": is_panel,
     }
     response = render(request, f"assessment/{'_judgments' if is_panel else 'judgment_list'}.html", context)

@@ -85,14 +85,6 @@ def test_positions_count_from_one_in_each_topic(run, task):
     assert sorted(pool.items.values_list("topic__query_id", "position")) == [("A.1", 1), ("A.1", 2), ("A.2", 1)]
 
 
-def test_a_post_that_the_collection_holds_is_at_hand(run, task, tmp_path):
-    load_small(task.lab, tmp_path)
-    pool = freeze(task)
-
-    shown = PoolInstance.objects.filter(item__pool=pool).values_list("doc_id", "shown_post__post_id")
-    assert set(shown) == {("10", "10"), ("11", "11"), ("99", None)}
-
-
 def test_a_preset_that_was_not_changed_is_named(run, task):
     assert freeze(task, PoolChoice(task.protocol.pool, 1)).preset == "arqmath-3"
 
