@@ -34,7 +34,9 @@ def _begin_again() -> None:
     done = Import.objects.filter(kind=Import.Kind.POSTS, collection__labs=OuterRef("task__lab"))
     newest = Subquery(done.order_by("-finished_at").exclude(finished_at=None).values("finished_at")[:1])
     since = Coalesce("typeset_since", "frozen_at")
-    Pool.objects.annotate(newest=newest).filter(newest__gt=since).update(typeset_through=0, typeset_since=newest)
+    late = Pool.objects.annotate(newest=newest).filter(newest__gt=since)
+    for pk, imported_at in late.values_list("pk", "newest"):
+        Pool.objects.filter(pk=pk).update(typeset_through=0, typeset_since=imported_at)
 
 
 def _typeset_next(pool: Pool, end: float) -> bool:

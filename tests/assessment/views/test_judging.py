@@ -178,9 +178,9 @@ def test_the_panel_of_the_judging_page_gets_the_list_without_its_frame(client, a
 def test_the_list_asks_the_database_no_more_often_for_more_judgments(client, assessor, django_assert_num_queries):
     judge(assessor, instances()[0], 3)
     path = f"{PAGE}judgments/"
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(path)
     judge(assessor, instances()[1], 3)
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(path)
