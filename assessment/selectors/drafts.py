@@ -11,7 +11,9 @@ from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 from arqlab.core.models import Task
 from arqlab.ir.judged import JUDGED_SCHEMA, JudgedTopic, Level, item_kind, judged_topics, make_qrels
 from arqlab.ir.records import ItemKind, TaskKind
+from arqlab.ir.visual import as_formulas
 from assessment.models import PoolInstance, PoolItem
+from collection.selectors import collection_of, newest_map, visual_ids_among
 
 # A tuple of any strings: the type checker does not know `current`, which `with_current` adds.
 _FIELDS: tuple[str, ...] = ("item__topic__query_id", "item__item", "doc_id", "current__label")
@@ -60,12 +62,17 @@ def items_at(task: Task, level: Level) -> ItemKind:
 
 
 def draft_of(task: Task) -> Draft:
-    """Give the draft of a task's qrels, in at most four queries however much was judged.
+    """Give the draft of a task's qrels, in at most six queries however much was judged.
+
+    Which formula an instance shows is said by the newest visual ids, as for the runs that are scored against the qrels;
+    what the pool was frozen with may have been merged or split since. Without a collection the pool says it.
 
     Written answers that were mixed into the pools of the lab's answer retrieval come from there. Their topics are then
     dropped with those of that task, whatever the answers are worth: Task 3 has the topics of Task 1 (004 §6).
     """
     judged = _judged(qrel_instances(task))
+    if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
+        judged = _by_newest_ids(task, judged)
     topics = judged_topics(judged, relevant_from=task.protocol.relevant_from)
     if task.kind == Task.Kind.WRITTEN_ANSWERS and (host := _host(task)) is not None:
         reasons = {one.topic: one.reason for one in draft_of(host).topics}
@@ -99,6 +106,17 @@ def _judged(instances: QuerySet[PoolInstance]) -> pl.DataFrame:
     # By columns: polars infers nothing, and 40,000 rows take a tenth of a second.
     columns = zip(*rows, strict=True) if rows else ((), (), (), ())
     return pl.DataFrame(dict(zip(JUDGED_SCHEMA, columns, strict=True)), schema=JUDGED_SCHEMA)
+
+
+def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
+    """Give the judged instances with their formulas by the newest visual ids; one without is its own formula."""
+    collection = collection_of(task.lab)
+    newest = newest_map(collection) if collection else None
+    others = task.pools.exclude(visual_map=newest, settings__visually_distinct=True)
+    if newest and not others.exists():
+        return judged  # the pools have them: the columns of millions of formulas are left alone
+    ids = visual_ids_among(task.lab, judged["doc_id"])
+    return judged if ids is None else as_formulas(judged, ids)
 
 
 def _host(task: Task) -> Task | None:
