@@ -24,4 +24,14 @@ class Migration(migrations.Migration):
             name='post_id',
             field=models.CharField(blank=True, max_length=300),
         ),
+        migrations.AlterField(
+            model_name='judgment',
+            name='label',
+            field=models.SmallIntegerField(),
+        ),
+        migrations.AlterField(
+            model_name='qrelset',
+            name='sha256',
+            field=models.CharField(help_text='Of the file of the version (arqlab.ir.qrelfile.write_qrels).', max_length=64),
+        ),
     ]

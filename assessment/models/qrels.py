@@ -18,9 +18,7 @@ class QrelSet(models.Model):
     relevant_from = models.SmallIntegerField(
         help_text="The lowest label that counts as relevant where measures are binary."
     )
-    sha256 = models.CharField(
-        max_length=64, help_text="Of the file it was read from, or of the qrels as they were frozen."
-    )
+    sha256 = models.CharField(max_length=64, help_text="Of the file of the version (arqlab.ir.qrelfile.write_qrels).")
     is_complete = models.BooleanField(default=False, help_text="5 and 6 are in it: what was shown and not judged.")
     dropped = models.JSONField(
         default=list, blank=True, help_text="Topics that were left out: topic, relevant, reason (protocol §6)."
