@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from assessment.models import Judgment, PoolItem
+from assessment.models import PoolItem
 
 HAVE = OpenApiParameter("have", description="Ids of the items that the page has at hand, with commas between.")
 
@@ -42,11 +42,14 @@ REFUSALS = {
 }
 
 
+LABEL: dict[str, Any] = {"min_value": 0, "max_value": 6, "help_text": "One of the task's labels, or 5 or 6."}
+
+
 class OwnJudgmentSerializer(serializers.Serializer[Any]):
     """A judgment of the assessor's that counts."""
 
     judgment = serializers.IntegerField()
-    label = serializers.ChoiceField(choices=Judgment.Label.choices)  # type: ignore[assignment]  # not the field's label
+    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     comment = serializers.CharField()
     judged_at = serializers.DateTimeField()
 
@@ -111,7 +114,7 @@ class LabelSerializer(serializers.Serializer[Any]):
     """A label for an instance."""
 
     instance = serializers.IntegerField()
-    label = serializers.ChoiceField(choices=Judgment.Label.choices)  # type: ignore[assignment]  # not the field's label
+    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     key = serializers.UUIDField(help_text="Made once for each label: sent twice, it is stored once.")
     comment = serializers.CharField(required=False, max_length=10_000)
     reason = serializers.CharField(required=False, max_length=10_000, help_text="Why the label before was changed.")
@@ -135,7 +138,7 @@ class SavedLabelSerializer(serializers.Serializer[Any]):
     instance = serializers.IntegerField()
     judgment = serializers.IntegerField()
     key = serializers.UUIDField()
-    label = serializers.ChoiceField(choices=Judgment.Label.choices)  # type: ignore[assignment]  # not the field's label
+    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     counts = serializers.BooleanField(help_text="False where the instance was judged meanwhile.")
     message = serializers.CharField()
     judged_at = serializers.DateTimeField()

@@ -3,13 +3,14 @@ and compile them anew each time takes Django longer than everything else that a 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import connection
 
-from arqlab.core.models import Lab
+from arqlab.core.models import Lab, Task
 from assessment.models import Judgment, PoolItem
 from assessment.selectors.judging import ASSIGNED
 from collection.models import Post
@@ -42,9 +43,11 @@ _SUBMITTED = f"""
         pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED}), (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %s
-        )
+        ), lab.protocol, task.kind, task.overrides
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
+    JOIN core_task task ON task.id = pool.task_id
+    JOIN core_lab lab ON lab.id = task.lab_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
     WHERE item.id = %s
@@ -67,7 +70,8 @@ class Current(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """An item that labels came for: its state, what counts for each of its instances, and the id of the instructions."""
+    """An item that labels came for: its state, what counts for each of its instances, the id of the instructions, and the
+    lowest and highest label of its task."""
 
     topic_id: int
     is_done: bool
@@ -75,6 +79,7 @@ class Submitted(NamedTuple):
     is_assigned: bool
     guideline_id: int | None
     current: Mapping[int, Current | None]
+    scale: tuple[int, int]
 
 
 class ShownInstance(NamedTuple):
@@ -109,9 +114,10 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = cursor.fetchall()
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id = rows[0][3:]
+    topic_id, is_done, is_closed, is_assigned, guideline_id, preset, kind, overrides = rows[0][3:]
+    scale = Task(lab=Lab(protocol=preset), kind=kind, overrides=json.loads(overrides)).protocol.labels
     current = {row[0]: Current(row[1], row[2]) if row[1] else None for row in rows}
-    return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current)
+    return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current, scale)
 
 
 def lock_next(topic_id: int, *, user_id: int, have: Collection[int], at: datetime) -> ShownItem | None:
