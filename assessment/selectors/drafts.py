@@ -74,7 +74,7 @@ def draft_of(task: Task) -> Draft:
     if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
         judged = _by_newest_ids(task, judged)
     topics = judged_topics(judged, relevant_from=task.protocol.relevant_from)
-    if task.kind == Task.Kind.WRITTEN_ANSWERS and (host := _host(task)) is not None:
+    if host := host_of(task):
         reasons = {one.topic: one.reason for one in draft_of(host).topics}
         topics = [replace(one, reason=_hosts_reason(host, reasons.get(one.topic, ""))) for one in topics]
     return Draft(task, judged, topics)
@@ -82,7 +82,7 @@ def draft_of(task: Task) -> Draft:
 
 def pooled_instances(task: Task) -> QuerySet[PoolInstance]:
     """Give what of a task gets labels: all that its pools hold, or its written answers in another task's pools."""
-    if task.kind == Task.Kind.WRITTEN_ANSWERS and (host := _host(task)) is not None:
+    if host := host_of(task):
         own = task.topics.values("query_id")
         mixed = PoolInstance.objects.filter(item__pool__task=host, item__kind=PoolItem.Kind.ANSWERS)
         return mixed.filter(item__topic__query_id__in=own)
@@ -119,11 +119,19 @@ def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
     return judged if ids is None else as_formulas(judged, ids)
 
 
-def _host(task: Task) -> Task | None:
-    """Give the task of the lab into whose pools written answers were mixed."""
+def host_of(task: Task) -> Task | None:
+    """Give the task of the lab into whose pools the written answers of a task were mixed; None for other tasks."""
+    if task.kind != Task.Kind.WRITTEN_ANSWERS:
+        return None
     mixed = PoolItem.objects.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)
     tasks = Task.objects.select_related("lab").filter(lab=task.lab_id, kind=Task.Kind.ANSWERS)
     return tasks.filter(Exists(mixed)).order_by("position", "pk").first()
+
+
+def own_pools_task(task: Task) -> Task | None:
+    """Give the task of a task's lab whose written answers have a pool of their own, which Task 1's must not hold too."""
+    written = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.WRITTEN_ANSWERS, pools__isnull=False)
+    return written.order_by("position", "pk").first()
 
 
 def _hosts_reason(host: Task, reason: str) -> str:

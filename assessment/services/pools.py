@@ -17,8 +17,10 @@ from arqlab.core.models import Task, Topic, User
 from arqlab.core.services import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling import make_pool, write_pool
+from arqlab.ir.poolrules import impossible
 from arqlab.ir.records import TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.selectors.drafts import host_of, own_pools_task
 from assessment.selectors.pools import pooled_runs, preset_of
 from assessment.selectors.poolsources import (
     POOL_KINDS,
@@ -28,6 +30,9 @@ from assessment.selectors.poolsources import (
     task_sources,
     written_answers,
 )
+
+LONGEST_ID = 300
+"""Characters of an id that the tables of pools take."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +61,10 @@ class ComputedPool:
 def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
     """Compute what a pool of the task would be now; where it has pools, what a supplement to them would be.
 
-    Raises `UserError` where the protocol has no pool, or two runs bring one written answer with different texts.
+    Raises `UserError` as `require_possible` does, and where two runs bring one written answer with different texts, or a
+    run an id that is too long.
     """
-    if choice.protocol.method == "none":
-        raise UserError(
-            "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
-            code="no-pool",
-        )
+    require_possible(task, choice)
     sources = task_sources(task, choice)
     texts = written_answers(sources)
     kind = POOL_KINDS[TaskKind(task.kind)]
@@ -70,7 +72,43 @@ def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
     # A folder that was loaded again may have taken topics away that older runs answer.
     known = Topic.objects.filter(task=task).values_list("query_id", flat=True)
     labels = labels.filter(pl.col("topic").is_in(list(known)))
+    _require_storable(labels)
     return ComputedPool(labels, sha256(write_pool(labels)).hexdigest(), sources, texts)
+
+
+def require_possible(task: Task, choice: PoolChoice) -> None:
+    """Raise `UserError` where a pool of the task cannot be made so.
+
+    A written answer is judged in one place: in the pool of Task 3, or mixed into that of Task 1.
+    """
+    if choice.protocol.method == "none":
+        raise UserError(
+            "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
+            code="no-pool",
+        )
+    if refused := list(impossible(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)):
+        raise UserError(" ".join(refused), code="impossible-pool")
+    if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
+        raise UserError(
+            f"The written answers of {own.name} are judged in a pool of that task. Do not mix them into this one, or "
+            "discard that pool while it has no judgment.",
+            code="own-pool",
+        )
+    if host := host_of(task):
+        raise UserError(
+            f"The written answers are judged in the pool of {host.name}. Make a supplement to that pool for those that "
+            "came late.",
+            code="mixed-pool",
+        )
+
+
+def _require_storable(labels: pl.DataFrame) -> None:
+    ids = pl.any_horizontal(pl.col("item", "doc_id", "post_id").str.len_chars() > LONGEST_ID)
+    for topic, doc_id in labels.filter(ids).select("topic", "doc_id").head(1).iter_rows():
+        raise UserError(
+            f"An id of topic {topic} has more than {LONGEST_ID} characters: {doc_id[:60]}… Withdraw the run that names it.",
+            code="long-id",
+        )
 
 
 def freeze_pool(*, task: Task, choice: PoolChoice, by: User | None, at: datetime, expected: str = "") -> Pool:

@@ -144,6 +144,28 @@ def test_written_answers_have_a_pool_of_their_own_too(lab, team):
     assert instances_of(pool) == {("gpt:A.1", "gpt:A.1", "")}
 
 
+def test_written_answers_are_judged_in_one_place_only(run, task, team):
+    third = WrittenTaskFactory(lab=task.lab, slug="task3")
+    TopicFactory(task=third, query_id="A.1")
+    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
+    mixed = PoolChoice(PoolProtocol(primary=1, alternate=1, holds_written_answers=True), 1)
+
+    own = freeze(third, PoolChoice(third.protocol.pool, 1))
+    with pytest.raises(UserError, match="are judged in a pool of that task"):
+        freeze(task, mixed)
+    discard_pool(pool=own, by=None)
+    freeze(task, mixed)
+    with pytest.raises(UserError, match=f"are judged in the pool of {task.name}"):
+        freeze(third, PoolChoice(third.protocol.pool, 1))
+
+
+def test_an_id_that_the_pool_cannot_hold_is_refused(task, team):
+    make_run(team, task, {"A.1": ["10", "x" * 301]})
+
+    with pytest.raises(UserError, match=r"topic A\.1 has more than 300 characters: xxx"):
+        freeze(task)
+
+
 @pytest.mark.parametrize(("other", "is_refused"), [("Because not.", True), ("Because.", False)])
 def test_two_runs_must_not_bring_one_answer_with_different_texts(task, team, other_team, other, is_refused):
     third = WrittenTaskFactory(lab=task.lab)
