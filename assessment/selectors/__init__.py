@@ -33,11 +33,11 @@ from assessment.selectors.items import (
 )
 from assessment.selectors.judging import assigned_topics, is_judged_by, own_judgments, progress_of
 from assessment.selectors.ownwork import OwnWork, TaskJudging, own_work, task_judging
+from assessment.selectors.poolnews import pool_news
 from assessment.selectors.poolplans import PoolPlan, plan_pool
 from assessment.selectors.pools import (
     can_be_discarded,
     pool_file,
-    pool_news,
     pool_numbered,
     pool_sizes,
     preset_of,

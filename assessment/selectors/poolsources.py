@@ -17,7 +17,7 @@ from arqlab.ir.protocols import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.scoring import NOT_JUDGMENTS
 from arqlab.ir.topicthreads import threads_of
-from assessment.models import Judgment, PoolInstance
+from assessment.models import Judgment, Pool, PoolInstance
 from assessment.selectors.qrels import qrels_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors import collection_of, newest_map, scan_columns
@@ -31,6 +31,8 @@ POOL_KINDS = {
     TaskKind.WRITTEN_ANSWERS: ItemKind.ANSWERS,
 }
 """What the assessors of a task get of its runs."""
+WRITTEN = "written"
+"""As what `Pool.runs` names a run of Task 3 whose answers are mixed into Task 1's pool."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,12 @@ class TaskSources:
     left_out: tuple[tuple[Run, str], ...]
     written: tuple[Run, ...]
     visual_map: VisualMap | None
+
+
+def choice_of(pool: Pool) -> PoolChoice:
+    """Give what was chosen of a pool when it was frozen."""
+    kinds = {run["run"]: run["kind"] for run in pool.runs if run["kind"] != WRITTEN}
+    return PoolChoice(PoolProtocol(**pool.settings), pool.seed, kinds)
 
 
 def valid_runs(task: Task) -> list[Run]:
