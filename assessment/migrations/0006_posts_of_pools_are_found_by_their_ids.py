@@ -19,6 +19,11 @@ class Migration(migrations.Migration):
             name='typeset_since',
             field=models.DateTimeField(blank=True, help_text='When the posts were imported for which typesetting began again.', null=True),
         ),
+        migrations.AddField(
+            model_name='pool',
+            name='inputs',
+            field=models.JSONField(default=dict, help_text='The order of the runs; hashes of the collection and of the posts relevant in Task 1.'),
+        ),
         migrations.AlterField(
             model_name='poolinstance',
             name='post_id',

@@ -13,8 +13,8 @@ from collection.models import VisualMap
 class Pool(models.Model):
     """The items of a task that are judged, as they were frozen (protocol §5).
 
-    `settings`, `seed` and `runs` (each with its name, how deep it was pooled, and the hash of its index) are what the
-    pool was made of: the same inputs give the same pool, byte for byte, and `sha256` is the hash of these bytes
+    `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, how deep it was pooled, and the hash of its
+    index) are what the pool was made of: the same inputs give the same pool, byte for byte, and `sha256` is the hash of these bytes
     (`arqlab.ir.pooling.write_pool`). A late run or another visual map makes a supplement.
     """
 
@@ -24,6 +24,9 @@ class Pool(models.Model):
     preset = models.SlugField(max_length=40, blank=True)
     settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.PoolProtocol.")
     seed = models.BigIntegerField()
+    inputs = models.JSONField(
+        default=dict, help_text="The order of the runs; hashes of the collection and of the posts relevant in Task 1."
+    )
     runs = models.JSONField(help_text="The runs that were pooled: name, kind, depth, sha256 of the index.")
     visual_map = models.ForeignKey(VisualMap, models.PROTECT, null=True, blank=True, related_name="pools")
     sha256 = models.CharField(max_length=64)

@@ -26,6 +26,7 @@ from assessment.selectors.poolsources import (
     POOL_KINDS,
     PoolChoice,
     TaskSources,
+    inputs_of,
     kernel_sources,
     task_sources,
     written_answers,
@@ -39,13 +40,14 @@ LONGEST_ID = 300
 class ComputedPool:
     """A pool before it is frozen: its labels (`arqlab.ir.pooling.make_pool`), its hash, and what it was made of.
 
-    `texts` has the written answers by topic and item.
+    `texts` has the written answers by topic and item, `inputs` is for `Pool.inputs`.
     """
 
     labels: pl.DataFrame
     sha256: str
     sources: TaskSources
     texts: Mapping[tuple[str, str], str]
+    inputs: Mapping[str, str]
 
     @property
     def items(self) -> int:
@@ -68,12 +70,11 @@ def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
     sources = task_sources(task, choice)
     texts = written_answers(sources)
     kind = POOL_KINDS[TaskKind(task.kind)]
-    labels = make_pool(kernel_sources(sources, texts), choice.protocol, kind=kind, seed=choice.seed)
-    # A folder that was loaded again may have taken topics away that older runs answer.
-    known = Topic.objects.filter(task=task).values_list("query_id", flat=True)
-    labels = labels.filter(pl.col("topic").is_in(list(known)))
+    kernel = kernel_sources(sources, texts)
+    labels = make_pool(kernel, choice.protocol, kind=kind, seed=choice.seed)
     _require_storable(labels)
-    return ComputedPool(labels, sha256(write_pool(labels)).hexdigest(), sources, texts)
+    digest = sha256(write_pool(labels)).hexdigest()
+    return ComputedPool(labels, digest, sources, texts, inputs_of(sources, kernel))
 
 
 def require_possible(task: Task, choice: PoolChoice) -> None:
@@ -156,6 +157,8 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
     later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():
         raise UserError("A supplement was made to this pool. Discard the supplement first.", code="has-supplement")
+    # Who labels an item at this moment has it locked: we see the label then, or they find the item gone.
+    list(PoolItem.objects.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
     if Judgment.objects.filter(instance__item__pool=pool).exists():
         raise UserError(
             "This pool has judgments, so it stays. Close it if nobody is to judge it any more.", code="pool-judged"
@@ -205,6 +208,7 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
             preset=preset_of(task, choice.protocol),
             settings=asdict(choice.protocol),
             seed=choice.seed,
+            inputs=computed.inputs,
             runs=pooled_runs(computed.sources),
             visual_map=computed.sources.visual_map,
             sha256=computed.sha256,

@@ -75,6 +75,7 @@ def test_a_pool_keeps_what_it_was_made_of(run, task, organizer):
         digest = sha256(file.read()).hexdigest()
     named = {"run": run.pk, "team": "Alpha", "tag": run.tag, "kind": "alternate", "depth": 2, "sha256": digest}
     assert pool.runs == [named]
+    assert pool.inputs == {"order": "score"}
     event = AuditEvent.objects.get(verb="pool.freeze")
     assert (event.actor, event.detail["items"], event.detail["sha256"]) == (organizer, 3, pool.sha256)
 
@@ -228,6 +229,8 @@ def test_formulas_in_posts_judged_relevant_in_task_1_go_deeper(formula_task, tas
     pool = freeze(formula_task, PoolChoice(replace(FORMULAS.protocol, extra_depth=1000), 1))
 
     found = {doc_id for _, doc_id, _ in instances_of(pool)}
+    assert sorted(pool.inputs) == ["collection", "order", "relevant"]
+    assert pool.inputs["collection"] == pool.visual_map.collection.source_sha256
     assert found == ({"4242"} if judged == "nothing" else {"4242", "8"})
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from arqlab.core.models import Task, User
+from arqlab.core.models import Task, Topic, User
 from assessment.models import Pool
 from tests.assessment.factories import make_pool
 from tests.evaluation.factories import make_run
@@ -59,6 +59,16 @@ def test_the_numbers_follow_the_settings(browser, task, runs):
     assert (plan.items, page.context["plan_cost"].hours, page.context["plan_cost"].money) == (4, 0.04, 0.4)
     assert [(row.items, row.alone) for row in plan.runs] == [(1, 1), (3, 3)]
     assert "down to rank 1," in page.content.decode()
+
+
+def test_topics_that_are_gone_are_not_planned(browser, task, runs, team):
+    Topic.objects.filter(task=task, query_id="A.2").delete()
+
+    page = browser.get(at(task, "plan"), filled(primary=3))
+
+    assert [topic.query_id for topic in page.context["plan"].topics] == ["A.1"]
+    assert (page.context["plan"].items, page.context["plan_cost"].hours) == (3, 0.03)
+    assert page.context["plan"].runs[1].items == 3
 
 
 def test_a_baseline_is_pooled_as_it_is_said_here(browser, task, runs):
