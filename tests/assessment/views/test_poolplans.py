@@ -52,6 +52,15 @@ def test_a_preset_fills_the_settings_in(browser, task, runs):
     assert [page.context["form"][name].value() for name in ("primary", "alternate", "manual")] == [45, 15, 45]
 
 
+def test_a_preset_leaves_the_seed_and_the_costs_as_they_are(browser, task, runs):
+    page = browser.get(at(task, "plan"), filled(primary=3, seed=11, wage=12) | {"preset": "arqmath-2"})
+
+    form, cost = page.context["form"], page.context["cost_form"]
+    assert [form[name].value() for name in ("primary", "seed")] == [45, "11"]
+    assert [cost[name].value() for name in ("seconds", "wage")] == ["36", "12"]
+    assert "?preset=arqmath-1&amp;seed=11&amp;seconds=36&amp;wage=12" in page.content.decode()
+
+
 def test_the_numbers_follow_the_settings(browser, task, runs):
     page = browser.get(at(task, "plan"), filled(**{f"run_{runs.pk}": "baseline-alternate"}))
 
