@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from arqlab.core.models import Task, User
 
@@ -25,7 +26,7 @@ class QrelSet(models.Model):
     )
     made_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     is_current = models.BooleanField(default=False, help_text="The version that boards show unless told otherwise.")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["task", "version"]

@@ -1,4 +1,4 @@
-"""What is read about qrels, and about judgments that other visual ids touch."""
+"""What is read of pools and their plans, of judging and assignments, of tickets, of qrels and their drafts."""
 
 from assessment.selectors.assignments import (
     AssignmentGrid,

@@ -111,7 +111,9 @@ def _judged(instances: QuerySet[PoolInstance]) -> pl.DataFrame:
 def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
     """Give the judged instances with their formulas by the newest visual ids; one without is its own formula."""
     collection = collection_of(task.lab)
-    newest = newest_map(collection) if collection else None
+    if collection is None:
+        return judged
+    newest = newest_map(collection)
     others = task.pools.exclude(visual_map=newest, settings__visually_distinct=True)
     if newest and not others.exists():
         return judged  # the pools have them: the columns of millions of formulas are left alone

@@ -31,7 +31,7 @@ def pool(task, assessor) -> None:
 
 
 def freeze(task, name="v1", level=Level.INSTANCES, *, complete=False, by=None) -> QrelSet:
-    return freeze_qrels(task=task, name=name, level=level, complete=complete, by=by)
+    return freeze_qrels(task=task, name=name, level=level, complete=complete, by=by, at=NOW)
 
 
 def test_a_version_says_what_it_holds_who_made_it_and_what_it_leaves_out(task, organizer):
@@ -40,7 +40,7 @@ def test_a_version_says_what_it_holds_who_made_it_and_what_it_leaves_out(task, o
     made.refresh_from_db()
     assert qrels_frame(made).rows() == [("A.1", "10", 3), ("A.1", "11", 2)]
     assert (made.version, made.items, made.relevant_from, made.is_complete) == (1, "posts", 2, False)
-    assert made.made_by == organizer
+    assert (made.made_by, made.created_at) == (organizer, NOW)
     assert made.dropped == [{"topic": "A.2", "relevant": 0, "reason": "Nothing of it is judged."}]
     assert made.sha256 == hashlib.sha256(write_qrels(qrels_frame(made))).hexdigest()
     assert AuditEvent.objects.get(verb="qrels.freeze").detail["lines"] == 2

@@ -30,7 +30,7 @@ try:
 except UserError as refused:
     print(json.dumps(refused.code))
 """
-FREEZE = 'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None)'
+FREEZE = 'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None, at=timezone.now())'
 IMPORT = 'import_judgments(task=task, data=b"A.1 0 10 {label}\\n", path="a", at=timezone.now(), by=None)'
 DISCARD = "discard_pool(pool=Pool.objects.get(), by=None)"
 UNJUDGED = "from assessment.models import *\nJudgment.objects.all().delete()\nprint(0)"

@@ -7,7 +7,7 @@ import pytest
 from arqlab.ir.judged import Level
 from assessment.models import PoolInstance, QrelSet
 from assessment.services import freeze_qrels
-from tests.assessment.factories import judge, make_formula_pool, make_pool
+from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory, TopicFactory
 
@@ -109,7 +109,7 @@ def test_the_list_takes_as_many_queries_for_three_versions_as_for_one(
     browser, judged, task, organizer, django_assert_max_num_queries
 ):
     for name in "abc":
-        freeze_qrels(task=task, name=name, level=Level.INSTANCES, complete=False, by=organizer)
+        freeze_qrels(task=task, name=name, level=Level.INSTANCES, complete=False, by=organizer, at=NOW)
 
     with django_assert_max_num_queries(9):
         browser.get(LIST)
