@@ -123,7 +123,7 @@ def make_judged() -> None:
     Judgment.objects.bulk_create(
         Judgment(**row(one, at, 1), supersedes=first[at]) for at, one in enumerate(judged) if at % 10 == 0
     )
-    freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=None)
+    freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=None, at=NOW)
 
 
 def row(instance: object, at: int, time_round: int) -> dict[str, object]:

@@ -237,7 +237,7 @@ def served_peer(lab: Place) -> Iterator[Place]:
         lab.database,
         (
             "CREATE TABLE peer_item AS SELECT row_number() OVER (ORDER BY item.id) AS id, post.body AS text"
-            " FROM assessment_poolinstance item JOIN collection_post post ON post.id = item.shown_post_id",
+            " FROM assessment_poolinstance item JOIN collection_post post ON post.post_id = item.post_id",
             "ALTER TABLE peer_item ADD PRIMARY KEY (id)",
             "CREATE TABLE peer_label (id bigserial PRIMARY KEY, item bigint NOT NULL, label smallint NOT NULL,"
             " assessor bigint NOT NULL)",
@@ -360,9 +360,7 @@ def make_pool(task: Any, topics: list[Any], items: int) -> None:
         for place, post in enumerate((answers[(number * 61 + turn) % len(answers)] for turn in range(share)), start=1)
     ]
     PoolItem.objects.bulk_create((item for item, _ in chosen), batch_size=2000)
-    instances = (
-        PoolInstance(item=item, doc_id=post.post_id, post_id=post.post_id, shown_post=post) for item, post in chosen
-    )
+    instances = (PoolInstance(item=item, doc_id=post.post_id, post_id=post.post_id) for item, post in chosen)
     PoolInstance.objects.bulk_create(instances, batch_size=2000)
     typeset_all([post for item, post in chosen if item.position <= (61 if item.topic in topics[:8] else 17)])
 

@@ -45,6 +45,12 @@ class JudgedTopic:
     reason: str = ""
 
 
+def labels_in_order(scale: tuple[int, int]) -> list[int]:
+    """Give the labels of a task in the order in which they stand everywhere: the highest first, then 5 and 6."""
+    lowest, highest = scale
+    return [*range(highest, lowest - 1, -1), *NOT_JUDGMENTS]
+
+
 def item_kind(kind: TaskKind, level: Level) -> ItemKind:
     """Say what the items of a task's qrels are at a level; only formulas have two levels."""
     if kind == TaskKind.FORMULAS:

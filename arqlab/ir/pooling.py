@@ -28,7 +28,6 @@ __all__ = [
     "instance_candidates",
     "make_pool",
     "numbered",
-    "pool_items",
     "pooled_rows",
     "rank_by_rank",
     "reached",
@@ -135,11 +134,6 @@ def _index_rows(run: PooledRun) -> pl.LazyFrame:
     post = pl.col("post") if "post" in index.collect_schema() else pl.lit(None)
     rows = index.select("topic", "item", "order", run=pl.lit(run.name), post=post)
     return rows.select(pl.col(name).cast(kind) for name, kind in INDEX_SCHEMA.items())
-
-
-def pool_items(rows: pl.DataFrame, depths: Mapping[str, int]) -> pl.DataFrame:
-    """Give the union of the tops of the runs: topic, item, each once. A run without a depth brings nothing."""
-    return reached(rows, depths).select("topic", "item").unique()
 
 
 def reached(rows: pl.DataFrame, depths: Mapping[str, int]) -> pl.DataFrame:

@@ -23,6 +23,12 @@ def distinct_visual_qrels(qrels: pl.DataFrame, mapping: pl.DataFrame) -> pl.Data
     return highest_labels(_with_visual_items(qrels, mapping))
 
 
+def as_formulas(judged: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
+    """Say anew of which formula (item) each judged instance (doc_id) is; one without a visual id is its own."""
+    named = _with_visual_items(judged.with_columns(item="doc_id"), mapping)
+    return named.select(judged.columns)
+
+
 def highest_labels(rows: pl.DataFrame) -> pl.DataFrame:
     """Give each item of a topic the highest label of its judged rows (topic, item, label), in the rows' order.
 

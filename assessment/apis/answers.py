@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from arqlab.ir.judgmentfile import LONGEST_COMMENT
-from assessment.models import Judgment, PoolItem
+from assessment.models import PoolItem
 
 HAVE = OpenApiParameter("have", description="Ids of the items that the page has at hand, with commas between.")
 
@@ -43,11 +43,14 @@ REFUSALS = {
 }
 
 
+LABEL: dict[str, Any] = {"min_value": 0, "max_value": 6, "help_text": "One of the task's labels, or 5 or 6."}
+
+
 class OwnJudgmentSerializer(serializers.Serializer[Any]):
     """A judgment of the assessor's that counts."""
 
     judgment = serializers.IntegerField()
-    label = serializers.ChoiceField(choices=Judgment.Label.choices)  # type: ignore[assignment]  # not the field's label
+    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     comment = serializers.CharField()
     judged_at = serializers.DateTimeField()
 
@@ -112,7 +115,7 @@ class LabelSerializer(serializers.Serializer[Any]):
     """A label for an instance."""
 
     instance = serializers.IntegerField()
-    label = serializers.ChoiceField(choices=Judgment.Label.choices)  # type: ignore[assignment]  # not the field's label
+    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     key = serializers.UUIDField(help_text="Made once for each label: sent twice, it is stored once.")
     comment = serializers.CharField(required=False, max_length=LONGEST_COMMENT)
     reason = serializers.CharField(
@@ -141,7 +144,7 @@ class SavedLabelSerializer(serializers.Serializer[Any]):
     instance = serializers.IntegerField()
     judgment = serializers.IntegerField()
     key = serializers.UUIDField()
-    label = serializers.ChoiceField(choices=Judgment.Label.choices)  # type: ignore[assignment]  # not the field's label
+    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     counts = serializers.BooleanField(help_text="False where the instance was judged meanwhile.")
     message = serializers.CharField()
     judged_at = serializers.DateTimeField()

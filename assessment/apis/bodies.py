@@ -12,6 +12,7 @@ from assessment.models import Judgment
 from assessment.services import Label, Submission
 
 MOST_LABELS = 200
+LARGEST_LABEL = max(Judgment.Label)
 MOST_ITEMS = 200  # that a page may have at hand
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
@@ -77,7 +78,7 @@ class _Reader:
 
 
 _MESSAGES = {
-    "bad-label": "a label is none of 3, 2, 1, 0, 5, 6.",
+    "bad-label": "a label is none that there is.",
     "bad-comment": f"a comment is longer than {LONGEST_COMMENT:,} characters or no text. Shorten it; it is still on the page.",
     "malformed": "what the page sent is not as it should be. Reload the page; what you typed is kept in this browser.",
 }
@@ -137,9 +138,10 @@ def _is_id(value: object) -> bool:
 def _label(reader: _Reader, data: dict[str, Any]) -> Label:
     instance = reader.number(data, "instance", least=1, most=LARGEST_ID)
     label = data.get("label")
-    if isinstance(label, bool) or not isinstance(label, int) or label not in Judgment.Label.values:
-        expected = ", ".join(f"{known.value} ({known.label})" for known in Judgment.Label)
-        reader.tell(instance, "label", label, f"one of {expected}", "Choose one of the six labels.")
+    # Which of them the task has is known when the item is read.
+    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label <= LARGEST_LABEL:
+        expected = f"a whole number from 0 to {LARGEST_LABEL}"
+        reader.tell(instance, "label", label, expected, "Choose one of the labels on the page.")
         label = 0
     return Label(
         instance=instance,

@@ -9,17 +9,13 @@ from typing import Any
 from django import forms
 
 from arqlab.core.models import Task
+from arqlab.ir.poolrules import DEEPEST, LARGEST_SEED, MOST_INSTANCES, OF_KIND
 from arqlab.ir.protocols import PoolProtocol
+from arqlab.ir.records import TaskKind
 from assessment.selectors.poolsources import PoolChoice
 from submissions.models import Run
 
-DEEPEST = 1000
-LARGEST_SEED = 2**63 - 1
 BASELINE = "run_"
-FIELDS_OF_KIND = {
-    Task.Kind.ANSWERS: {"extra_threads", "holds_written_answers"},
-    Task.Kind.FORMULAS: {"visually_distinct", "instances", "instance_policy", "extra_depth"},
-}
 
 
 class DepthField(forms.IntegerField):
@@ -52,7 +48,7 @@ class PoolForm(forms.Form):
         choices=[(value, value) for value in ("primary", "alternate", "marked")], widget=forms.HiddenInput
     )
     visually_distinct = forms.BooleanField(label="Depths count visually distinct formulas", required=False)
-    instances = DepthField("Instances of a formula, at most", lowest=1, highest=50)
+    instances = DepthField("Instances of a formula, at most", lowest=1, highest=MOST_INSTANCES)
     instance_policy = forms.ChoiceField(
         label="Which instances",
         choices=[
@@ -78,7 +74,7 @@ class PoolForm(forms.Form):
         """Take the settings of a task. What it has no field for is as `protocol` says; `runs` are those that are pooled."""
         super().__init__(data)
         self.protocol = protocol
-        for name in set().union(*FIELDS_OF_KIND.values()) - FIELDS_OF_KIND.get(Task.Kind(task.kind), set()):
+        for name in frozenset().union(*OF_KIND.values()) - OF_KIND[TaskKind(task.kind)]:
             del self.fields[name]
         self.runs = {f"{BASELINE}{run.pk}": run for run in runs if run.is_baseline}
         for name, run in self.runs.items():
@@ -112,9 +108,9 @@ class PoolForm(forms.Form):
         return PoolChoice(protocol, self.cleaned_data["seed"], kinds)
 
 
-def preset_data(protocol: PoolProtocol, runs: Sequence[Run], *, seed: int) -> dict[str, Any]:
+def preset_data(protocol: PoolProtocol, runs: Sequence[Run], *, seed: str) -> dict[str, Any]:
     """Give the settings of a protocol as if they had been filled in."""
-    choice = PoolChoice(protocol, seed)
+    choice = PoolChoice(protocol, 0)
     filled = {name: value for name, value in asdict(protocol).items() if value is not None and value is not False}
     baselines = {f"{BASELINE}{run.pk}": choice.kind_of(run) for run in runs if run.is_baseline}
     return {**filled, **baselines, "seed": seed}

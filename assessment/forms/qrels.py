@@ -21,10 +21,12 @@ class FreezeForm(forms.Form):
 
     name = forms.SlugField(
         label="Name",
+        max_length=50,
         help_text="Letters, digits and hyphens, such as official-1. The version never changes; a correction is a new one.",
         error_messages={
             "required": "Enter a name for the version.",
             "invalid": "Enter a name of letters, digits, hyphens and underscores.",
+            "max_length": "Enter a name of at most 50 characters.",
         },
     )
     level = forms.ChoiceField(label="Items", choices=[(level.value, text) for level, text in LEVELS.items()])

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0005_the_position_of_an_item_is_found_by_its_topic'),
+        ('assessment', '0006_posts_of_pools_are_found_by_their_ids'),
     ]
 
     operations = [

@@ -19,7 +19,10 @@ class Judgment(models.Model):
     """
 
     class Label(models.IntegerChoices):
-        """The labels of protocol §6; 5 and 6 are no judgments, the item counts as unjudged."""
+        """The labels of protocol §6; 5 and 6 are no judgments, the item counts as unjudged.
+
+        A task may have another scale (`TaskProtocol.labels`): a label that is not here has no name.
+        """
 
         HIGH = 3, "High"
         MEDIUM = 2, "Medium"
@@ -30,7 +33,7 @@ class Judgment(models.Model):
 
     instance = models.ForeignKey(PoolInstance, models.PROTECT, related_name="judgments")
     assessor = models.ForeignKey(User, models.PROTECT, null=True, related_name="judgments")
-    label = models.SmallIntegerField(choices=Label.choices)
+    label = models.SmallIntegerField()
     comment = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Why the label before it was changed.")
     active_ms = models.PositiveIntegerField(null=True, help_text="Time with the page in view and the person at it.")

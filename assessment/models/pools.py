@@ -7,14 +7,14 @@ from django.db.models import Q
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.records import ItemKind
-from collection.models import Post, VisualMap
+from collection.models import VisualMap
 
 
 class Pool(models.Model):
     """The items of a task that are judged, as they were frozen (protocol §5).
 
-    `settings`, `seed` and `runs` (each with its name, how deep it was pooled, and the hash of its index) are what the
-    pool was made of: the same inputs give the same pool, byte for byte, and `sha256` is the hash of these bytes
+    `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, how deep it was pooled, and the hash of its
+    index) are what the pool was made of: the same inputs give the same pool, byte for byte, and `sha256` is the hash of these bytes
     (`arqlab.ir.pooling.write_pool`). A late run or another visual map makes a supplement.
     """
 
@@ -24,6 +24,9 @@ class Pool(models.Model):
     preset = models.SlugField(max_length=40, blank=True)
     settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.PoolProtocol.")
     seed = models.BigIntegerField()
+    inputs = models.JSONField(
+        default=dict, help_text="The order of the runs; hashes of the collection and of the posts relevant in Task 1."
+    )
     runs = models.JSONField(help_text="The runs that were pooled: name, kind, depth, sha256 of the index.")
     visual_map = models.ForeignKey(VisualMap, models.PROTECT, null=True, blank=True, related_name="pools")
     sha256 = models.CharField(max_length=64)
@@ -35,6 +38,9 @@ class Pool(models.Model):
         blank=True,
         default=0,
         help_text="The formulas of the items up to this position are typeset; empty when all are.",
+    )
+    typeset_since = models.DateTimeField(
+        null=True, blank=True, help_text="When the posts were imported for which typesetting began again."
     )
 
     class Meta:
@@ -92,15 +98,14 @@ class PoolItem(models.Model):
 class PoolInstance(models.Model):
     """What gets one label: the post or written answer of an item, or one chosen instance of its formula.
 
-    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that it stands in (blank
-    for a written answer), `shown_post` that post where the collection holds it.
+    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that it stands in, blank
+    for a written answer. It is no key of a post: the collection may be loaded again, with more or corrected posts.
     """
 
     item = models.ForeignKey(PoolItem, models.CASCADE, related_name="instances", db_index=False)
     doc_id = models.CharField(max_length=300)
     position = models.PositiveSmallIntegerField(default=0, help_text="The order on the page.")
-    post_id = models.CharField(max_length=40, blank=True)
-    shown_post = models.ForeignKey(Post, models.SET_NULL, null=True, blank=True, related_name="+")
+    post_id = models.CharField(max_length=300, blank=True)
 
     class Meta:
         ordering = ["item_id", "position"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from arqlab.core.models import Task, User
 
@@ -18,16 +19,14 @@ class QrelSet(models.Model):
     relevant_from = models.SmallIntegerField(
         help_text="The lowest label that counts as relevant where measures are binary."
     )
-    sha256 = models.CharField(
-        max_length=64, help_text="Of the file it was read from, or of the qrels as they were frozen."
-    )
+    sha256 = models.CharField(max_length=64, help_text="Of the file of the version (arqlab.ir.qrelfile.write_qrels).")
     is_complete = models.BooleanField(default=False, help_text="5 and 6 are in it: what was shown and not judged.")
     dropped = models.JSONField(
         default=list, blank=True, help_text="Topics that were left out: topic, relevant, reason (protocol §6)."
     )
     made_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     is_current = models.BooleanField(default=False, help_text="The version that boards show unless told otherwise.")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["task", "version"]

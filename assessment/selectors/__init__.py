@@ -1,4 +1,4 @@
-"""What is read about qrels, and about judgments that other visual ids touch."""
+"""What is read of pools and their plans, of judging and assignments, of tickets, of qrels and their drafts."""
 
 from assessment.selectors.assignments import (
     AssignmentGrid,
@@ -27,16 +27,17 @@ from assessment.selectors.items import (
     TopicPath,
     lock_next,
     moment,
+    posts_of,
     shown_item,
     submitted_item,
 )
 from assessment.selectors.judging import assigned_topics, is_judged_by, own_judgments, progress_of
 from assessment.selectors.ownwork import OwnWork, TaskJudging, own_work, task_judging
+from assessment.selectors.poolnews import pool_news
 from assessment.selectors.poolplans import PoolPlan, plan_pool
 from assessment.selectors.pools import (
     can_be_discarded,
     pool_file,
-    pool_news,
     pool_numbered,
     pool_sizes,
     preset_of,
@@ -109,6 +110,7 @@ __all__ = [
     "pool_sizes",
     "poolable_runs",
     "pooled_instances",
+    "posts_of",
     "preset_of",
     "presets_for",
     "progress_of",

@@ -11,7 +11,9 @@ from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 from arqlab.core.models import Task
 from arqlab.ir.judged import JUDGED_SCHEMA, JudgedTopic, Level, item_kind, judged_topics, make_qrels
 from arqlab.ir.records import ItemKind, TaskKind
+from arqlab.ir.visual import as_formulas
 from assessment.models import PoolInstance, PoolItem
+from collection.selectors import collection_of, newest_map, visual_ids_among
 
 # A tuple of any strings: the type checker does not know `current`, which `with_current` adds.
 _FIELDS: tuple[str, ...] = ("item__topic__query_id", "item__item", "doc_id", "current__label")
@@ -60,14 +62,19 @@ def items_at(task: Task, level: Level) -> ItemKind:
 
 
 def draft_of(task: Task) -> Draft:
-    """Give the draft of a task's qrels, in at most four queries however much was judged.
+    """Give the draft of a task's qrels, in at most six queries however much was judged.
+
+    Which formula an instance shows is said by the newest visual ids, as for the runs that are scored against the qrels;
+    what the pool was frozen with may have been merged or split since. Without a collection the pool says it.
 
     Written answers that were mixed into the pools of the lab's answer retrieval come from there. Their topics are then
     dropped with those of that task, whatever the answers are worth: Task 3 has the topics of Task 1 (004 §6).
     """
     judged = _judged(qrel_instances(task))
+    if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
+        judged = _by_newest_ids(task, judged)
     topics = judged_topics(judged, relevant_from=task.protocol.relevant_from)
-    if task.kind == Task.Kind.WRITTEN_ANSWERS and (host := _host(task)) is not None:
+    if host := host_of(task):
         reasons = {one.topic: one.reason for one in draft_of(host).topics}
         topics = [replace(one, reason=_hosts_reason(host, reasons.get(one.topic, ""))) for one in topics]
     return Draft(task, judged, topics)
@@ -75,7 +82,7 @@ def draft_of(task: Task) -> Draft:
 
 def pooled_instances(task: Task) -> QuerySet[PoolInstance]:
     """Give what of a task gets labels: all that its pools hold, or its written answers in another task's pools."""
-    if task.kind == Task.Kind.WRITTEN_ANSWERS and (host := _host(task)) is not None:
+    if host := host_of(task):
         own = task.topics.values("query_id")
         mixed = PoolInstance.objects.filter(item__pool__task=host, item__kind=PoolItem.Kind.ANSWERS)
         return mixed.filter(item__topic__query_id__in=own)
@@ -101,11 +108,32 @@ def _judged(instances: QuerySet[PoolInstance]) -> pl.DataFrame:
     return pl.DataFrame(dict(zip(JUDGED_SCHEMA, columns, strict=True)), schema=JUDGED_SCHEMA)
 
 
-def _host(task: Task) -> Task | None:
-    """Give the task of the lab into whose pools written answers were mixed."""
+def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
+    """Give the judged instances with their formulas by the newest visual ids; one without is its own formula."""
+    collection = collection_of(task.lab)
+    if collection is None:
+        return judged
+    newest = newest_map(collection)
+    others = task.pools.exclude(visual_map=newest, settings__visually_distinct=True)
+    if newest and not others.exists():
+        return judged  # the pools have them: the columns of millions of formulas are left alone
+    ids = visual_ids_among(task.lab, judged["doc_id"])
+    return judged if ids is None else as_formulas(judged, ids)
+
+
+def host_of(task: Task) -> Task | None:
+    """Give the task of the lab into whose pools the written answers of a task were mixed; None for other tasks."""
+    if task.kind != Task.Kind.WRITTEN_ANSWERS:
+        return None
     mixed = PoolItem.objects.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)
     tasks = Task.objects.select_related("lab").filter(lab=task.lab_id, kind=Task.Kind.ANSWERS)
     return tasks.filter(Exists(mixed)).order_by("position", "pk").first()
+
+
+def own_pools_task(task: Task) -> Task | None:
+    """Give the task of a task's lab whose written answers have a pool of their own, which Task 1's must not hold too."""
+    written = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.WRITTEN_ANSWERS, pools__isnull=False)
+    return written.order_by("position", "pk").first()
 
 
 def _hosts_reason(host: Task, reason: str) -> str:

@@ -3,12 +3,15 @@ and compile them anew each time takes Django longer than everything else that a 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import connection
 
+from arqlab.core.models import Lab, Task
 from assessment.models import Judgment, PoolItem
 from assessment.selectors.judging import ASSIGNED
 from collection.models import Post
@@ -21,10 +24,15 @@ _SHOWN = f"""
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current
-        ), instance.shown_post_id, {", ".join(f"post.{name}" for name in _POST)}
+        ), post.id, {", ".join(f"post.{name}" for name in _POST)}
     FROM assessment_poolitem item
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
-    LEFT JOIN collection_post post ON post.id = instance.shown_post_id
+    LEFT JOIN collection_post post ON post.post_id = instance.post_id AND post.collection_id = (
+        SELECT searched.collection_id FROM core_topic topic
+        JOIN core_task task ON task.id = topic.task_id
+        JOIN collection_labcollection searched ON searched.lab_id = task.lab_id
+        WHERE topic.id = %(topic)s
+    )
 """  # noqa: S608  # our words
 _WAITING = f"""
     SELECT item.id FROM assessment_poolitem item
@@ -36,9 +44,11 @@ _SUBMITTED = f"""
         pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED}), (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %s
-        )
+        ), lab.protocol, task.kind, task.overrides
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
+    JOIN core_task task ON task.id = pool.task_id
+    JOIN core_lab lab ON lab.id = task.lab_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
     LEFT JOIN assessment_ticket ticket ON ticket.judgment_id = judgment.id AND ticket.answered_at IS NULL
@@ -63,7 +73,8 @@ class Current(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """An item that labels came for: its state, what counts for each of its instances, and the id of the instructions."""
+    """An item that labels came for: its state, what counts for each of its instances, the id of the instructions, and the
+    lowest and highest label of its task."""
 
     topic_id: int
     is_done: bool
@@ -71,6 +82,7 @@ class Submitted(NamedTuple):
     is_assigned: bool
     guideline_id: int | None
     current: Mapping[int, Current | None]
+    scale: tuple[int, int]
 
 
 class ShownInstance(NamedTuple):
@@ -105,9 +117,15 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = cursor.fetchall()
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id = rows[0][4:]
+    topic_id, is_done, is_closed, is_assigned, guideline_id, *task = rows[0][4:]
     current = {row[0]: Current(*row[1:4]) if row[1] else None for row in rows}
-    return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current)
+    return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current, _scale(*task))
+
+
+@lru_cache
+def _scale(preset: str, kind: str, overrides: str) -> tuple[int, int]:
+    """Give the lowest and highest label of a task; worked out once, not with each submit."""
+    return Task(lab=Lab(protocol=preset), kind=kind, overrides=json.loads(overrides)).protocol.labels
 
 
 def lock_next(topic_id: int, *, user_id: int, have: Collection[int], at: datetime) -> ShownItem | None:
@@ -133,6 +151,13 @@ def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None
     parameters = {"item": item_id, "topic": topic_id, "user": user_id}
     found = _shown("item.id = %(item)s AND item.topic_id = %(topic)s", parameters)
     return found if found and found.instances else None
+
+
+def posts_of(lab: Lab, post_ids: Iterable[str]) -> dict[str, Post]:
+    """Give those of the posts that the lab's collection holds, by their ids."""
+    wanted = set(post_ids) - {""}  # a written answer stands in no post
+    found = Post.objects.filter(collection__labs=lab, post_id__in=wanted).order_by()
+    return {post.post_id: post for post in found}
 
 
 def moment(at: datetime) -> Any:

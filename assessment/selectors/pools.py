@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -15,9 +14,7 @@ from arqlab.ir.pooling import write_pool
 from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
-from assessment.selectors.poolsources import TaskSources
-from collection.models import VisualMap
-from collection.selectors import collection_of, newest_map
+from assessment.selectors.poolsources import WRITTEN, TaskSources
 from submissions.models import Run
 
 
@@ -50,19 +47,6 @@ class TopicSize(NamedTuple):
     items: int
     labels: int
     done: int = 0
-
-
-class PoolNews(NamedTuple):
-    """What differs since the task's pools were frozen: late runs, withdrawn ones by name, newer visual ids."""
-
-    late: list[Run]
-    withdrawn: list[str]
-    newer_map: VisualMap | None
-
-    @property
-    def is_any(self) -> bool:
-        """Say whether a supplement may hold something."""
-        return bool(self.late or self.newer_map)
 
 
 def pool_sizes(task: Task) -> dict[int, PoolSize]:
@@ -127,21 +111,6 @@ def can_be_discarded(pool: Pool) -> bool:
     return not later.exists() and not Judgment.objects.filter(instance__item__pool=pool).exists()
 
 
-def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
-    """Give what is there now that the task's pools were not made of; they are in the order of their numbers."""
-    known = {run["run"]: f"{run['team']} {run['tag']}" for pool in pools for run in pool.runs}
-    valid = {run.pk: run for run in Run.objects.valid().filter(task=task).select_related("team").order_by("pk")}
-    standing = set(Run.objects.valid().filter(pk__in=known).values_list("pk", flat=True))
-    maps = [pool.visual_map_id for pool in pools if pool.visual_map_id]
-    collection = collection_of(task.lab) if maps else None
-    newest = newest_map(collection) if collection else None
-    return PoolNews(
-        late=[run for key, run in valid.items() if key not in known],
-        withdrawn=[name for key, name in known.items() if key not in standing],
-        newer_map=newest if newest and newest.pk != maps[-1] else None,
-    )
-
-
 def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
     """Say which runs are pooled, as what, how deep, and by which index: what `Pool.runs` keeps."""
     choice = sources.choice
@@ -149,7 +118,7 @@ def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
     by_depth = choice.protocol.method == "depth"
     depths = {run.pk: choice.protocol.depth_of(kinds[run.pk]) if by_depth else None for run in sources.runs}
     rows = [{"kind": kinds[run.pk], "depth": depths[run.pk], **_named(run)} for run in sources.runs]
-    return rows + [{"kind": "written", "depth": None, **_named(run)} for run in sources.written]
+    return rows + [{"kind": WRITTEN, "depth": None, **_named(run)} for run in sources.written]
 
 
 def _named(run: Run) -> dict[str, Any]:

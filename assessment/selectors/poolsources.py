@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import polars as pl
@@ -12,12 +13,13 @@ from django.db.models import Max, Q, QuerySet
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
+from arqlab.core.selectors import topic_ids
 from arqlab.ir.pooling import PooledRun, PoolSources
 from arqlab.ir.protocols import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.scoring import NOT_JUDGMENTS
 from arqlab.ir.topicthreads import threads_of
-from assessment.models import Judgment, PoolInstance
+from assessment.models import Judgment, Pool, PoolInstance
 from assessment.selectors.qrels import qrels_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors import collection_of, newest_map, scan_columns
@@ -31,6 +33,8 @@ POOL_KINDS = {
     TaskKind.WRITTEN_ANSWERS: ItemKind.ANSWERS,
 }
 """What the assessors of a task get of its runs."""
+WRITTEN = "written"
+"""As what `Pool.runs` names a run of Task 3 whose answers are mixed into Task 1's pool."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,12 @@ class TaskSources:
     visual_map: VisualMap | None
 
 
+def choice_of(pool: Pool) -> PoolChoice:
+    """Give what was chosen of a pool when it was frozen."""
+    kinds = {run["run"]: run["kind"] for run in pool.runs if run["kind"] != WRITTEN}
+    return PoolChoice(PoolProtocol(**pool.settings), pool.seed, kinds)
+
+
 def valid_runs(task: Task) -> list[Run]:
     """Give the valid runs of a task: baselines first, then by team, its primary run first."""
     found = Run.objects.valid().filter(task=task).select_related("team")
@@ -95,11 +105,13 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
 def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -> PoolSources:
     """Give what the kernel makes a pool of; the indexes are read when it does. `texts` is what `written_answers` gives.
 
+    A folder that was loaded again may have taken topics away that older runs answer: these are left out.
     A formula's post is the one that the collection's index gives, else the one that the run names: teams have been wrong
     about posts (000, footnote 16).
     """
     task, protocol, collection = sources.task, sources.choice.protocol, sources.collection
-    indexes, threads = [_index_of(run, task) for run in sources.runs], None
+    topics, threads = topic_ids(task), None
+    indexes = [_index_of(run, task).filter(pl.col("topic").is_in(list(topics))) for run in sources.runs]
     is_formulas = task.kind == Task.Kind.FORMULAS
     if indexes and is_formulas and collection and collection.formulas_index:
         known = _known_formulas(collection, indexes)
@@ -120,11 +132,26 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
     )
 
 
+def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
+    """Say what a pool is made of beside its settings, runs and visual ids: what `Pool.inputs` keeps.
+
+    Which order of the runs; the sha256 of the collection's files, where threads and posts are read of it (blank where they
+    came in by the commands alone), and that of the posts judged relevant in Task 1.
+    """
+    inputs = {"order": sources.task.protocol.order}
+    if sources.collection and (kernel.threads is not None or kernel.answers is not None):
+        inputs["collection"] = sources.collection.source_sha256
+    if kernel.relevant is not None:
+        inputs["relevant"] = sha256(kernel.relevant.sort("topic", "post").write_csv().encode()).hexdigest()
+    return inputs
+
+
 def sources_state(sources: TaskSources) -> tuple[Any, ...]:
     """Give what differs when anything of the sources does, without reading them."""
     task, protocol = sources.task, sources.choice.protocol
     state: list[Any] = [task.pk, task.protocol.order, sources.visual_map and sources.visual_map.pk]
     state += [(run.pk, run.index.name, run.team.name) for run in (*sources.runs, *sources.written)]
+    state += topic_ids(task)
     state += task.pools.order_by("number").values_list("sha256", flat=True)
     state += [protocol.extra_threads, protocol.holds_written_answers, bool(protocol.extra_depth)]
     if protocol.extra_threads or task.kind == Task.Kind.FORMULAS:

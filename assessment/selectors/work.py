@@ -8,10 +8,9 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from arqlab.core.models import Topic, User
+from arqlab.ir.judged import labels_in_order
 from assessment.models import Judgment, PoolItem
 from assessment.selectors.judging import assigned_topics, own_judgments, progress_of
-
-LABELS = (3, 2, 1, 0, 5, 6)  # in the order of the buttons
 
 
 class TopicWork(NamedTuple):
@@ -45,7 +44,7 @@ def work_on(topic: Topic, user: User) -> TopicWork:
         total=progress.total,
         done=progress.done,
         judged=own.aggregate(items=items)["items"],
-        labels=tuple((label, counts.get(label, 0)) for label in LABELS),
+        labels=tuple((label, counts.get(label, 0)) for label in labels_in_order(topic.task.protocol.labels)),
         timed_items=timed["items"],
         active_ms=timed["time"],
     )
@@ -65,10 +64,10 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
 
 def judged_rows(topic: Topic, user: User, *, chosen: Mapping[str, str]) -> QuerySet[Judgment]:
     """Give an assessor's judgments of a topic that count, the newest first; `chosen` may name a label, `commented` or `changed`."""
-    own = own_judgments(topic.pk, user.pk).select_related("instance__shown_post", "supersedes")
+    own = own_judgments(topic.pk, user.pk).select_related("supersedes")
     found = own.order_by("-judged_at", "-pk")
     label = chosen.get("label", "")
-    wanted = Q(label=int(label)) if label in map(str, LABELS) else Q()
+    wanted = Q(label=int(label)) if label in map(str, labels_in_order(topic.task.protocol.labels)) else Q()
     if chosen.get("only") == "commented":
         wanted &= ~Q(comment="")
     if chosen.get("only") == "changed":

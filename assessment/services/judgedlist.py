@@ -11,10 +11,13 @@ from django.utils.safestring import SafeString
 from arqlab.core.html.posthtml import Key, PostText, compose, keys_of, one_formula
 from arqlab.core.maths.definitions import Definitions
 from arqlab.core.maths.typesetting import Typeset
+from arqlab.core.models import Lab
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.ir.posttext import pieces, text_formulas
 from assessment.models import Judgment, PoolItem
+from assessment.selectors import posts_of
 from assessment.services.items import heading_of
+from collection.models import Post
 
 EXCERPT = 80  # characters, those of LaTeX too
 _Part = str | PostText  # words, or one formula
@@ -29,23 +32,26 @@ class JudgedRow(NamedTuple):
     html: SafeString
 
 
-def judged_list(judgments: Iterable[Judgment]) -> list[JudgedRow]:
-    """Give judgments, read with instance, item and post, as rows of a list. One query reads the formulas of all."""
-    read = [(judgment, _parts(judgment)) for judgment in judgments]
-    formulas = typeset_formulas(keys_of(part for _, parts in read for part in parts if isinstance(part, PostText)))
-    return [_row(judgment, parts, formulas) for judgment, parts in read]
+def judged_list(judgments: Iterable[Judgment], *, lab: Lab) -> list[JudgedRow]:
+    """Give judgments of a lab, read with instance and item, as rows of a list: a query reads their posts, one the formulas."""
+    found = list(judgments)
+    posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
+    read = [(judgment, posts.get(judgment.instance.post_id)) for judgment in found]
+    parts = [_parts(judgment, post) for judgment, post in read]
+    formulas = typeset_formulas(keys_of(part for some in parts for part in some if isinstance(part, PostText)))
+    return [_row(*one, some, formulas) for one, some in zip(read, parts, strict=True)]
 
 
-def _row(judgment: Judgment, parts: list[_Part], formulas: Mapping[Key, Typeset]) -> JudgedRow:
+def _row(judgment: Judgment, post: Post | None, parts: list[_Part], formulas: Mapping[Key, Typeset]) -> JudgedRow:
     instance, item = judgment.instance, judgment.instance.item
     shown = ((compose(part, formulas=formulas) if isinstance(part, PostText) else part,) for part in parts)
-    heading = heading_of(item, instance.shown_post, instance.post_id)
+    heading = heading_of(item, post, instance.post_id)
     return JudgedRow(judgment, item, heading, format_html_join(" ", "{}", shown))
 
 
-def _parts(judgment: Judgment) -> list[_Part]:
+def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
     """Give the formula that was judged, or how the post begins."""
-    instance, item, post = judgment.instance, judgment.instance.item, judgment.instance.shown_post
+    instance, item = judgment.instance, judgment.instance.item
     if item.kind != PoolItem.Kind.VISUAL_IDS:
         return _beginning(post.safe_body if post else escape(item.text))
     found = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import User
+from arqlab.ir.judged import labels_in_order
 from assessment.errors import JudgingError, Problem
 from assessment.models import Judgment, Ticket
 from assessment.selectors import Current, Submitted, lock_next, moment, submitted_item
@@ -93,7 +94,8 @@ def submit_judgments(*, seat: Seat, submission: Submission, browser: str, at: da
 
     A label whose key is known is not stored again. One for an instance that was judged since the page read it is kept
     and does not count. Where the topic is the assessor's no more, labels are kept and nothing comes next. Raises
-    `JudgingError` with all problems: `not-in-pool`, `pool-closed`, `key-used`, `malformed`.
+    `JudgingError` with all problems: `not-in-pool`, `pool-closed`, `bad-label`,
+    `key-used`, `malformed`.
     """
     known: Mapping[UUID, Judgment] = {}
     for _ in range(ATTEMPTS):
@@ -147,6 +149,17 @@ def _refuse(found: Submitted, submission: Submission) -> None:
         raise JudgingError(
             "This pool is closed and takes no judgments any more. What you typed stays on this page; ask the organizers.",
             code="pool-closed",
+        )
+    known = labels_in_order(found.scale)
+    expected = f"one of {', '.join(map(str, known))}"
+    problems = [
+        Problem(label.instance, "label", str(label.label), expected, "Choose one of the labels on the page.")
+        for label in submission.labels
+        if label.label not in known
+    ]
+    if problems:
+        raise JudgingError(
+            "Nothing was stored: the task does not have this label.", code="bad-label", problems=problems
         )
     if submission.guideline is not None and found.guideline_id is None:
         told = (str(submission.guideline), "a version of the task's instructions, or null", "Reload the page.")

@@ -36,7 +36,7 @@ def load_lab(*, folder: Path, at: datetime, by: User | None, progress: Progress 
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(known) if known else ""
-    lab = _load_but_collection(file, by=by)
+    lab = _load_but_collection(file, at=at, by=by)
     if file.collection is not None:
         judged = judged_formulas(file.collection.slug, lab)
         load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
@@ -44,10 +44,10 @@ def load_lab(*, folder: Path, at: datetime, by: User | None, progress: Progress 
 
 
 @transaction.atomic
-def _load_but_collection(file: LabFile, *, by: User | None) -> Lab:
+def _load_but_collection(file: LabFile, *, at: datetime, by: User | None) -> Lab:
     """Load the lab with its tasks, topics and qrels: all or nothing, and nothing if its collection will be refused."""
     lab = load_lab_file(file, by=by)
-    problems = _load_all_qrels(lab, file, by=by)
+    problems = _load_all_qrels(lab, file, at=at, by=by)
     try:
         if file.collection is not None:
             require_loadable(lab_slug=file.slug, file=file.collection)
@@ -59,7 +59,7 @@ def _load_but_collection(file: LabFile, *, by: User | None) -> Lab:
 
 
 @transaction.atomic
-def load_qrels(*, task: Task, file: QrelsFile, by: User | None) -> QrelSet:
+def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) -> QrelSet:
     """Load one version of a task's qrels; give the one that is there when its content is the same.
 
     The first version becomes the current one. Raises `FileRefusedError` when the task has other qrels of that name.
@@ -70,7 +70,7 @@ def load_qrels(*, task: Task, file: QrelsFile, by: User | None) -> QrelSet:
         if (known.sha256, known.items, known.relevant_from) != (sha256, file.items.value, file.relevant_from):
             raise FileRefusedError([_changed_qrels(known, file)])
         return known
-    new = QrelSet(task=task, name=file.name, items=file.items.value, relevant_from=file.relevant_from)
+    new = QrelSet(task=task, name=file.name, items=file.items.value, relevant_from=file.relevant_from, created_at=at)
     qrel_set = store_qrels(new, file.frame)
     record_event(verb="qrels.load", target=qrel_set, lab=task.lab, actor=by, version=qrel_set.version, sha256=sha256)
     return qrel_set
@@ -86,19 +86,19 @@ def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
     )
 
 
-def _load_all_qrels(lab: Lab, file: LabFile, *, by: User | None) -> list[Problem]:
+def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> list[Problem]:
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     problems: list[Problem] = []
     for task_file in file.tasks:
-        problems += _load_task_qrels(tasks[task_file.slug], task_file, by=by)
+        problems += _load_task_qrels(tasks[task_file.slug], task_file, at=at, by=by)
     return problems
 
 
-def _load_task_qrels(task: Task, file: TaskFile, *, by: User | None) -> list[Problem]:
+def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:
     problems: list[Problem] = []
     for qrels in file.qrels:
         try:
-            load_qrels(task=task, file=qrels, by=by)
+            load_qrels(task=task, file=qrels, at=at, by=by)
         except FileRefusedError as error:
             problems += error.problems
     return problems

@@ -2,50 +2,53 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 import polars as pl
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
-from django.db.models.expressions import RawSQL
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling import make_pool, write_pool
+from arqlab.ir.poolrules import impossible
 from arqlab.ir.records import TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.selectors.drafts import host_of, own_pools_task
 from assessment.selectors.pools import pooled_runs, preset_of
 from assessment.selectors.poolsources import (
     POOL_KINDS,
     PoolChoice,
     TaskSources,
+    inputs_of,
     kernel_sources,
     task_sources,
     written_answers,
 )
 from assessment.services.assignments import end_reviews
-from collection.models import Post
-from collection.selectors import collection_of
+
+LONGEST_ID = 300
+"""Characters of an id that the tables of pools take."""
 
 
 @dataclass(frozen=True)
 class ComputedPool:
     """A pool before it is frozen: its labels (`arqlab.ir.pooling.make_pool`), its hash, and what it was made of.
 
-    `texts` has the written answers by topic and item.
+    `texts` has the written answers by topic and item, `inputs` is for `Pool.inputs`.
     """
 
     labels: pl.DataFrame
     sha256: str
     sources: TaskSources
     texts: Mapping[tuple[str, str], str]
+    inputs: Mapping[str, str]
 
     @property
     def items(self) -> int:
@@ -61,21 +64,53 @@ class ComputedPool:
 def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
     """Compute what a pool of the task would be now; where it has pools, what a supplement to them would be.
 
-    Raises `UserError` where the protocol has no pool, or two runs bring one written answer with different texts.
+    Raises `UserError` as `require_possible` does, and where two runs bring one written answer with different texts, or a
+    run an id that is too long.
+    """
+    require_possible(task, choice)
+    sources = task_sources(task, choice)
+    texts = written_answers(sources)
+    kind = POOL_KINDS[TaskKind(task.kind)]
+    kernel = kernel_sources(sources, texts)
+    labels = make_pool(kernel, choice.protocol, kind=kind, seed=choice.seed)
+    _require_storable(labels)
+    digest = sha256(write_pool(labels)).hexdigest()
+    return ComputedPool(labels, digest, sources, texts, inputs_of(sources, kernel))
+
+
+def require_possible(task: Task, choice: PoolChoice) -> None:
+    """Raise `UserError` where a pool of the task cannot be made so.
+
+    A written answer is judged in one place: in the pool of Task 3, or mixed into that of Task 1.
     """
     if choice.protocol.method == "none":
         raise UserError(
             "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
             code="no-pool",
         )
-    sources = task_sources(task, choice)
-    texts = written_answers(sources)
-    kind = POOL_KINDS[TaskKind(task.kind)]
-    labels = make_pool(kernel_sources(sources, texts), choice.protocol, kind=kind, seed=choice.seed)
-    # A folder that was loaded again may have taken topics away that older runs answer.
-    known = Topic.objects.filter(task=task).values_list("query_id", flat=True)
-    labels = labels.filter(pl.col("topic").is_in(list(known)))
-    return ComputedPool(labels, sha256(write_pool(labels)).hexdigest(), sources, texts)
+    if refused := list(impossible(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)):
+        raise UserError(" ".join(refused), code="impossible-pool")
+    if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
+        raise UserError(
+            f"The written answers of {own.name} are judged in a pool of that task. Do not mix them into this one, or "
+            "discard that pool while it has no judgment.",
+            code="own-pool",
+        )
+    if host := host_of(task):
+        raise UserError(
+            f"The written answers are judged in the pool of {host.name}. Make a supplement to that pool for those that "
+            "came late.",
+            code="mixed-pool",
+        )
+
+
+def _require_storable(labels: pl.DataFrame) -> None:
+    ids = pl.any_horizontal(pl.col("item", "doc_id", "post_id").str.len_chars() > LONGEST_ID)
+    for topic, doc_id in labels.filter(ids).select("topic", "doc_id").head(1).iter_rows():
+        raise UserError(
+            f"An id of topic {topic} has more than {LONGEST_ID} characters: {doc_id[:60]}… Withdraw the run that names it.",
+            code="long-id",
+        )
 
 
 def freeze_pool(*, task: Task, choice: PoolChoice, by: User | None, at: datetime, expected: str = "") -> Pool:
@@ -123,6 +158,8 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
     later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():
         raise UserError("A supplement was made to this pool. Discard the supplement first.", code="has-supplement")
+    # Who labels an item at this moment has it locked: we see the label then, or they find the item gone.
+    list(PoolItem.objects.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
     if Judgment.objects.filter(instance__item__pool=pool).exists():
         raise UserError(
             "This pool has judgments, so it stays. Close it if nobody is to judge it any more.", code="pool-judged"
@@ -174,6 +211,7 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
             preset=preset_of(task, choice.protocol),
             settings=asdict(choice.protocol),
             seed=choice.seed,
+            inputs=computed.inputs,
             runs=pooled_runs(computed.sources),
             visual_map=computed.sources.visual_map,
             sha256=computed.sha256,
@@ -197,8 +235,9 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
 
 def _store(pool: Pool, computed: ComputedPool) -> None:
     """Insert the items, then their instances, which name the items by the keys that the database gave them."""
-    topics = Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk")
-    labels = _with_keys(computed.labels, "topic", "topic_id", topics)
+    topics = list(Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk"))
+    known = pl.DataFrame(topics, schema={"topic": pl.String, "topic_id": pl.Int64}, orient="row")
+    labels = computed.labels.join(known, on="topic", maintain_order="left")
     items = labels.unique(["topic", "position"], keep="first", maintain_order=True)
     texts = [computed.texts.get(key, "") for key in items.select("topic", "item").iter_rows()]
     columns = ("pool_id", "topic_id", "kind", "item", "position", "text")
@@ -209,23 +248,5 @@ def _store(pool: Pool, computed: ComputedPool) -> None:
     keys = list(pool.items.order_by("pk").values_list("pk", flat=True))
     items = items.select("topic", "position", item_id=pl.Series(keys, dtype=pl.Int64))
     labels = labels.join(items, on=["topic", "position"], maintain_order="left")
-    labels = _with_keys(labels, "post_id", "shown_post_id", _known_posts(pool.task, labels["post_id"]))
     instances = labels.with_columns(position=pl.col("instance") - 1)
-    insert_rows(PoolInstance, instances.select("item_id", "doc_id", "position", "post_id", "shown_post_id"))
-
-
-def _with_keys(rows: pl.DataFrame, name: str, column: str, keys: Iterable[tuple[str, int]]) -> pl.DataFrame:
-    """Add the column of the keys that the database has for the names; empty where it has none."""
-    known = pl.DataFrame(list(keys), schema={name: pl.String, column: pl.Int64}, orient="row")
-    return rows.join(known, on=name, how="left", maintain_order="left")
-
-
-def _known_posts(task: Task, post_ids: pl.Series) -> Iterable[tuple[str, int]]:
-    """Give the ids and keys of those posts that the lab's collection holds."""
-    collection = collection_of(task.lab)
-    if collection is None:
-        return ()
-    # One text of all ids: as so many parameters they take Django and the database longer than to find the posts.
-    elements = "json_array_elements_text(%s)" if connection.vendor == "postgresql" else "value FROM json_each(%s)"
-    ids = RawSQL(f"SELECT {elements}", [json.dumps(post_ids.unique().to_list())])  # noqa: S611  # our words
-    return Post.objects.filter(collection=collection, post_id__in=ids).order_by().values_list("post_id", "pk")
+    insert_rows(PoolInstance, instances.select("item_id", "doc_id", "position", "post_id"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 
 import polars as pl
 from django.db import transaction
@@ -18,8 +19,8 @@ from assessment.selectors import draft_of, items_at, levels_of
 
 
 def qrels_hash(frame: pl.DataFrame) -> str:
-    """Give the sha256 of qrels (topic, item, label) as a file, in an order of their own: their content names them."""
-    return hashlib.sha256(write_qrels(frame.sort("topic", "item"))).hexdigest()
+    """Give the sha256 of the file of qrels (topic, item, label), byte for byte as it is downloaded and exported."""
+    return hashlib.sha256(write_qrels(frame)).hexdigest()
 
 
 def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
@@ -43,7 +44,7 @@ def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
 
 
 @transaction.atomic
-def freeze_qrels(*, task: Task, name: str, level: Level, complete: bool, by: User | None) -> QrelSet:
+def freeze_qrels(*, task: Task, name: str, level: Level, complete: bool, by: User | None, at: datetime) -> QrelSet:
     """Keep the qrels of now as the task's next version, with its hash, who made it, and the topics it leaves out.
 
     Raises `UserError` (codes `name`, `level`, `nothing-judged`) when the name is taken, the task has no such level, or
@@ -68,6 +69,7 @@ def freeze_qrels(*, task: Task, name: str, level: Level, complete: bool, by: Use
         is_complete=complete,
         dropped=[one._asdict() for one in draft.dropped],
         made_by=by,
+        created_at=at,
     )
     qrel_set = store_qrels(new, frame)
     record_event(

@@ -14,25 +14,15 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from arqlab.core.models import Topic, User
+from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import signed_in
+from arqlab.ir.judged import labels_in_order
+from arqlab.ir.scoring import NOT_JUDGMENTS
 from assessment import selectors, services
 from assessment.models import Guideline, Judgment
 from assessment.permissions import assigned_topic_or_404
 
-# Each label with its key, its letter, and its word, in the order of the buttons; the two that are no judgments stand apart.
-BUTTONS = [
-    [(label.value, key, letter, label.label) for label, key, letter in group]
-    for group in (
-        [
-            (Judgment.Label.HIGH, "3", "h"),
-            (Judgment.Label.MEDIUM, "2", "m"),
-            (Judgment.Label.LOW, "1", "l"),
-            (Judgment.Label.NOT_RELEVANT, "0", "n"),
-        ],
-        [(Judgment.Label.SYSTEM_FAILURE, "S", "s"), (Judgment.Label.DO_NOT_KNOW, "D", "d")],
-    )
-]
+LETTERS = {3: "h", 2: "m", 1: "l", 0: "n", 5: "s", 6: "d"}
 JUDGED_A_PAGE = 100
 KEPT = {"commented": "With a comment", "changed": "Changed"}
 
@@ -60,7 +50,7 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "lab": topic.task.lab,
         "task": topic.task,
         "topic": topic,
-        "labels": BUTTONS,
+        "labels": _buttons(topic.task),
         "guideline": guideline,
         "guideline_html": services.guideline_html(selectors.guideline_text(topic.task, guideline)),
         "work": sitting.work,
@@ -69,6 +59,27 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "config": _config(sitting, topic, user, guideline),
     }
     return render(request, "assessment/judge.html", context)
+
+
+def _buttons(task: Task) -> list[list[tuple[int, str, str, str]]]:
+    """Give each label of a task with its key, letter and word, in the order of the buttons; what is no judgment stands apart.
+
+    A label that the protocol has no name for is its own word.
+    """
+    known, words = labels_in_order(task.protocol.labels), dict(Judgment.Label.choices)
+    groups = [label for label in known if label not in NOT_JUDGMENTS], NOT_JUDGMENTS
+    return [
+        [
+            (
+                label,
+                LETTERS[label].upper() if label in NOT_JUDGMENTS else str(label),
+                LETTERS.get(label, ""),
+                str(words.get(label, label)),
+            )
+            for label in group
+        ]
+        for group in groups
+    ]
 
 
 def _config(sitting: services.Sitting, topic: Topic, user: User, guideline: Guideline | None) -> dict[str, Any]:
@@ -112,7 +123,7 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
         "work": selectors.work_on(topic, user),
         "kept": KEPT.items(),
         "page": page,
-        "judgments": services.judged_list(page),
+        "judgments": services.judged_list(page, lab=topic.task.lab),
         "is_panel": is_panel,
     }
     response = render(request, f"assessment/{'_judgments' if is_panel else 'judgment_list'}.html", context)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arqlab.core.models import Task
+from arqlab.ir import judged
 from arqlab.ir.judged import JudgedTopic
-from arqlab.ir.scoring import NOT_JUDGMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,8 @@ class LabelShare:
 
 
 def labels_in_order(task: Task) -> list[int]:
-    """Give the labels of a task in the order in which they stand everywhere: the highest first, then 5 and 6."""
-    lowest, highest = task.protocol.labels
-    return [*range(highest, lowest - 1, -1), *NOT_JUDGMENTS]
+    """Give the labels of a task in the order in which they stand everywhere."""
+    return judged.labels_in_order(task.protocol.labels)
 
 
 def label_shares(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> list[LabelShare]:

@@ -16,7 +16,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.ir.forecast import LAB_SECONDS
 from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
+from arqlab.ir.records import TaskKind
 from assessment import selectors, services
 from assessment.forms import CostForm, PoolForm, SupplementForm, preset_data
 from assessment.models import Pool
@@ -24,8 +26,6 @@ from assessment.tasks import typeset_pools
 from assessment.views.pictures import overlap_of, picture_of
 from assessment.views.pools import settings_said
 
-COSTS = {Task.Kind.ANSWERS: 44.1, Task.Kind.FORMULAS: 26.6, Task.Kind.WRITTEN_ANSWERS: 44.1}
-"""The seconds that an item took in ARQMath-3 (protocol §6)."""
 WAGE = 15
 
 
@@ -94,16 +94,20 @@ def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpRespo
 
 
 def _settings(task: Task, data: QueryDict) -> _Settings:
-    """Read the settings out of an address or a form; without any, those of the first pool or of the task's protocol."""
+    """Read the settings out of an address or a form; without any, those of the first pool or of the task's protocol.
+
+    A preset says all but the seed and what judging costs.
+    """
     pools = list(task.pools.select_related("visual_map").order_by("number"))
     presets = selectors.presets_for(task)
     protocol = presets.get(data.get("preset", "")) or (
         PoolProtocol(**pools[0].settings) if pools else task.protocol.pool
     )
     runs, _ = selectors.poolable_runs(task)
-    filled = data if "seed" in data else preset_data(protocol, runs, seed=int(f"{timezone.now():%Y%m%d}"))
+    seed = data.get("seed", f"{timezone.now():%Y%m%d}")
+    filled = data if "seed" in data and "preset" not in data else preset_data(protocol, runs, seed=seed)
     form = PoolForm(filled, task=task, runs=runs, protocol=protocol)
-    costs = {"seconds": data.get("seconds", COSTS[Task.Kind(task.kind)]), "wage": data.get("wage", WAGE)}
+    costs = {"seconds": data.get("seconds", LAB_SECONDS[TaskKind(task.kind)]), "wage": data.get("wage", WAGE)}
     return _Settings(task, pools, form, CostForm(costs))
 
 

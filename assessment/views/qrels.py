@@ -8,6 +8,7 @@ import polars as pl
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core.errors import UserError
@@ -33,7 +34,12 @@ def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         name, complete = form.cleaned_data["name"], form.cleaned_data["complete"]
         try:
             made = services.freeze_qrels(
-                task=found, name=name, level=form.chosen_level, complete=complete, by=signed_in(request)
+                task=found,
+                name=name,
+                level=form.chosen_level,
+                complete=complete,
+                by=signed_in(request),
+                at=timezone.now(),
             )
         except UserError as error:
             form.add_error("name" if error.code == "name" else None, error.message)

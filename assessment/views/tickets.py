@@ -54,13 +54,14 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
             messages.success(request, said)
             return redirect("assessment:ticket-list", lab=lab)
     instance = shown.judgment.instance
+    is_held = bool(selectors.posts_of(found, [instance.post_id]))
     context = {
         "lab": found,
         "ticket": shown,
         "item": instance.item,
         "form": form,
         "html": services.shown_html(shown),
-        "thread_url": services.thread_url(instance.item, instance, lab) if instance.shown_post_id else "",
+        "thread_url": services.thread_url(instance.item, instance, lab) if is_held else "",
         "now": selectors.label_now(instance),
     }
     return render(request, "assessment/ticket_detail.html", context)

@@ -17,7 +17,7 @@ ROWS_A_PAGE = 100
 
 @require_safe
 def touched_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
-    """Organizers see which judgments a version of the visual ids touches, to have these formulas judged again."""
+    """Organizers see which judgments a version of the visual ids touches, and what became of these formulas."""
     found = organized_lab_or_404(request.user, lab)
     versions = VisualMap.objects.select_related("collection")
     shown = get_object_or_404(versions, collection=collection_of(found), version=version)

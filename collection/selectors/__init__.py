@@ -8,6 +8,7 @@ from collection.selectors.collections import (
     posts_frame,
     scan_columns,
     visual_ids,
+    visual_ids_among,
 )
 from collection.selectors.formulas import (
     Form,
@@ -93,6 +94,7 @@ __all__ = [
     "titles_of",
     "visual_id_of",
     "visual_ids",
+    "visual_ids_among",
     "visual_ids_of",
     "with_formulas",
 ]

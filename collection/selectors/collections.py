@@ -55,6 +55,16 @@ def visual_ids(lab: Lab) -> pl.DataFrame | None:
     return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
 
 
+def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
+    """Give of a few formulas what `visual_ids` gives, without keeping the columns of all the others."""
+    found = collection_of(lab)
+    if found is None or not found.formulas_index:
+        return None
+    wanted = pl.col("formula_id").is_in(formula_ids.unique().implode())
+    columns = _joined(str(found.formulas_index.name), str(_newest_mapping(found) or ""), wanted)
+    return columns.select("formula_id", "visual_id").drop_nulls().collect()
+
+
 def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
     """Open columns in the storage without reading more of them than is asked for, where its files are local."""
     storage = storages["default"]
@@ -76,9 +86,15 @@ def _posts(name: str) -> pl.DataFrame:
 
 @lru_cache(maxsize=KEPT_FRAMES)
 def _formulas(name: str, mapping: str) -> pl.DataFrame:
-    index = scan_columns(name).select("formula_id", "post_id", "thread_id", "type", visual_id="given_visual_id")
+    return _joined(name, mapping, pl.lit(True)).collect()
+
+
+def _joined(name: str, mapping: str, wanted: pl.Expr) -> pl.LazyFrame:
+    """Open the columns of those formulas that are wanted, with the visual ids of a mapping before those of the index."""
+    columns = ("formula_id", "post_id", "thread_id", "type")
+    index = scan_columns(name).filter(wanted).select(*columns, visual_id="given_visual_id")
     if not mapping:
-        return index.collect()
-    ids = scan_columns(mapping).select("formula_id", newest="visual_id")
+        return index
+    ids = scan_columns(mapping).filter(wanted).select("formula_id", newest="visual_id")
     joined = index.join(ids, on="formula_id", how="left", maintain_order="left")
-    return joined.with_columns(visual_id=pl.coalesce("newest", "visual_id")).drop("newest").collect()
+    return joined.with_columns(visual_id=pl.coalesce("newest", "visual_id")).drop("newest")

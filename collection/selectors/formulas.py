@@ -144,7 +144,10 @@ def slt_of(collection: Collection, formula_id: str) -> str:
 def titles_of(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
     """Give the questions of threads, by thread."""
     questions = Post.objects.filter(collection=collection, thread_id__in=thread_ids, kind=Post.Kind.QUESTION)
-    return {post.thread_id: post for post in questions.only("post_id", "thread_id", "title", "clean_title", "rules", "score")}
+    return {
+        post.thread_id: post
+        for post in questions.only("post_id", "thread_id", "title", "clean_title", "rules", "score")
+    }
 
 
 def newest_forms(collection: Collection) -> VisualMap | None:

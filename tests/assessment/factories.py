@@ -11,8 +11,6 @@ from uuid import uuid4
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.protocols import PoolProtocol
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
-from collection.models import Post
-from collection.selectors import collection_of
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 # topic: items in their order; a formula's instances are (formula id, post id)
@@ -21,7 +19,7 @@ Formulas = Mapping[str, Mapping[str, Sequence[tuple[str, str]]]]
 
 
 def make_pool(task: Task, items: Mapping[str, Sequence[str]] = ITEMS, **fields: Any) -> Pool:
-    """Make a frozen pool of answer posts, in this order; posts are those of the lab's collection where it has them."""
+    """Make a frozen pool of answer posts, in this order; posts are shown where the lab's collection has them."""
     return _make(
         task, {topic: {post: [(post, post)] for post in posts} for topic, posts in items.items()}, "posts", fields
     )
@@ -46,13 +44,11 @@ def make_written_pool(task: Task, answers: Mapping[str, Mapping[str, str]], **fi
 def _make(task: Task, items: Formulas, kind: str, fields: Mapping[str, Any]) -> Pool:
     values = {"settings": asdict(PoolProtocol(primary=10)), "seed": 1, "runs": [], "sha256": "0" * 64, "frozen_at": NOW}
     pool = Pool.objects.create(task=task, number=task.pools.count() + 1, **values | fields)
-    collection = collection_of(task.lab)
     for topic in Topic.objects.filter(task=task, query_id__in=items):
         for position, (item, instances) in enumerate(items[topic.query_id].items(), start=1):
             row = PoolItem.objects.create(pool=pool, topic=topic, kind=kind, item=item, position=position)
             for place, (doc_id, post_id) in enumerate(instances):
-                post = Post.objects.filter(collection=collection, post_id=post_id).first() if post_id else None
-                PoolInstance.objects.create(item=row, doc_id=doc_id, position=place, post_id=post_id, shown_post=post)
+                PoolInstance.objects.create(item=row, doc_id=doc_id, position=place, post_id=post_id)
     return pool
 
 

@@ -17,6 +17,10 @@ PLAN = "/labs/arqmath-x/tasks/task1/pools/plan/"
 @pytest.fixture
 def planner(page: Page) -> Page:
     """The planner of a task whose primary run has sixty items, opened by an organizer."""
+    return opened(page)
+
+
+def opened(page: Page) -> Page:
     scene = make_lab()
     make_run(scene.team, scene.task, {"A.1": [str(number) for number in range(60)]}, tag="deep", is_primary=True)
     page.add_init_script(WATCH)
@@ -44,6 +48,30 @@ def test_a_slider_is_moved_by_keys_and_the_numbers_follow(planner, look):
     assert planner.locator("[data-preset][aria-current]").count() == 0
     assert planner.get_by_role("slider", name="Primary runs").evaluate("each => each === document.activeElement")
     assert planner.evaluate("window.shift") <= 0.001
+
+
+def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(browser, live_server):
+    # A page of its own: htmx tells the console of the failure, which `page` takes for a complaint.
+    planner = opened(browser.new_context(base_url=live_server.url).new_page())
+    items, freeze = planner.locator(".figures dd").first, planner.get_by_role("link", name="Freeze…")
+    told = planner.get_by_text("These are the numbers of earlier settings")
+    expect(freeze).to_be_visible()
+    planner.route("**/pools/plan/?*", lambda route: route.abort())
+
+    planner.locator("#id_primary").fill("9")
+
+    expect(told).to_be_visible()
+    expect(freeze).to_be_hidden()
+    planner.unroute("**/pools/plan/?*")
+    planner.get_by_text("Table of the topics").click()
+    planner.locator("#topic-sizes-fold .sort-button").first.click()
+    planner.locator("#id_primary").fill("8")
+    expect(items).to_have_text("8")
+    expect(told).to_be_hidden()
+    expect(freeze).to_be_visible()
+    expect(planner.locator("#plan-said")).to_contain_text("Items 8")
+    expect(planner.locator("#topic-sizes-fold th").first).to_have_attribute("aria-sort", "ascending")
+    planner.context.close()
 
 
 def test_a_number_that_cannot_be_is_told_and_the_planner_goes_on(planner):

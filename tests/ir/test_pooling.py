@@ -17,8 +17,8 @@ from arqlab.ir.pooling import (
     gather,
     in_random_order,
     make_pool,
-    pool_items,
     rank_by_rank,
+    reached,
     write_pool,
 )
 from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
@@ -149,8 +149,8 @@ def test_a_known_item_has_no_pool():
 def test_a_run_without_a_depth_brings_nothing():
     rows = gather(as_runs([run("r", "1", "2"), run("s", "3")]))
 
-    assert pool_items(rows, {"r": 1}).rows() == [("A.2", "1")]
-    assert pool_items(rows, {}).is_empty()
+    assert reached(rows, {"r": 1}).select("topic", "item").rows() == [("A.2", "1")]
+    assert reached(rows, {}).is_empty()
 
 
 def test_a_baseline_may_be_pooled_as_an_alternate_run():

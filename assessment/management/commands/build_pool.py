@@ -77,10 +77,12 @@ class Command(LabCommand):
 
     def _tell(self, computed: services.ComputedPool) -> None:
         sources, line = computed.sources, "{:<44} {:<20} {:>6}"
+        protocol = sources.choice.protocol
         self.stdout.write(line.format("run", "pooled as", "depth"))
         for run in sources.runs:
             kind = sources.choice.kind_of(run)
-            self.stdout.write(line.format(str(run), kind, sources.choice.protocol.depth_of(kind)))
+            depth = protocol.depth_of(kind) if protocol.method == "depth" else "–"
+            self.stdout.write(line.format(str(run), kind, depth))
         for run in sources.written:
             self.stdout.write(line.format(str(run), "written answers", ""))
         for run, why in sources.left_out:

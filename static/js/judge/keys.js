@@ -1,13 +1,14 @@
 // One key, one act. Letters are what is typed, digits also what is pressed (a French keyboard has them with Shift), and in a
 // comment only Enter and Escape mean something.
 
-const LABELS = { 3: 3, 2: 2, 1: 1, 0: 0, s: 5, d: 6 };
+import { LABELS } from "./labels.js";
+
 const ACTS = { b: "back", l: "later", c: "comment", t: "thread", q: "pane", n: "next", i: "instructions", j: "judgments", "?": "help" };
 const STORED = "arqlab.judge.keys";
 
 function labelOf(event) {
-  const digit = event.code.match(/^(?:Digit|Numpad)([0-3])$/)?.[1];
-  return LABELS[event.key.toLowerCase()] ?? (digit === undefined ? undefined : Number(digit));
+  const digit = event.code.match(/^(?:Digit|Numpad)([0-9])$/)?.[1];
+  return LABELS[event.key.toLowerCase()] ?? LABELS[digit];
 }
 
 /** What a key means outside a text: ["label", 3], ["back"], ["go-on"] and the like, or nothing. */

@@ -2,10 +2,10 @@
 // is read, so that showing it moves nothing.
 
 import { watchFormulas } from "../maths.js";
+import { WORDS } from "./labels.js";
 
 const parser = new DOMParser();
-export const WORDS = { 3: "High", 2: "Medium", 1: "Low", 0: "Not relevant", 5: "System failure", 6: "Do not know" };
-const ASKS = {
+export const ASKS = {
   5: "What went wrong? It goes to the organizers’ desk (optional)",
   6: "What keeps you from deciding? It goes to the organizers’ desk (optional)",
 };

@@ -4,7 +4,8 @@
 
 import { Away, Refusal, ask } from "./api.js";
 import { uuid } from "./outbox.js";
-import { Card, WORDS } from "./render.js";
+import { KEYS, WORDS } from "./labels.js";
+import { ASKS, Card } from "./render.js";
 
 const KEPT = 12; // earlier cards that stay made
 
@@ -78,7 +79,7 @@ export class Session extends EventTarget {
     this.shown.choose(instance, value);
     this.keepDraft(instance);
     this.#tell("chosen", { text: `${WORDS[value]}.` });
-    if (value > 3) return instance.comment.focus();
+    if (value in ASKS) return instance.comment.focus();
     if (instance.isJudged && instance.isChanged) return instance.reason.focus();
     const next = this.shown.next();
     if (next) this.turnTo(next);
@@ -107,7 +108,7 @@ export class Session extends EventTarget {
     const missing = active.label === null ? active : this.shown.next();
     if (missing) {
       this.turnTo(missing);
-      this.say(missing === active ? "Choose a label first: 3, 2, 1, 0, S or D." : `Instance ${missing.number} has no label yet.`);
+      this.say(missing === active ? `Choose a label first: ${KEYS.slice(0, -1).join(", ")} or ${KEYS.at(-1)}.` : `Instance ${missing.number} has no label yet.`);
       return;
     }
     this.#submit();
@@ -211,7 +212,7 @@ export class Session extends EventTarget {
       seen: instance.data.judgment?.judgment ?? null,
       after: instance.pending?.key,
     };
-    if (label > 3) judgment.shown = instance.text.outerHTML;
+    if (label in ASKS) judgment.shown = instance.text.outerHTML;
     this.timer.clear(instance.id);
     instance.submitted({ label, comment: judgment.comment, key: judgment.key });
     return judgment;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -16,6 +17,7 @@ from assessment.services import answer_ticket
 from collection.models import Post
 from tests.assessment.desk import Desk, body_for, label_for
 from tests.assessment.factories import assign, judge, make_formula_pool, make_pool, make_written_pool
+from tests.collection.factories import POSTS, load_small
 from tests.factories import Scene
 
 
@@ -37,6 +39,22 @@ def test_the_next_item_is_the_first_that_waits_with_its_post_typeset(desk: Desk)
     assert (instance["heading"], instance["doc_id"], instance["judgment"]) == ("Answer post 10", "10", None)
     assert "<math" in instance["html"]
     assert instance["thread_url"] == "/labs/arqmath-x/posts/10/#post-10"
+
+
+def test_posts_are_shown_as_the_collection_has_them_however_often_it_is_loaded(
+    desk: Desk, scene: Scene, tmp_path: Path
+) -> None:
+    load_small(scene.lab, tmp_path, posts=POSTS.replace("$a=2b$", "$a=2c$").replace('Id="11"', 'Id="15"'))
+
+    item = desk.next()
+
+    [instance] = item["instances"]
+    assert "a=2c" in instance["html"]
+    assert instance["heading"] == "Answer post 10"
+    assert "does not hold this post" in desk.submit(item, 3)["next"]["instances"][0]["html"]
+    load_small(scene.lab, tmp_path)
+    assert "See" in desk.next()["instances"][0]["html"]
+    assert "a=2b" in desk.client.get("/labs/arqmath-x/tasks/task1/judge/A.1/judgments/").content.decode()
 
 
 def test_a_submit_stores_the_label_and_answers_with_the_next_item(desk: Desk) -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from arqlab.core.models import User
+from arqlab.core.models import Task, User
 from assessment.models import Judgment, Pool, PoolItem
 from tests.assessment.desk import BACKEND, Desk, body_for, label_for
 from tests.assessment.factories import assign
@@ -27,6 +27,20 @@ def one_label(desk: Desk, **fields: Any) -> dict[str, Any]:
     """Give a good submit with some fields of its label changed."""
     item = desk.next()
     return body_for(item, [label_for(item["instances"][0], 2) | fields])
+
+
+@pytest.mark.parametrize(("scale", "taken", "not_taken"), [("0-1", 1, 2), ("0-4", 4, 7), ("1-3", 1, 0)])
+def test_the_labels_of_the_task_and_no_others_are_taken(
+    desk: Desk, scene: Scene, scale: str, taken: int, not_taken: int
+) -> None:
+    Task.objects.filter(pk=scene.task.pk).update(overrides={"labels": scale})
+    page = desk.client.get("/labs/arqmath-x/tasks/task1/judge/A.1/").content.decode()
+
+    assert refused(desk, one_label(desk, label=not_taken)) == (400, "bad-label")
+    assert desk.submit(desk.next(), taken)["saved"][0]["label"] == taken
+    assert f'data-label="{taken}"' in page
+    assert f'data-label="{not_taken}"' not in page
+    assert {'data-label="5"', 'data-label="6"'} <= set(page.split())
 
 
 @pytest.mark.parametrize("label", [4, 7, -1, "3", None, True, 2.0, [], 10**30])

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from arqlab.core.models import Task
 from arqlab.ir.judged import Level
-from assessment.models import PoolInstance
+from arqlab.ir.protocols import PoolProtocol
+from assessment.models import Pool, PoolInstance
 from assessment.selectors import draft_of
+from collection.selectors import newest_map
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
+from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +68,23 @@ def test_formulas_are_grouped_as_the_pool_has_them_over_its_supplements_too(lab,
     give(assessor, task, {"B.1": {"7": 1, "8": 2, "9": 3}})
 
     assert draft_of(task).qrels(Level.VISUAL, complete=False).rows() == [("B.1", "70", 3), ("B.1", "71", 2)]
+
+
+def test_formulas_are_those_of_the_newest_visual_ids_that_runs_are_scored_by(lab, assessor, tmp_path):
+    collection = load_small(lab, tmp_path)
+    task = FormulaTaskFactory(lab=lab)
+    TopicFactory(task=task, query_id="B.1")
+    pool = make_formula_pool(task, {"B.1": {"70": [("7", "1")], "71": [("9", "12")], "72": [("gone", "10")]}})
+    give(assessor, task, {"B.1": {"7": 1, "9": 3, "gone": 2}})
+
+    found = draft_of(task)
+
+    assert found.qrels(Level.VISUAL, complete=False).rows() == [("B.1", "70", 3), ("B.1", "gone", 2)]
+    assert found.qrels(Level.INSTANCES, complete=False).height == 3
+    Pool.objects.filter(pk=pool.pk).update(
+        visual_map=newest_map(collection), settings=asdict(PoolProtocol(visually_distinct=True))
+    )
+    assert set(draft_of(task).judged["item"]) == {"70", "71", "72"}  # nothing changed since: the pool has them
 
 
 def test_the_posts_of_a_mixed_pool_are_task_1s_and_its_written_answers_task_3s(written, task):

@@ -75,6 +75,7 @@ def test_a_pool_keeps_what_it_was_made_of(run, task, organizer):
         digest = sha256(file.read()).hexdigest()
     named = {"run": run.pk, "team": "Alpha", "tag": run.tag, "kind": "alternate", "depth": 2, "sha256": digest}
     assert pool.runs == [named]
+    assert pool.inputs == {"order": "score"}
     event = AuditEvent.objects.get(verb="pool.freeze")
     assert (event.actor, event.detail["items"], event.detail["sha256"]) == (organizer, 3, pool.sha256)
 
@@ -83,14 +84,6 @@ def test_positions_count_from_one_in_each_topic(run, task):
     pool = freeze(task)
 
     assert sorted(pool.items.values_list("topic__query_id", "position")) == [("A.1", 1), ("A.1", 2), ("A.2", 1)]
-
-
-def test_a_post_that_the_collection_holds_is_at_hand(run, task, tmp_path):
-    load_small(task.lab, tmp_path)
-    pool = freeze(task)
-
-    shown = PoolInstance.objects.filter(item__pool=pool).values_list("doc_id", "shown_post__post_id")
-    assert set(shown) == {("10", "10"), ("11", "11"), ("99", None)}
 
 
 def test_a_preset_that_was_not_changed_is_named(run, task):
@@ -150,6 +143,28 @@ def test_written_answers_have_a_pool_of_their_own_too(lab, team):
     assert items_of(pool) == {("A.1", "answers", "gpt:A.1")}
     assert pool.items.get().text == answer
     assert instances_of(pool) == {("gpt:A.1", "gpt:A.1", "")}
+
+
+def test_written_answers_are_judged_in_one_place_only(run, task, team):
+    third = WrittenTaskFactory(lab=task.lab, slug="task3")
+    TopicFactory(task=third, query_id="A.1")
+    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
+    mixed = PoolChoice(PoolProtocol(primary=1, alternate=1, holds_written_answers=True), 1)
+
+    own = freeze(third, PoolChoice(third.protocol.pool, 1))
+    with pytest.raises(UserError, match="are judged in a pool of that task"):
+        freeze(task, mixed)
+    discard_pool(pool=own, by=None)
+    freeze(task, mixed)
+    with pytest.raises(UserError, match=f"are judged in the pool of {task.name}"):
+        freeze(third, PoolChoice(third.protocol.pool, 1))
+
+
+def test_an_id_that_the_pool_cannot_hold_is_refused(task, team):
+    make_run(team, task, {"A.1": ["10", "x" * 301]})
+
+    with pytest.raises(UserError, match=r"topic A\.1 has more than 300 characters: xxx"):
+        freeze(task)
 
 
 @pytest.mark.parametrize(("other", "is_refused"), [("Because not.", True), ("Because.", False)])
@@ -214,6 +229,8 @@ def test_formulas_in_posts_judged_relevant_in_task_1_go_deeper(formula_task, tas
     pool = freeze(formula_task, PoolChoice(replace(FORMULAS.protocol, extra_depth=1000), 1))
 
     found = {doc_id for _, doc_id, _ in instances_of(pool)}
+    assert sorted(pool.inputs) == ["collection", "order", "relevant"]
+    assert pool.inputs["collection"] == pool.visual_map.collection.source_sha256
     assert found == ({"4242"} if judged == "nothing" else {"4242", "8"})
 
 

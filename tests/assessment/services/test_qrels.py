@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
@@ -29,7 +31,7 @@ def pool(task, assessor) -> None:
 
 
 def freeze(task, name="v1", level=Level.INSTANCES, *, complete=False, by=None) -> QrelSet:
-    return freeze_qrels(task=task, name=name, level=level, complete=complete, by=by)
+    return freeze_qrels(task=task, name=name, level=level, complete=complete, by=by, at=NOW)
 
 
 def test_a_version_says_what_it_holds_who_made_it_and_what_it_leaves_out(task, organizer):
@@ -38,10 +40,24 @@ def test_a_version_says_what_it_holds_who_made_it_and_what_it_leaves_out(task, o
     made.refresh_from_db()
     assert qrels_frame(made).rows() == [("A.1", "10", 3), ("A.1", "11", 2)]
     assert (made.version, made.items, made.relevant_from, made.is_complete) == (1, "posts", 2, False)
-    assert made.made_by == organizer
+    assert (made.made_by, made.created_at) == (organizer, NOW)
     assert made.dropped == [{"topic": "A.2", "relevant": 0, "reason": "Nothing of it is judged."}]
     assert made.sha256 == hashlib.sha256(write_qrels(qrels_frame(made))).hexdigest()
     assert AuditEvent.objects.get(verb="qrels.freeze").detail["lines"] == 2
+
+
+def test_the_hash_of_a_version_is_that_of_the_file_that_both_doors_give(task, organizer, client_of, assessor):
+    TopicFactory(task=task, query_id="A.10", position=3)
+    make_pool(task, {"A.10": ["9", "10"], "A.2": ["9"]})
+    for instance in PoolInstance.objects.exclude(judgments__is_current=True).order_by("-pk"):
+        judge(assessor, instance, 2)
+    made, out = freeze(task, "official"), StringIO()
+
+    page = client_of(organizer).get(f"/labs/{task.lab.slug}/tasks/{task.slug}/qrels/1/", {"format": "tsv"})
+    call_command("export_qrels", f"{task.lab.slug}/{task.slug}", "--qrels", "official", stdout=out)
+
+    assert out.getvalue().encode() == page.content
+    assert hashlib.sha256(page.content).hexdigest() == made.sha256
 
 
 def test_the_first_version_is_current_and_later_ones_wait_to_be_chosen(task):

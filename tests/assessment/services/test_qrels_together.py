@@ -30,8 +30,10 @@ try:
 except UserError as refused:
     print(json.dumps(refused.code))
 """
-FREEZE = 'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None)'
+FREEZE = 'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None, at=timezone.now())'
 IMPORT = 'import_judgments(task=task, data=b"A.1 0 10 {label}\\n", path="a", at=timezone.now(), by=None)'
+DISCARD = "discard_pool(pool=Pool.objects.get(), by=None)"
+UNJUDGED = "from assessment.models import *\nJudgment.objects.all().delete()\nprint(0)"
 CURRENT = 'sorted(Judgment.objects.values_list("instance__doc_id", "is_current"))'
 
 
@@ -54,6 +56,14 @@ def test_those_who_freeze_at_once_get_versions_of_their_own_and_one_is_current(d
 
     tell = "from assessment.models import QrelSet\nprint(json.dumps(list(QrelSet.objects.order_by('version').values_list('version', 'is_current'))))"
     assert told(data, tell) == [[1, True], [2, False], [3, False]]
+
+
+def test_a_pool_is_discarded_or_judged_and_never_both(data: Path) -> None:
+    told(data, UNJUDGED)
+
+    outcomes = told_together(data, [START.format(step=IMPORT.format(label=1)), START.format(step=DISCARD)])
+
+    assert outcomes in (["done", "pool-judged"], ["no-pool", "done"], ["judged-meanwhile", "done"])
 
 
 def test_of_labels_that_are_imported_at_once_one_counts_and_each_that_was_taken_is_kept(data: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from arqlab.core.models import Task, User
+from arqlab.core.models import Task, Topic, User
 from assessment.models import Pool
 from tests.assessment.factories import make_pool
 from tests.evaluation.factories import make_run
@@ -52,6 +52,15 @@ def test_a_preset_fills_the_settings_in(browser, task, runs):
     assert [page.context["form"][name].value() for name in ("primary", "alternate", "manual")] == [45, 15, 45]
 
 
+def test_a_preset_leaves_the_seed_and_the_costs_as_they_are(browser, task, runs):
+    page = browser.get(at(task, "plan"), filled(primary=3, seed=11, wage=12) | {"preset": "arqmath-2"})
+
+    form, cost = page.context["form"], page.context["cost_form"]
+    assert [form[name].value() for name in ("primary", "seed")] == [45, "11"]
+    assert [cost[name].value() for name in ("seconds", "wage")] == ["36", "12"]
+    assert "?preset=arqmath-1&amp;seed=11&amp;seconds=36&amp;wage=12" in page.content.decode()
+
+
 def test_the_numbers_follow_the_settings(browser, task, runs):
     page = browser.get(at(task, "plan"), filled(**{f"run_{runs.pk}": "baseline-alternate"}))
 
@@ -59,6 +68,16 @@ def test_the_numbers_follow_the_settings(browser, task, runs):
     assert (plan.items, page.context["plan_cost"].hours, page.context["plan_cost"].money) == (4, 0.04, 0.4)
     assert [(row.items, row.alone) for row in plan.runs] == [(1, 1), (3, 3)]
     assert "down to rank 1," in page.content.decode()
+
+
+def test_topics_that_are_gone_are_not_planned(browser, task, runs, team):
+    Topic.objects.filter(task=task, query_id="A.2").delete()
+
+    page = browser.get(at(task, "plan"), filled(primary=3))
+
+    assert [topic.query_id for topic in page.context["plan"].topics] == ["A.1"]
+    assert (page.context["plan"].items, page.context["plan_cost"].hours) == (3, 0.03)
+    assert page.context["plan"].runs[1].items == 3
 
 
 def test_a_baseline_is_pooled_as_it_is_said_here(browser, task, runs):

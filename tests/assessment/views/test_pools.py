@@ -10,12 +10,14 @@ from django.test import Client
 from django.urls import reverse
 
 from arqlab.core.models import Task, User
+from arqlab.ir.protocols import PoolProtocol
 from assessment.models import Pool, PoolInstance
 from assessment.selectors import PoolChoice
 from assessment.services import freeze_pool
 from submissions.services import withdraw_run
 from tests.assessment.factories import NOW, judge, make_pool
 from tests.evaluation.factories import make_run
+from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +39,29 @@ def at(task: Task, name: str, *args: int) -> str:
 
 def test_an_empty_list_says_what_will_be_there(browser, task):
     assert "No pool yet" in browser.get(at(task, "list")).content.decode()
+
+
+def test_a_run_that_brings_nothing_new_is_no_news_and_a_late_written_answer_is(browser, task, team, other_team):
+    third = WrittenTaskFactory(lab=task.lab, slug="task3")
+    make_run(team, task, {"A.1": ["10", "11"]}, tag="early")
+    choice = PoolChoice(PoolProtocol(primary=2, alternate=2, holds_written_answers=True), 1)
+    freeze_pool(task=task, choice=choice, by=None, at=NOW)
+    make_run(other_team, task, {"A.1": ["11", "10", "12"]}, tag="same")
+    assert not browser.get(at(task, "list")).context["news"].is_any
+
+    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
+
+    assert [run.tag for run in browser.get(at(task, "list")).context["news"].late] == ["gpt"]
+
+
+def test_a_run_that_cannot_be_pooled_is_no_news(browser, task, team):
+    formulas = FormulaTaskFactory(lab=task.lab, slug="task2", trec_items="formula-ids")
+    TopicFactory(task=formulas, query_id="B.1")
+    make_run(team, formulas, {"B.1": ["7"]}, tag="early")
+    freeze_pool(task=formulas, choice=PoolChoice(formulas.protocol.pool, 1), by=None, at=NOW)
+    make_run(team, formulas, {"B.1": ["70"]}, tag="late", items="visual-ids")
+
+    assert not browser.get(at(formulas, "list")).context["news"].late
 
 
 def test_the_list_tells_late_and_withdrawn_runs(browser, pool, task, team, organizer):

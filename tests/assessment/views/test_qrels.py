@@ -7,7 +7,7 @@ import pytest
 from arqlab.ir.judged import Level
 from assessment.models import PoolInstance, QrelSet
 from assessment.services import freeze_qrels
-from tests.assessment.factories import judge, make_formula_pool, make_pool
+from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory, TopicFactory
 
@@ -60,6 +60,7 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
     ("form", "told"),
     [
         ({"name": ""}, "Enter a name for the version."),
+        ({"name": "v" * 51}, "Enter a name of at most 50 characters."),
         ({"name": "Version 1"}, "Enter a name of letters, digits, hyphens and underscores."),
         ({"name": "v1"}, "Give this one another name."),
     ],
@@ -108,7 +109,7 @@ def test_the_list_takes_as_many_queries_for_three_versions_as_for_one(
     browser, judged, task, organizer, django_assert_max_num_queries
 ):
     for name in "abc":
-        freeze_qrels(task=task, name=name, level=Level.INSTANCES, complete=False, by=organizer)
+        freeze_qrels(task=task, name=name, level=Level.INSTANCES, complete=False, by=organizer, at=NOW)
 
     with django_assert_max_num_queries(9):
         browser.get(LIST)

@@ -119,6 +119,10 @@ def test_a_dry_run_stores_nothing_and_tells_runs_and_sizes(runs, task):
 
     assert "5 items of 2 topics, 5 labels to give." in out.getvalue()
     assert "Alpha deep" in out.getvalue()
+    call_command(
+        "build_pool", str(task), "--method", "rank-by-rank", "--size", "3", dry_run=True, stdout=(ranked := StringIO())
+    )
+    assert {line.split()[-1] for line in ranked.getvalue().splitlines()[1:4]} == {"–"}
     assert not Pool.objects.exists()
 
 
@@ -140,6 +144,9 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
         (["--as-alternate", "deep"], "No baseline of arqmath-x/task1 is called deep. Known are: tfidf."),
         (["--supplement", "--reason", "x"], "has no pool yet"),
         (["--by", "nobody"], "Nobody has an account as nobody"),
+        (["--method", "rank-by-rank", "--size", "0"], "give one from 1"),
+        (["--seed", "1" + "0" * 25], "Seed is 1"),
+        (["--visually-distinct"], "Visually distinct is for another kind of task"),
         (["--primary", "-1"], "invalid _whole_number value"),
     ],
 )

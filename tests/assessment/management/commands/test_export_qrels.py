@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from arqlab.ir.judged import Level
 from assessment.models import PoolInstance
 from assessment.services import freeze_qrels
-from tests.assessment.factories import judge, make_pool
+from tests.assessment.factories import NOW, judge, make_pool
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +44,7 @@ def test_complete_qrels_of_all_topics_are_printed_when_they_are_asked_for():
 
 
 def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
-    freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=organizer)
+    freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=organizer, at=NOW)
     PoolInstance.objects.get(item__topic__query_id="A.1", doc_id="10").judgments.update(is_current=False)
 
     assert export("--qrels", "official")[0].splitlines()[0] == "A.1\t0\t10\t3"
