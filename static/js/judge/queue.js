@@ -76,7 +76,9 @@ export class Queue extends EventTarget {
 
   async #lease(item) {
     try {
-      Object.assign(item, await ask(`${this.base}lease/`, { item: item.item, lease: item.lease }));
+      const { lease, progress } = await ask(`${this.base}lease/`, { item: item.item, lease: item.lease });
+      item.lease = lease;
+      this.#tell("progress", progress);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#tell("taken", { item, message: error.message });
