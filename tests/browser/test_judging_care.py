@@ -304,7 +304,9 @@ def test_the_time_of_each_instance_is_its_own_and_outlives_a_reload(signed_in):
     signed_in.expect_saved()
 
     seconds = {row.instance_id: row.active_ms // 1000 for row in Judgment.objects.all()}
-    assert seconds == {one: 26, other: 13}
+    # The clock of the page goes on by itself too, while the test does its own work.
+    assert seconds[one] in range(26, 31)
+    assert seconds[other] in range(13, 18)
 
 
 def test_a_label_beside_another_is_told_also_after_the_last_item_and_can_be_changed(at_work):
