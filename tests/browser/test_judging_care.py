@@ -26,6 +26,8 @@ SAVED, NOTICES, COMMENT = ".judge-saved", ".judge-notices", f"{SHOWN} .is-active
 # A key as the browser tells it, with what Playwright cannot press.
 KEY = """(key) => document.activeElement.dispatchEvent(
   new KeyboardEvent("keydown", { ...key, bubbles: true, cancelable: true }))"""
+# Only one tab of a person sends at a time: here none does until `release` is called.
+HOLD = """(name) => void navigator.locks.request(name, () => new Promise((done) => { window.release = done; }))"""
 CLOSE = """
 const open = indexedDB.open.bind(indexedDB);
 indexedDB.open = (...what) => {
@@ -406,6 +408,22 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
 
     expect(place).to_have_text("What waited in this browser is saved. Load the page anew to see it counted.")
     assert counting() == {instance: label for instance, (label, _) in at_work.said.items()}
+
+
+def test_a_topic_whose_last_labels_another_tab_sent_is_finished(at_work, small):
+    context = at_work.page.context
+    keeper, home = context.new_page(), context.new_page()
+    keeper.goto("/healthz/")
+    keeper.evaluate(HOLD, f"arqlab-outbox-{small.assessor.pk}")
+    home.goto(HOME)
+    keeper.wait_for_function("async () => (await navigator.locks.query()).pending.length > 0")
+    for label in ("3", "1", "0"):
+        at_work.press(label, "Enter")
+    expect(at_work.page.get_by_role("heading", name="The next item is on its way")).to_be_visible()
+    keeper.evaluate("window.release()")
+
+    expect(at_work.page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    assert Judgment.objects.count() == 3
 
 
 def test_a_ticket_has_the_title_the_formula_and_the_text_and_a_label_its_moment(signed_in):

@@ -35,7 +35,7 @@ export class Drafts {
   settle({ instance, key, label, comment }, judgment = key) {
     const draft = this.of(instance);
     if (!draft) return;
-    if (draft.label === label && draft.comment.trim() === comment) localStorage.removeItem(this.prefix + instance);
+    if (draft.label === label && draft.comment?.trim() === comment) localStorage.removeItem(this.prefix + instance);
     else if (draft.seen === key && judgment !== key) this.keep(instance, { ...draft, seen: judgment });
   }
 

@@ -69,8 +69,9 @@ export class Session extends EventTarget {
 
   /** Another assessor has an item that was fetched ahead. A label for the one that is read is still kept. */
   #taken({ item, message }) {
-    if (this.shown?.item.item === item.item) this.say(message);
-    else this.queue.remove(item.item);
+    if (this.shown?.item.item === item.item) return this.say(message);
+    this.queue.remove(item.item);
+    this.cards.forget(item.item);
   }
 
   #wait() {
