@@ -216,7 +216,9 @@ def test_enter_that_ends_a_composition_submits_nothing(at_work):
     assert at_work.active == first
 
 
-def test_what_was_chosen_before_another_machine_judged_is_offered_and_not_sent(at_work, browser: Browser, live_server, small):
+def test_what_was_chosen_before_another_machine_judged_is_offered_and_not_sent(
+    at_work, browser: Browser, live_server, small
+):
     first = at_work.active
     at_work.press("2", "c")
     at_work.page.keyboard.type("half a thought")
@@ -244,7 +246,9 @@ def test_an_item_that_was_given_back_is_judged_again_with_the_same_label(at_work
     first = at_work.active
     at_work.press("s", "Enter")
     at_work.expect_saved()
-    answer_ticket(ticket=Ticket.objects.get(), answer="Try again.", gives_back=True, at=timezone.now(), by=small.organizer)
+    answer_ticket(
+        ticket=Ticket.objects.get(), answer="Try again.", gives_back=True, at=timezone.now(), by=small.organizer
+    )
     at_work.judge(3)
     at_work.judge(1)
 
@@ -403,7 +407,9 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
     home.route("**/judging/judgments/", lambda route: route.fulfill(status=503))
     home.goto(HOME)
     place = home.locator("#waiting")
-    expect(place).to_have_text("2 judgments of yours in this browser not sent yet. They are sent when the server answers.")
+    expect(place).to_have_text(
+        "2 judgments of yours in this browser not sent yet. They are sent when the server answers."
+    )
     home.unroute("**/judging/judgments/")
 
     expect(place).to_have_text("What waited in this browser is saved. Load the page anew to see it counted.")
@@ -438,7 +444,9 @@ def test_a_ticket_has_the_title_the_formula_and_the_text_and_a_label_its_moment(
 
 
 def test_a_page_of_the_network_is_not_taken_for_the_server(at_work):
-    at_work.page.route("**/judging/**", lambda route: route.fulfill(status=200, body="<p>Wi-Fi</p>", content_type="text/html"))
+    at_work.page.route(
+        "**/judging/**", lambda route: route.fulfill(status=200, body="<p>Wi-Fi</p>", content_type="text/html")
+    )
     at_work.judge(3)
 
     expect(at_work.page.locator(SAVED)).to_contain_text("Something else answers in the server’s place")

@@ -6,7 +6,7 @@
 import { Away, Refusal, ask } from "./api.js";
 import { Cards } from "./cards.js";
 import { Earlier } from "./earlier.js";
-import { uuid } from "./outbox.js";
+import { takeLabels } from "./labels.js";
 import { WORDS } from "./render.js";
 
 const TWICE = 400; // ms; a second Enter or click within them was meant for the item before
@@ -201,37 +201,17 @@ export class Session extends EventTarget {
   }
 
   #submit() {
-    const { item, changed } = this.shown;
+    const { item, isDone, changed } = this.shown;
     if (!changed.length) return;
-    const isNew = !this.shown.isDone;
     const refused = this.outbox.refused.filter((row) => row.base === this.config.api && row.item === item.item);
-    const judgments = changed.map((each) => this.#judgment(each));
-    this.counts.submitted(judgments, isNew);
+    const judgments = takeLabels(this.shown, this.timer);
+    this.counts.submitted(judgments, !isDone);
     this.#send("judgments/", { item: item.item, lease: item.lease, judgments, guideline: this.config.guideline })
       .then(() => {
         judgments.forEach((each) => this.drafts.settle(each));
         return Promise.all(refused.map((row) => this.outbox.discard(row)));
       });
     this.earlier.add(item.item);
-  }
-
-  #judgment(instance) {
-    const { label, comment, reason } = instance.draft;
-    const judgment = {
-      instance: instance.id,
-      label,
-      comment: comment.trim(),
-      reason: instance.isJudged ? reason.trim() : "",
-      active_ms: this.timer.of(instance.id),
-      key: uuid(),
-      at: new Date().toISOString(),
-      seen: instance.data.judgment?.judgment ?? null,
-      after: instance.pending?.key,
-      shown: label > 3 ? this.shown.shown(instance) : undefined,
-    };
-    this.timer.clear(instance.id);
-    instance.submitted({ label, comment: judgment.comment, key: judgment.key });
-    return judgment;
   }
 
   #send(path, body) {
