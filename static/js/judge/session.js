@@ -6,7 +6,7 @@
 import { Away, Refusal, ask } from "./api.js";
 import { Cards } from "./cards.js";
 import { Earlier } from "./earlier.js";
-import { takeLabels } from "./labels.js";
+import { takeLabels } from "./sentlabels.js";
 import { WORDS } from "./render.js";
 
 const TWICE = 400; // ms; a second Enter or click within them was meant for the item before
