@@ -158,10 +158,11 @@ class SavedSerializer(FollowingSerializer):
 
 
 class LeaseSerializer(serializers.Serializer[Any]):
-    """How long an item is the assessor's."""
+    """How long an item is the assessor's, and how far the topic is."""
 
     lease = serializers.CharField()
     until = serializers.DateTimeField()
+    progress = ProgressSerializer()
 
 
 class ListedJudgmentSerializer(OwnJudgmentSerializer):

@@ -197,9 +197,10 @@ class LeaseApi(JudgingApi):
 
     @extend_schema(request=answers.HeldItemSerializer, responses={200: answers.LeaseSerializer, **answers.REFUSALS})
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
-        """Keep an item for longer; refused when another assessor has it meanwhile."""
+        """Keep an item for longer, and tell how far the topic is; refused when another assessor has it meanwhile."""
         body = read_item(request.data)
         self.require_lease(body)
-        self.require_topic()
+        topic_id = self.require_topic()
         lease = services.renew_lease(item_id=body.item, seat=self.seat, at=timezone.now())
-        return Response({"lease": lease.token, "until": lease.until})
+        progress = progress_of(topic_id)._asdict()
+        return Response({"lease": lease.token, "until": lease.until, "progress": progress})

@@ -11,7 +11,7 @@ export class Drafts {
     }
   }
 
-  /** Give `{label, comment, reason, active_ms}` of an instance, or null. */
+  /** Give `{label, comment, reason, active_ms, seen}` of an instance, or null. `seen` is the judgment that it would change. */
   of(instance) {
     return this.#read(this.prefix + instance);
   }
@@ -24,8 +24,19 @@ export class Drafts {
     }
   }
 
-  drop(instance) {
-    localStorage.removeItem(this.prefix + instance);
+  /** What the server refused is not submitted; what was typed since stays. */
+  restore(judgments) {
+    for (const { instance, label, comment, reason, active_ms, seen } of judgments) {
+      if (!this.of(instance)) this.keep(instance, { label, comment, reason, active_ms, seen });
+    }
+  }
+
+  /** What was submitted is no draft any more; what was typed since changes that, by its `key` and then by its id. */
+  settle({ instance, key, label, comment }, judgment = key) {
+    const draft = this.of(instance);
+    if (!draft) return;
+    if (draft.label === label && draft.comment?.trim() === comment) localStorage.removeItem(this.prefix + instance);
+    else if (draft.seen === key && judgment !== key) this.keep(instance, { ...draft, seen: judgment });
   }
 
   #read(name) {

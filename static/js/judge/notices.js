@@ -1,9 +1,11 @@
 // What the server refused, and what it kept without counting: it stays in sight until the assessor settles it.
 
+import { Told } from "./told.js";
+
 /** `open(row)` takes the assessor to the item of a refused row. */
 export class Notices {
   constructor(place, outbox, open) {
-    Object.assign(this, { place, outbox, open, told: [] });
+    Object.assign(this, { place, outbox, open, told: new Told(outbox.user) });
     outbox.addEventListener("change", () => this.#draw());
     outbox.addEventListener("sent", ({ detail }) => this.#hear(detail));
     this.#draw();
@@ -16,20 +18,20 @@ export class Notices {
 
   /** Show a sentence until the assessor has understood it. */
   tell(text) {
-    this.told.push(text);
+    this.told.add(text);
     this.#draw();
   }
 
   #draw() {
     const refused = this.outbox.refused.map((row) => this.#refusal(row));
-    const told = this.told.map((text) => this.#entry(text, [["Understood", () => this.#understand(text)]]));
+    const told = this.told.texts.map((text) => this.#entry(text, [["Understood", () => this.#understand(text)]]));
     const entries = [...refused, ...told];
     this.place.hidden = entries.length === 0;
     this.place.querySelector("ul").replaceChildren(...entries);
   }
 
   #understand(text) {
-    this.told = this.told.filter((each) => each !== text);
+    this.told.drop(text);
     this.#draw();
   }
 

@@ -1,7 +1,7 @@
 // What was submitted and is not yet saved. Rows are kept by the browser first and sent then, in order, each with keys that
 // the server takes once; a row that the server refuses stays until the assessor settles it.
 // Events: `change` (rows or connection), `back` (the server answers again), `sent` ({row, answer}),
-// `refused` ({row}), `gone` ({row}: another tab sent it or settled it).
+// `refused` ({row}), `gone` ({row}: another tab sent it or settled it, and it is no more among the rows).
 
 import { Away, Refusal, ask } from "./api.js";
 import { Store } from "./store.js";
@@ -30,7 +30,9 @@ export class Outbox extends EventTarget {
    */
   static async open({ user, have, probe }) {
     const outbox = new Outbox();
-    Object.assign(outbox, { user, have, probe, rows: [], unstored: new Set(), absence: null, tries: 0, isSending: false });
+    Object.assign(outbox, { user, have, probe, rows: [], absence: null, tries: 0, isSending: false });
+    outbox.unstored = new Set(); // ids of rows that are being kept
+    outbox.saved = new Map(); // judgments by the keys of their labels
     outbox.store = await Store.open("outbox");
     await outbox.#read();
     addEventListener("online", () => outbox.send());
@@ -93,7 +95,7 @@ export class Outbox extends EventTarget {
     await this.#read();
     try {
       if (this.absence && !this.waiting.length) await this.probe();
-      for (let row = this.waiting[0]; row; row = this.waiting[0]) await this.#sendOne(row);
+      await this.#sendWaiting();
       this.#reach();
     } catch (error) {
       if (!(error instanceof Away)) throw error;
@@ -101,8 +103,25 @@ export class Outbox extends EventTarget {
     }
   }
 
+  /** A row at which the server itself fails keeps its item waiting, and no other; throws Away for it in the end. */
+  async #sendWaiting() {
+    const failures = new Map(); // by item
+    const next = () => this.waiting.find((row) => !failures.has(row.item));
+    for (let row = next(); row; row = next()) {
+      try {
+        await this.#sendOne(row);
+      } catch (error) {
+        if (error.status !== 500) throw error;
+        failures.set(row.item, error);
+      }
+    }
+    const [failure] = failures.values();
+    if (failure) throw failure;
+  }
+
   async #sendOne(row) {
     try {
+      this.#resolve(row);
       const answer = await ask(row.base + row.path, { ...row.body, have: this.have(row) });
       await this.#sent(row, answer);
     } catch (error) {
@@ -131,21 +150,19 @@ export class Outbox extends EventTarget {
   }
 
   async #sent(row, answer) {
-    for (const saved of answer.saved ?? []) await this.#follow(saved);
+    for (const { key, judgment } of answer.saved ?? []) this.saved.set(key, judgment);
+    for (const other of this.waiting) if (this.#resolve(other)) await this.store.put(other);
     await this.#remove(row);
     this.#reach();
     this.#tell("sent", { row, answer });
     this.#tell("change");
   }
 
-  /** A change that was made before the first label was saved supersedes that label. */
-  async #follow(saved) {
-    for (const row of this.waiting) {
-      const next = row.body.judgments?.find((each) => each.after === saved.key);
-      if (!next) continue;
-      Object.assign(next, { seen: saved.judgment, after: undefined });
-      await this.store.put(row);
-    }
+  /** A change that was made before the first label was saved supersedes that label; says whether there was one. */
+  #resolve(row) {
+    const changes = (row.body.judgments ?? []).filter((each) => this.saved.has(each.after));
+    for (const each of changes) Object.assign(each, { seen: this.saved.get(each.after), after: undefined });
+    return changes.length > 0;
   }
 
   async #refuse(row, refusal) {
@@ -163,11 +180,15 @@ export class Outbox extends EventTarget {
 
   /** The rows as they are kept now: another tab may have added some, or sent them. */
   async #read() {
-    const kept = (await this.store.all()).filter((row) => row.user === this.user);
+    const all = await this.store.all().catch(() => null);
+    if (!all) return;
+    const kept = all.filter((row) => row.user === this.user);
     const away = this.rows.filter((row) => !kept.some((each) => each.id === row.id));
     const fresh = away.filter((row) => this.unstored.has(row.id));
-    for (const row of away.filter((each) => !this.unstored.has(each.id))) this.#tell("gone", { row });
+    const gone = away.filter((row) => !this.unstored.has(row.id));
     this.rows = [...kept, ...fresh].sort((one, other) => one.made - other.made);
+    for (const row of gone) this.#tell("gone", { row });
+    if (gone.length) this.#tell("change");
   }
 
   #tell(name, detail) {

@@ -1,5 +1,8 @@
 // The judging page: puts its parts together. What each does stands in its own module.
 
+import { Acts } from "./acts.js";
+import { askAs } from "./api.js";
+import { Counts } from "./counts.js";
 import { Drafts } from "./drafts.js";
 import { listen } from "./keys.js";
 import { Notices } from "./notices.js";
@@ -14,6 +17,7 @@ const MINUTE = 60_000;
 const page = document.querySelector(".judge");
 const pane = page.querySelector(".judge-items");
 const config = JSON.parse(document.getElementById("judge-config").textContent);
+askAs(config.user);
 const turnTo = startPanes(page);
 const status = new Status(page, config);
 const timer = new Timer();
@@ -25,10 +29,10 @@ const outbox = await Outbox.open({
 });
 const queue = new Queue({
   base: config.api,
-  items: [],
   busy: () => outbox.waiting.filter((row) => row.base === config.api).map((row) => row.item),
 });
-const session = new Session({ config, outbox, queue, drafts: new Drafts(config.user), timer, pane });
+const counts = new Counts({ outbox, queue, base: config.api });
+const session = new Session({ config, outbox, queue, drafts: new Drafts(config.user), counts, timer, pane });
 
 function dialog(name) {
   return document.getElementById(`judge-${name}`);
@@ -54,17 +58,25 @@ function changePane() {
   const question = page.querySelector(".judge-question");
   const isThere = question.contains(document.activeElement);
   turnTo(isThere ? "item" : "question");
-  if (isThere) session.shown?.active.section.focus({ preventScroll: true });
+  if (isThere) turnToText();
   else question.querySelector(".judge-scroll").focus({ preventScroll: true });
 }
 
+/** From what is typed, or from the question, to what is read of the item. */
+function turnToText() {
+  if (session.shown) session.focus(session.shown.active.section, { preventScroll: true });
+}
+
 const ACTS = {
-  label: (value) => session.label(value),
+  label: (value, instance) => session.label(value, instance),
+  turn: (instance) => session.activate(instance),
+  open: (item) => session.open(item),
+  correct: (row) => session.correct(row),
   "go-on": () => session.goOn(),
   back: () => session.back(),
   later: () => session.later(),
-  comment: () => session.shown?.active.comment.focus(),
-  "leave-text": () => session.shown?.active.section.focus({ preventScroll: true }),
+  comment: () => session.shown && session.focus(session.shown.active.comment),
+  "leave-text": turnToText,
   next: () => session.nextInstance(),
   thread: openThread,
   pane: changePane,
@@ -73,11 +85,12 @@ const ACTS = {
   help: () => dialog("help").showModal(),
 };
 
-/** Do one thing after the other: a key that is pressed while an earlier item is fetched is meant for that item. */
-let doing = Promise.resolve();
-function act(name, value) {
-  doing = doing.then(() => ACTS[name](value)).catch(reportError);
-}
+const acts = new Acts(ACTS, {
+  pane,
+  say: (text) => status.say(text),
+  unsay: (text) => status.hint === text && status.say(""),
+});
+const act = (...what) => acts.do(...what);
 
 /** The instance whose section an event came from. */
 function instanceOf(event) {
@@ -87,7 +100,9 @@ function instanceOf(event) {
 
 pane.addEventListener("click", (event) => {
   const label = event.target.closest(".judge-label")?.dataset.label;
-  if (instanceOf(event) && label) session.label(Number(label), instanceOf(event));
+  if (instanceOf(event) && label) act("label", Number(label), instanceOf(event));
+  const place = session.shown?.places.indexOf(event.target.closest(".judge-place")) ?? -1;
+  if (place >= 0) act("turn", session.shown.instances[place]);
 });
 pane.addEventListener("focusin", (event) => {
   const instance = instanceOf(event);
@@ -103,16 +118,17 @@ document.addEventListener("click", (event) => {
   if (!link) return;
   event.preventDefault();
   dialog("judgments").close();
-  session.open(Number(link.dataset.item));
+  act("open", Number(link.dataset.item));
 });
 listen({ act, box: document.getElementById("judge-keys") });
 
 session.addEventListener("said", ({ detail }) => status.say(detail.text));
 session.addEventListener("chosen", ({ detail }) => status.announce(detail.text));
-session.addEventListener("submitted", ({ detail }) => status.count(detail));
+counts.addEventListener("counted", ({ detail }) => status.count(detail));
+counts.addEventListener("progress", ({ detail }) => status.progress(detail));
+session.addEventListener("item", () => turnTo("item"));
 session.addEventListener("shown", ({ detail }) => {
   page.dataset.state = "judging";
-  turnTo("item");
   status.show(detail.card, session.isEarlier);
 });
 for (const state of ["held-up", "closed"]) {
@@ -123,9 +139,13 @@ for (const state of ["held-up", "closed"]) {
 session.addEventListener("finished", () => location.replace(config.page_url));
 outbox.addEventListener("sent", ({ detail }) => detail.answer.saved && status.saved(detail.answer.saved[0].judged_at));
 outbox.addEventListener("change", () => status.connection(outbox));
-const notices = new Notices(page.querySelector(".judge-notices"), outbox, (row) => session.correct(row));
+const notices = new Notices(page.querySelector(".judge-notices"), outbox, (row) => act("correct", row));
+session.addEventListener("overtaken", ({ detail }) =>
+  notices.tell(`This item was judged since, in another place; that label stands. What you had typed here: “${detail.text}”`),
+);
 
-setInterval(() => timer.isActive(5 * MINUTE) && queue.renew().catch(() => outbox.send()), MINUTE);
+setInterval(() => timer.isActive(5 * MINUTE) && session.refresh(), MINUTE);
+addEventListener("focus", () => session.refresh());
 config.items.forEach((item) => queue.add(item));
 status.connection(outbox);
 if (config.refusal) notices.tell(config.refusal);

@@ -1,17 +1,18 @@
 // The items that wait for the assessor: the one that stands, and some ahead of it, so that the next stands at once and a lost
 // network is not noticed for a while. Each is leased; leases are renewed while somebody works.
+// Events: `progress` ({total, done, later}: how far the topic is), `taken` ({item, message}: it is another assessor's now).
 
 import { Refusal, ask } from "./api.js";
 
 const AHEAD = 5; // items behind the one that is read
 const FEW = 3; // with fewer here some are fetched; until then each answer brings one
-const LEFT = 20 * 60_000; // ms; a lease that has less left is renewed
+const AGAIN = 10 * 60_000; // ms after which a lease is renewed: a third of it, by this clock alone, for the server's may differ
 
-export class Queue {
+export class Queue extends EventTarget {
   /** `busy()` gives the ids of items whose labels are on their way. */
-  constructor({ base, items, busy }) {
+  constructor({ base, busy }) {
+    super();
     Object.assign(this, { base, busy, held: [], isExhausted: false, filling: null });
-    for (const item of items) this.add(item);
   }
 
   get first() {
@@ -33,7 +34,7 @@ export class Queue {
 
   /** Take an item in, unless it is here or its labels are on their way. */
   add(item) {
-    if (item && !this.ids.includes(item.item)) this.held.push(item);
+    if (item && !this.ids.includes(item.item)) this.held.push(Object.assign(item, { renewAt: Date.now() + AGAIN }));
   }
 
   remove(id) {
@@ -57,14 +58,15 @@ export class Queue {
   async #fetch() {
     this.isExhausted = false;
     while (this.held.length <= AHEAD && !this.isExhausted) {
-      const { item } = await ask(`${this.base}next/?have=${this.ids.join(",")}`);
+      const { item, progress } = await ask(`${this.base}next/?have=${this.ids.join(",")}`);
       this.take(item);
+      this.#tell("progress", progress);
     }
   }
 
-  /** Renew the leases that end soon; throws Away. */
+  /** Renew the leases that were not renewed for a while; throws Away. */
   async renew() {
-    for (const item of this.held.filter((each) => new Date(each.until) - Date.now() < LEFT)) await this.#lease(item);
+    for (const item of this.held.filter((each) => each.renewAt <= Date.now())) await this.#lease(item);
   }
 
   /** Ask the server for anything that is of use; throws Away. */
@@ -72,13 +74,19 @@ export class Queue {
     return this.first ? this.#lease(this.first) : this.fill();
   }
 
-  /** An item that somebody else judged meanwhile leaves the queue, but for the one that is read: its label is still kept. */
   async #lease(item) {
     try {
-      Object.assign(item, await ask(`${this.base}lease/`, { item: item.item, lease: item.lease }));
+      const { lease, progress } = await ask(`${this.base}lease/`, { item: item.item, lease: item.lease });
+      item.lease = lease;
+      this.#tell("progress", progress);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (item !== this.first) this.remove(item.item);
+      this.#tell("taken", { item, message: error.message });
     }
+    item.renewAt = Date.now() + AGAIN;
+  }
+
+  #tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }

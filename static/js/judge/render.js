@@ -5,6 +5,7 @@ import { watchFormulas } from "../maths.js";
 import { WORDS } from "./labels.js";
 
 const parser = new DOMParser();
+const LONGEST = 500_000; // characters of what was seen that the organizers' desk takes
 export const ASKS = {
   5: "What went wrong? It goes to the organizers’ desk (optional)",
   6: "What keeps you from deciding? It goes to the organizers’ desk (optional)",
@@ -32,11 +33,19 @@ class Instance {
     this.section = copy("instance-template");
     this.#find();
     this.#fill(count);
-    const known = data.judgment;
-    this.choose(draft?.label ?? known?.label ?? null);
-    this.comment.value = draft?.comment ?? known?.comment ?? "";
-    this.reason.value = draft?.reason ?? "";
     this.before = draft?.active_ms ?? 0;
+    this.#write(draft);
+  }
+
+  /** A draft stands where it changes the label that the server knows; where another was submitted since, that one does. */
+  #write(draft) {
+    const known = this.data.judgment;
+    const isNewest = (draft?.seen ?? null) === (known?.judgment ?? null);
+    this.choose((isNewest ? draft?.label : null) ?? known?.label ?? null);
+    this.comment.value = (isNewest || !known ? draft?.comment : null) ?? known?.comment ?? "";
+    this.reason.value = (isNewest ? draft?.reason : null) ?? "";
+    const typed = [draft?.comment, draft?.reason].filter((text) => text?.trim() && text.trim() !== known?.comment);
+    this.overtaken = known && !isNewest ? typed.join(" · ") : "";
   }
 
   #find() {
@@ -93,8 +102,20 @@ class Instance {
     this.section.classList.add("is-judged");
   }
 
+  /** The label of a key was taken, as a judgment; or refused, without one. */
+  settled(key, judgment = this.data.judgment) {
+    this.data.judgment = judgment;
+    if (this.pending?.key === key) this.pending = null;
+    this.section.classList.toggle("is-judged", this.isJudged);
+  }
+
+  /** The judgment that another label would change, by its id, or by its key while it is on its way. */
+  get seen() {
+    return this.pending?.key ?? this.data.judgment?.judgment ?? null;
+  }
+
   get draft() {
-    return { label: this.label, comment: this.comment.value, reason: this.reason.value };
+    return { label: this.label, comment: this.comment.value, reason: this.reason.value, seen: this.seen };
   }
 
   /** Whether there is something to send: a first label, another one, or another comment. */
@@ -122,6 +143,27 @@ export class Card {
 
   get isDone() {
     return this.instances.every((each) => each.isJudged);
+  }
+
+  /** What there is to send. */
+  get changed() {
+    return this.instances.filter((each) => each.isChanged);
+  }
+
+  get isShown() {
+    return this.element.classList.contains("is-shown");
+  }
+
+  /** Whether it has the labels that came with an item; what is on its way the server may not know yet. */
+  isOf(item) {
+    const ids = (instances) => instances.map((each) => [each.instance, each.judgment?.judgment ?? null]).join();
+    return this.instances.some((each) => each.pending) || ids(this.instances.map((each) => each.data)) === ids(item.instances);
+  }
+
+  /** The HTML that the assessor sees of an instance: its title, the formula that is judged, and its text. */
+  shown({ title, text }) {
+    const parts = [title, this.candidate, text].filter((each) => !each.hidden);
+    return parts.map((each) => each.outerHTML).join("").slice(0, LONGEST);
   }
 
   /** Put the card into the pane, unseen, and lay it out with what is to be read in view. */
@@ -161,16 +203,13 @@ export class Card {
 
   #head() {
     const { item } = this;
-    const candidate = this.element.querySelector(".judge-candidate");
-    candidate.hidden = item.kind !== "visual-ids";
-    candidate.querySelector(".judge-formula").append(...nodesOf(item.formula_html ?? ""));
-    this.places = this.instances.map((instance) => {
-      const place = copy("place-template");
-      place.addEventListener("click", () => this.activate(instance));
-      return place;
-    });
-    candidate.querySelector(".judge-places").append(...this.places);
-    this.count = candidate.querySelector(".judge-count");
+    const head = this.element.querySelector(".judge-candidate");
+    this.candidate = head.querySelector(".judge-formula");
+    head.hidden = this.candidate.hidden = item.kind !== "visual-ids";
+    this.candidate.append(...nodesOf(item.formula_html ?? ""));
+    this.places = this.instances.map(() => copy("place-template"));
+    head.querySelector(".judge-places").append(...this.places);
+    this.count = head.querySelector(".judge-count");
   }
 
   /** Which instance is being read, and what the others got. */

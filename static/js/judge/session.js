@@ -1,30 +1,32 @@
 // The assessor's way through a topic: which item stands, what a key does to it, what comes after it.
 // Events: `shown` ({card}), `held-up` (nothing to show until the server answers), `finished`, `closed`
-// (the topic is no longer the assessor's), `chosen` and `said` ({text}).
+// (the topic is no longer the assessor's), `item` (the keyboard turns to the item), `chosen` and `said` ({text}), `overtaken`
+// ({text}: what was typed to change a label that was changed in another place since).
 
 import { Away, Refusal, ask } from "./api.js";
-import { uuid } from "./outbox.js";
+import { Cards } from "./cards.js";
+import { Earlier } from "./earlier.js";
 import { KEYS, WORDS } from "./labels.js";
-import { ASKS, Card } from "./render.js";
+import { ASKS } from "./render.js";
+import { takeLabels } from "./sentlabels.js";
 
-const KEPT = 12; // earlier cards that stay made
+const TWICE = 400; // ms; a second Enter or click within them was meant for the item before
 
 export class Session extends EventTarget {
-  constructor({ config, outbox, queue, drafts, timer, pane }) {
+  constructor({ config, outbox, queue, drafts, counts, timer, pane }) {
     super();
-    Object.assign(this, { config, outbox, queue, drafts, timer, pane, shown: null });
-    this.cards = new Map();
-    this.counted = new Map(); // what was counted of submits on their way, by the key of their first label
-    this.judged = []; // ids of the items submitted from this page, oldest first
-    this.before = null; // ids of the items submitted earlier, once they were asked for
+    Object.assign(this, { config, outbox, queue, drafts, counts, timer, pane, shown: null });
+    this.cards = new Cards(queue, drafts);
+    this.earlier = new Earlier(config.api);
+    this.deafUntil = 0; // until then Enter means nothing
     outbox.addEventListener("sent", ({ detail }) => this.#saved(detail));
-    outbox.addEventListener("refused", ({ detail }) => {
-      this.#restore(detail.row);
-      this.#recount(detail.row, false);
+    outbox.addEventListener("refused", ({ detail }) => this.#refused(detail.row));
+    outbox.addEventListener("gone", ({ detail }) => {
+      this.cards.forget(detail.row.item); // what the server knows of it is not known here
+      this.settle();
     });
-    // What the server knows of that item is not known here: it is fetched anew.
-    outbox.addEventListener("gone", ({ detail }) => this.cards.delete(detail.row.item));
     outbox.addEventListener("back", () => this.settle());
+    queue.addEventListener("taken", ({ detail }) => this.#taken(detail));
   }
 
   /** Whether an item that was judged before stands. */
@@ -34,7 +36,10 @@ export class Session extends EventTarget {
 
   /** Show the first item that waits, and fetch more behind it; without one, find out whether the topic is finished. */
   async settle() {
-    if (!this.shown && this.queue.first) this.#show(this.#card(this.queue.first));
+    if (!this.shown && this.queue.first) {
+      this.#show(this.cards.of(this.queue.first));
+      this.deafUntil = performance.now() + TWICE;
+    }
     this.#prepare();
     if (!this.queue.isLow || this.outbox.absence) return this.#wait();
     await this.#fill();
@@ -46,10 +51,28 @@ export class Session extends EventTarget {
   async #fill() {
     try {
       await this.queue.fill();
+      this.isClosed = false;
     } catch (error) {
       this.isClosed = error instanceof Refusal;
       this.#stay(error);
     }
+  }
+
+  /** Somebody is at the page, perhaps after a while: what was fetched ahead stays theirs, and a closed topic may be open again. */
+  async refresh() {
+    try {
+      await this.queue.renew();
+    } catch (error) {
+      this.#stay(error);
+    }
+    if (this.isClosed) this.settle();
+  }
+
+  /** Another assessor has an item that was fetched ahead. A label for the one that is read is still kept. */
+  #taken({ item, message }) {
+    if (this.shown?.item.item === item.item) return this.say(message);
+    this.queue.remove(item.item);
+    this.cards.forget(item.item);
   }
 
   #wait() {
@@ -62,14 +85,20 @@ export class Session extends EventTarget {
   #prepare() {
     requestAnimationFrame(() => setTimeout(() => {
       const next = this.isEarlier ? this.queue.first : this.queue.second;
-      if (next && this.shown) this.#card(next).place(this.pane);
+      if (next && this.shown) this.cards.of(next).place(this.pane);
     }));
   }
 
   /** Turn to an instance of the item that stands. */
   activate(instance, options) {
     this.shown.activate(instance, options);
-    this.timer.on(instance.id, instance.before);
+    this.timer.on(instance.id);
+  }
+
+  /** Turn the keyboard to a part of the item, also where the question stands in its place. */
+  focus(element, options) {
+    this.#tell("item");
+    element.focus(options);
   }
 
   /** Give the active instance a label and turn to the next without one, or to the comment where that is asked for. */
@@ -77,10 +106,11 @@ export class Session extends EventTarget {
     if (!instance) return;
     if (instance !== this.shown.active) this.activate(instance, { scrolls: false });
     this.shown.choose(instance, value);
+    this.deafUntil = 0;
     this.keepDraft(instance);
     this.#tell("chosen", { text: `${WORDS[value]}.` });
-    if (value in ASKS) return instance.comment.focus();
-    if (instance.isJudged && instance.isChanged) return instance.reason.focus();
+    if (value in ASKS) return this.focus(instance.comment);
+    if (instance.isJudged && instance.isChanged) return this.focus(instance.reason);
     const next = this.shown.next();
     if (next) this.turnTo(next);
   }
@@ -94,7 +124,7 @@ export class Session extends EventTarget {
 
   turnTo(instance) {
     this.activate(instance);
-    instance.section.focus({ preventScroll: true });
+    this.focus(instance.section, { preventScroll: true });
   }
 
   keepDraft(instance) {
@@ -103,7 +133,7 @@ export class Session extends EventTarget {
 
   /** Enter: on to the next instance without a label; with all labelled, submit and on to the next item. */
   goOn() {
-    if (!this.shown) return;
+    if (!this.shown || performance.now() < this.deafUntil) return;
     const { active } = this.shown;
     const missing = active.label === null ? active : this.shown.next();
     if (missing) {
@@ -118,8 +148,8 @@ export class Session extends EventTarget {
   /** L: the item comes again after all others. */
   later() {
     if (!this.shown) return;
-    const { item, isDone } = this.shown;
-    if (isDone) return this.say("This item is judged already. Enter leaves it as it is.");
+    const { item, isDone, changed } = this.shown;
+    if (isDone) return this.say(`This item is judged already. Enter ${changed.length ? "submits the change" : "leaves it as it is"}.`);
     this.#send("later/", { item: item.item, lease: item.lease });
     this.say("Put off: it comes again after all others.");
     this.#leave();
@@ -127,9 +157,13 @@ export class Session extends EventTarget {
 
   /** B: to the item that was judged before this one. */
   async back() {
-    const ids = await this.#earlierIds();
-    const place = ids.indexOf(this.shown?.item.item);
-    const id = ids[(place < 0 ? ids.length : place) - 1];
+    let id;
+    try {
+      id = await this.earlier.before(this.isEarlier ? this.shown.item.item : null);
+    } catch (error) {
+      this.#stay(error);
+      return this.say(error instanceof Refusal ? error.message : "The server does not answer; what you judged before is not known here.");
+    }
     if (id === undefined) return this.say("There is no earlier item of yours in this topic.");
     await this.open(id);
   }
@@ -137,85 +171,48 @@ export class Session extends EventTarget {
   /** Open an own item, or one that waits, by its id. */
   async open(id) {
     try {
-      const card = this.cards.get(id) ?? this.#card(await ask(`${this.config.api}items/${id}/`));
+      const card = this.cards.get(id) ?? this.cards.of(await ask(`${this.config.api}items/${id}/`));
       this.#show(card);
     } catch (error) {
-      this.say(error instanceof Refusal ? error.message : "The server does not answer; this item is not kept here.");
       this.#stay(error);
+      this.say(error instanceof Refusal ? error.message : "The server does not answer; this item is not kept here.");
     }
   }
 
   /** Show an item that came with the page. */
   stand(item) {
-    this.#show(this.#card(item));
+    this.#show(this.cards.of(item));
   }
 
   /** What a refused row says is what is chosen and typed for its item, not submitted. */
-  #restore(row) {
-    for (const { instance, label, comment, reason } of row.body.judgments ?? []) {
-      this.drafts.keep(instance, { label, comment, reason });
-    }
-    this.cards.delete(row.item);
+  #refused(row) {
+    const judgments = row.body.judgments ?? [];
+    this.drafts.restore(judgments);
+    const instances = this.cards.get(row.item)?.instances ?? [];
+    for (const instance of instances) judgments.forEach((each) => instance.settled(each.key));
+    this.cards.forget(row.item);
   }
 
   /** Open the item of a refused row with what was chosen and typed, to be corrected and submitted anew. */
   async correct(row) {
     if (row.base !== this.config.api) return this.say(`This item is of another topic: ${row.name}. Open that topic first.`);
-    this.#restore(row);
+    this.drafts.restore(row.body.judgments ?? []);
     await this.open(row.item);
     if (this.shown?.item.item === row.item) await this.outbox.discard(row);
   }
 
-  async #earlierIds() {
-    try {
-      this.before ??= (await ask(`${this.config.api}judgments/`)).judgments.map((each) => each.item);
-    } catch (error) {
-      this.#stay(error);
-    }
-    const before = new Set(this.before ?? []);
-    return [...[...before].filter((id) => !this.judged.includes(id)), ...this.judged];
-  }
-
   #submit() {
-    const { item, instances } = this.shown;
-    const changed = instances.filter((each) => each.isChanged);
+    const { item, isDone, changed } = this.shown;
     if (!changed.length) return;
-    const isNew = !this.shown.isDone;
-    const judgments = changed.map((each) => this.#judgment(each));
-    const milliseconds = judgments.reduce((sum, each) => sum + each.active_ms, 0);
-    const count = { items: isNew ? 1 : 0, milliseconds };
-    this.counted.set(judgments[0].key, { ...count, isTaken: true });
-    this.#tell("submitted", count);
+    const refused = this.outbox.refused.filter((row) => row.base === this.config.api && row.item === item.item);
+    const judgments = takeLabels(this.shown, this.timer);
+    this.counts.submitted(judgments, !isDone);
     this.#send("judgments/", { item: item.item, lease: item.lease, judgments, guideline: this.config.guideline })
-      .then(() => changed.forEach((each) => this.drafts.drop(each.id)));
-    this.judged = [...this.judged.filter((id) => id !== item.item), item.item];
-  }
-
-  /** What was refused is not done; it is when it was sent again and taken. */
-  #recount(row, isTaken) {
-    const count = this.counted.get(row.body.judgments?.[0].key);
-    if (!count || count.isTaken === isTaken) return;
-    count.isTaken = isTaken;
-    const sign = isTaken ? 1 : -1;
-    this.#tell("submitted", { items: sign * count.items, milliseconds: sign * count.milliseconds });
-  }
-
-  #judgment(instance) {
-    const { label, comment, reason } = instance.draft;
-    const judgment = {
-      instance: instance.id,
-      label,
-      comment: comment.trim(),
-      reason: instance.isJudged ? reason.trim() : "",
-      active_ms: this.timer.of(instance.id),
-      key: uuid(),
-      seen: instance.data.judgment?.judgment ?? null,
-      after: instance.pending?.key,
-    };
-    if (label in ASKS) judgment.shown = instance.text.outerHTML;
-    this.timer.clear(instance.id);
-    instance.submitted({ label, comment: judgment.comment, key: judgment.key });
-    return judgment;
+      .then(() => {
+        judgments.forEach((each) => this.drafts.settle(each));
+        return Promise.all(refused.map((row) => this.outbox.discard(row)));
+      });
+    this.earlier.add(item.item);
   }
 
   #send(path, body) {
@@ -225,18 +222,17 @@ export class Session extends EventTarget {
   }
 
   #saved({ row, answer }) {
-    this.#recount(row, true);
-    this.counted.delete(row.body.judgments?.[0].key);
     for (const saved of answer.saved ?? []) {
+      const sent = row.body.judgments.find((each) => each.key === saved.key);
+      this.drafts.settle(sent, saved.judgment);
+      const { judgment, label } = saved;
       const instance = this.cards.get(row.item)?.instances.find((each) => each.id === saved.instance);
-      if (!instance) continue;
-      const { comment } = row.body.judgments.find((each) => each.key === saved.key);
-      instance.data.judgment = { judgment: saved.judgment, label: saved.label, comment };
-      if (instance.pending?.key === saved.key) instance.pending = null;
+      instance?.settled(saved.key, { judgment, label, comment: sent.comment });
     }
+    // Another label counts, which is not known here: the item is fetched anew before it is changed.
+    if (answer.saved?.some((saved) => !saved.counts)) this.cards.forget(row.item);
     if (row.base === this.config.api) {
-      // It may have been submitted before the page was loaded anew.
-      if (answer.saved && !this.judged.includes(row.item)) this.judged.push(row.item);
+      if (answer.saved) this.earlier.know(row.item);
       this.queue.take(answer.next);
     }
     this.settle();
@@ -247,26 +243,28 @@ export class Session extends EventTarget {
     this.queue.remove(this.shown.item.item);
     this.shown.element.remove();
     this.shown = null;
+    this.timer.on(null);
     this.settle();
   }
 
-  #card(item) {
-    const id = item.item;
-    if (!this.cards.has(id)) this.cards.set(id, new Card(item, this.drafts));
-    this.cards.get(id).item = item; // its newest lease
-    const made = [...this.cards.keys()].filter((each) => !this.queue.ids.includes(each) && each !== id);
-    made.slice(0, -KEPT).forEach((each) => this.cards.delete(each));
-    return this.cards.get(id);
-  }
-
   #show(card) {
-    if (this.shown && this.shown !== card) this.shown.element.remove();
+    const before = this.shown;
+    // Nobody would come by again to submit a change of what was judged before.
+    const isChange = before?.isDone && before !== card && before.changed.length > 0;
+    if (isChange) this.#submit();
+    if (before !== card) before?.element.remove();
     this.shown = card;
     card.place(this.pane);
     card.show();
-    this.timer.on(card.active.id, card.active.before);
-    card.active.section.focus({ preventScroll: true });
+    for (const each of card.instances) this.timer.begin(each.id, each.before);
+    this.timer.on(card.active.id);
+    this.focus(card.active.section, { preventScroll: true });
     this.#tell("shown", { card });
+    if (isChange) this.say("The change of the item before was submitted.");
+    for (const each of card.instances) {
+      if (each.overtaken) this.#tell("overtaken", { text: each.overtaken });
+      each.overtaken = "";
+    }
   }
 
   #stay(error) {

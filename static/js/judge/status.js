@@ -2,6 +2,12 @@
 
 const PLURAL = new Intl.PluralRules("en");
 
+const ELSE = {
+  server: "The server does not answer",
+  busy: "The server is busy",
+  stranger: "Something else answers in the server’s place, perhaps the network’s own sign-in page",
+};
+
 function judgments(count) {
   return `${count} ${PLURAL.select(count) === "one" ? "judgment waits" : "judgments wait"} in this browser`;
 }
@@ -10,7 +16,7 @@ function absent({ reason, status }, count) {
   const kept = count ? judgments(count) : "What you judge is kept in this browser";
   const who = count === 1 ? "it is" : count ? "they are" : "and";
   if (reason === "network") return `Offline. ${kept}; ${count ? `${who} sent` : "it is sent"} when the connection is back.`;
-  if (reason === "server") return `The server does not answer (${status}). ${kept} and will be sent by itself.`;
+  if (reason in ELSE) return `${ELSE[reason]}${status >= 500 ? ` (${status})` : ""}. ${kept} and will be sent by itself.`;
   return `You are signed out. ${kept}; nothing is lost.`;
 }
 
@@ -85,6 +91,12 @@ export class Status {
     this.done += items;
     this.items += items;
     this.active_ms += milliseconds;
+    if (this.card) this.#place();
+  }
+
+  /** How far the topic is, by whomever it was judged. */
+  progress({ total, done }) {
+    Object.assign(this, { total, done });
     if (this.card) this.#place();
   }
 

@@ -4,7 +4,7 @@
 const IDLE = 60_000; // ms
 const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchstart", "focus"];
 
-/** Counts the milliseconds of whatever is on: `timer.on(id)`, then `timer.of(id)`. */
+/** Counts the milliseconds of whatever is on: `timer.begin(id, 0)`, `timer.on(id)`, then `timer.of(id)`. */
 export class Timer {
   constructor() {
     this.spent = new Map();
@@ -26,11 +26,15 @@ export class Timer {
     this.last = now;
   }
 
-  /** From now on the time is that of `id`; with `before`, what an earlier page had counted of it. */
-  on(id, before = 0) {
+  /** An earlier page had counted `before` of `id`. */
+  begin(id, before) {
+    if (!this.spent.has(id)) this.spent.set(id, before);
+  }
+
+  /** From now on the time is that of `id`, or nobody's with null. */
+  on(id) {
     this.touch();
     this.current = id;
-    if (!this.spent.has(id)) this.spent.set(id, before);
   }
 
   of(id) {
@@ -40,8 +44,9 @@ export class Timer {
 
   /** Begin again with an instance whose time was sent. */
   clear(id) {
-    this.of(id);
+    this.touch();
     this.spent.delete(id);
+    if (this.current === id) this.current = null;
   }
 
   /** Whether there was a sign of life within the last minutes. */

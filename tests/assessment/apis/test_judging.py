@@ -379,6 +379,7 @@ def test_a_lease_is_renewed_until_another_has_the_item(desk: Desk, second: Desk)
     refused = desk.post("lease/", place)
 
     assert renewed["until"] >= item["until"]
+    assert renewed["progress"] == {"total": 3, "done": 0, "later": 0}
     assert (desk.last.status_code, refused["code"]) == (409, "leased-elsewhere")
     assert desk.get(f"items/{item['item']}/")["code"] == "leased-elsewhere"
 
