@@ -50,6 +50,7 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "lab": topic.task.lab,
         "task": topic.task,
         "topic": topic,
+        "question_html": sitting.question_html,
         "labels": BUTTONS,
         "guideline": guideline,
         "guideline_html": services.guideline_html(selectors.guideline_text(topic.task, guideline)),
