@@ -16,7 +16,6 @@ from tests.assessment.factories import assign, judge, make_written_pool
 from tests.browser.conftest import CHROMIUM
 from tests.browser.judging import SHOWN, SMALL, TASK1, TASK2, Assessor
 from tests.browser.test_every_page import JUDGE, WATCH, enter, faults
-from tests.factories import Scene
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
