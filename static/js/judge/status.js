@@ -2,6 +2,15 @@
 
 const SLOW = 1000; // ms; sending one judgment is no news before
 
+// Why nobody answers who could say yes or no, by the reason of an absence.
+const WHY = {
+  network: "Offline",
+  "signed-out": "You are signed out",
+  server: "The server does not answer",
+  busy: "The server is busy",
+  stranger: "Something else answers in the server’s place, perhaps the network’s own sign-in page",
+};
+
 function counted(count, one, many) {
   return count ? [`${count} ${count === 1 ? one : many}`] : [];
 }
@@ -14,11 +23,11 @@ function named(rows) {
 }
 
 function absent({ reason, status }, rows, isKept) {
-  const code = status ? ` (${status})` : "";
-  const why = { network: "Offline.", "signed-out": "You are signed out." }[reason] ?? `The server does not answer${code}.`;
+  const why = `${WHY[reason]}${status >= 500 ? ` (${status})` : ""}.`;
   const what = rows.length ? `${named(rows)} ${rows.length === 1 ? "waits" : "wait"}` : "What you judge waits";
   if (!isKept) return `${why} ${what}; this browser keeps nothing, so leave this page open.`;
-  const when = { network: "when the connection is back", "signed-out": "when you are signed in" }[reason] ?? "by itself";
+  if (reason === "signed-out") return `${why} ${what} in this browser.`;
+  const when = reason === "network" ? "when the connection is back" : "by itself";
   return `${why} ${what} in this browser and ${rows.length > 1 ? "are" : "is"} sent ${when}.`;
 }
 
