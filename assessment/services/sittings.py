@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from arqlab.core.models import Topic, User
+from arqlab.core.services.topicpages import question_with_links
+from arqlab.ir import records
 from assessment.errors import JudgingError
 from assessment.selectors import TopicPath, TopicWork, work_on
 from assessment.services.items import item_payload
 from assessment.services.leases import Seat, take_item, take_next
+from collection.selectors import collection_of
+from collection.services import local_pages
 
 AT_ONCE = 2  # the item that is read and the one behind it; the page fetches more
 
 
 class Sitting(NamedTuple):
-    """The items that wait, the one that was asked for by its id, and why that cannot be shown."""
+    """The question, the items that wait, the one that was asked for by its id, and why that cannot be shown."""
 
+    question_html: str
     items: list[dict[str, Any]]
     asked_for: dict[str, Any] | None
     refusal: str
@@ -39,4 +45,15 @@ def open_sitting(*, topic: Topic, user: User, item_id: int | None, at: datetime)
             break
         items.append(item_payload(found, lab_slug=lab_slug))
     shown = item_payload(asked_for, lab_slug=lab_slug) if asked_for else None
-    return Sitting(items, shown, refusal, work_on(topic, user))
+    return Sitting(_question_html(topic), items, shown, refusal, work_on(topic, user))
+
+
+def _question_html(topic: Topic) -> str:
+    """Give the question as it was typeset; its links to posts of the collection, which came after the topic, are alive."""
+    collection = collection_of(topic.task.lab) if "dead-link" in topic.body_html else None
+    if collection is None:
+        return topic.body_html
+    source = records.Topic(
+        topic.query_id, topic.title, topic.body, formula_id=topic.formula_id or None, latex=topic.latex or None
+    )
+    return question_with_links(source, partial(local_pages, collection=collection, lab_slug=topic.task.lab.slug))

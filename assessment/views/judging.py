@@ -51,6 +51,7 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "task": topic.task,
         "topic": topic,
         "labels": _buttons(topic.task),
+        "question_html": sitting.question_html,
         "guideline": guideline,
         "guideline_html": services.guideline_html(selectors.guideline_text(topic.task, guideline)),
         "work": sitting.work,

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from arqlab.core.models import User
+from tests.assessment.factories import assign, make_pool
+from tests.browser.judging import SMALL, Assessor
+from tests.browser.realitems import real_items
+from tests.collection.factories import load_small
+from tests.factories import Scene, make_lab
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = (1440, 390)
@@ -61,6 +70,15 @@ def elsewhere(url: str, home: str) -> bool:
     return not url.startswith((home, "data:", "blob:"))
 
 
+def enter(page: Page, person: User) -> None:
+    """Sign a person in without the form."""
+    client = Client()
+    client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    url = page.context.pages[0].evaluate("location.origin")
+    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": url}])
+
+
 @pytest.fixture
 def look(page: Page) -> Callable[[str], None]:
     """Look at the page in both widths and both schemes: nothing overflows; a picture is kept where one is asked for."""
@@ -81,3 +99,30 @@ def look(page: Page) -> Callable[[str], None]:
         page.emulate_media(color_scheme="light")
 
     return look_at
+
+
+@pytest.fixture
+def real_scene(shared_data: Path, tmp_path: Path, transactional_db: None) -> Scene:
+    scene = make_lab()
+    real_items(scene, shared_data, tmp_path)
+    return scene
+
+
+@pytest.fixture
+def small(tmp_path: Path, transactional_db: None) -> Scene:
+    """The assessor has A.1 with the answers 10, 11 and 12."""
+    scene = make_lab()
+    load_small(scene.lab, tmp_path)
+    make_pool(scene.task)
+    assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
+    return scene
+
+
+@pytest.fixture
+def at_work(page: Page, small: Scene) -> Assessor:
+    """The assessor, signed in, with the first item of A.1 before the eyes."""
+    page.goto("/healthz/")
+    enter(page, small.assessor)
+    assessor = Assessor(page)
+    assessor.open(SMALL)
+    return assessor

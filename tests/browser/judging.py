@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 TASK1, TASK2 = "/labs/arqmath-x/tasks/task1/judge/A.282/", "/labs/arqmath-x/tasks/task2/judge/B.203/"
+SMALL = "/labs/arqmath-x/tasks/task1/judge/A.1/"
 SHOWN = ".judge-item.is-shown"
 # The instances of the item that stands, and which of them is active.
 STANDING = """() => {

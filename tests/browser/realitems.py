@@ -54,7 +54,8 @@ def real_topic(task: Task, data: Path, query_id: str) -> Topic:
     topics = read_topics(path.read_bytes(), path=path.name, formulas=query_id.startswith("B"))
     found = next(topic for topic in topics if topic.query_id == query_id)
     [page] = topic_pages([found])
-    known = {"title_html": page.title, "body_html": page.body, "formula_html": page.formula, "tags": list(found.tags)}
+    known = {"title": found.title, "body": found.body, "tags": list(found.tags)}
+    known |= {"title_html": page.title, "body_html": page.body, "formula_html": page.formula}
     return Topic.objects.create(
         task=task, query_id=query_id, position=9, latex=found.latex or "", formula_id=found.formula_id or "", **known
     )

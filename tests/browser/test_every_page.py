@@ -10,15 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from playwright.sync_api import Page
 
-from arqlab.core.models import Task, User
+from arqlab.core.models import Task
 from evaluation.services import release_leaderboard, score_waiting
 from submissions.models import Run
 from submissions.services import submit_upload, validate_run
-from tests.browser.conftest import WIDTHS
+from tests.browser.conftest import WIDTHS, enter
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
 from tests.submissions.factories import BAD_RUN, sent
@@ -87,15 +85,6 @@ def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
         yield address("evaluation:leaderboard", scene, 0) + "?live=1"
     if role == "visitor":
         yield "/no-such-page/"
-
-
-def enter(page: Page, person: User) -> None:
-    """Sign a person in without the form."""
-    client = Client()
-    client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
-    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
-    url = page.context.pages[0].evaluate("location.origin")
-    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": url}])
 
 
 def faults(page: Page, path: str) -> Iterator[str]:

@@ -12,45 +12,14 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from arqlab.core.models import User
 from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
-from tests.assessment.factories import assign, judge, make_pool, make_written_pool
+from tests.assessment.factories import assign, judge, make_written_pool
 from tests.browser.conftest import CHROMIUM
-from tests.browser.judging import SHOWN, TASK1, TASK2, Assessor
-from tests.browser.realitems import real_items
+from tests.browser.judging import SHOWN, SMALL, TASK1, TASK2, Assessor
 from tests.browser.test_every_page import JUDGE, WATCH, enter, faults
-from tests.collection.factories import load_small
-from tests.factories import Scene, make_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SMALL = "/labs/arqmath-x/tasks/task1/judge/A.1/"
 SAVED, NOTICES = ".judge-saved", ".judge-notices"
-
-
-@pytest.fixture
-def real_scene(shared_data: Path, tmp_path: Path, transactional_db: None) -> Scene:
-    scene = make_lab()
-    real_items(scene, shared_data, tmp_path)
-    return scene
-
-
-@pytest.fixture
-def small(tmp_path: Path, transactional_db: None) -> Scene:
-    """The assessor has A.1 with the answers 10, 11 and 12."""
-    scene = make_lab()
-    load_small(scene.lab, tmp_path)
-    make_pool(scene.task)
-    assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
-    return scene
-
-
-@pytest.fixture
-def at_work(page: Page, small: Scene) -> Assessor:
-    """The assessor, signed in, with the first item of A.1 before the eyes."""
-    page.goto("/healthz/")
-    enter(page, small.assessor)
-    assessor = Assessor(page)
-    assessor.open(SMALL)
-    return assessor
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from arqlab.core.html.cleaning import clean_title_and_body
 from arqlab.core.html.highlighting import places_of
-from arqlab.core.html.posthtml import Key, PostText, compose, keys_of, one_formula, read_text
+from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys_of, one_formula, read_text
 from arqlab.core.maths.definitions import Definitions
 from arqlab.core.maths.typesetting import Typeset
 from arqlab.core.services.formulas import typeset_formulas
@@ -34,6 +34,14 @@ def topic_pages(topics: Iterable[records.Topic]) -> list[TopicPage]:
     read = [_read(topic) for topic in topics]
     formulas = typeset_formulas(keys_of(text for page in read for text in (page.title, page.body, page.formula)))
     return [_page(page, formulas) for page in read]
+
+
+def question_with_links(topic: records.Topic, local_pages: Callable[[list[str]], Mapping[str, str]]) -> str:
+    """Give the question of a topic as its page has it, but with the links alive for which `local_pages` gives an address."""
+    read = _read(topic)
+    links = local_pages(addresses_of([read.body]))
+    formulas = typeset_formulas(keys_of([read.body]))
+    return str(compose(read.body, formulas=formulas, links=links.get, highlight=read.highlight))
 
 
 def _read(topic: records.Topic) -> _Read:

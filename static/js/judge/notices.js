@@ -5,7 +5,8 @@ import { Told } from "./told.js";
 /** `open(row)` takes the assessor to the item of a refused row. */
 export class Notices {
   constructor(place, outbox, open) {
-    Object.assign(this, { place, outbox, open, told: new Told(outbox.user) });
+    Object.assign(this, { place, outbox, open, told: new Told(outbox.user), entries: new Map() });
+    this.list = place.querySelector("ul");
     outbox.addEventListener("change", () => this.#draw());
     outbox.addEventListener("sent", ({ detail }) => this.#hear(detail));
     this.#draw();
@@ -22,12 +23,24 @@ export class Notices {
     this.#draw();
   }
 
+  /** What is in sight already is left alone: it is not read out again, and keeps the focus. */
   #draw() {
-    const refused = this.outbox.refused.map((row) => this.#refusal(row));
-    const told = this.told.texts.map((text) => this.#entry(text, [["Understood", () => this.#understand(text)]]));
-    const entries = [...refused, ...told];
-    this.place.hidden = entries.length === 0;
-    this.place.querySelector("ul").replaceChildren(...entries);
+    const wanted = new Map([...this.outbox.refused.map((row) => this.#refusal(row)), ...this.told.texts.map((text) => this.#news(text))]);
+    for (const [key, entry] of this.entries) {
+      if (wanted.has(key)) continue;
+      entry.remove();
+      this.entries.delete(key);
+    }
+    for (const [key, { text, actions }] of wanted) {
+      if (this.entries.has(key)) continue;
+      this.entries.set(key, this.#entry(text, actions));
+      this.list.append(this.entries.get(key));
+    }
+    this.place.hidden = wanted.size === 0;
+  }
+
+  #news(text) {
+    return [text, { text, actions: [["Understood", () => this.#understand(text)]] }];
   }
 
   #understand(text) {
@@ -36,11 +49,16 @@ export class Notices {
   }
 
   #refusal(row) {
-    return this.#entry([`${row.name} was not saved. ${row.message}`, ...row.todo].join(" "), [
-      ["Open the item", () => this.open(row)],
-      ["Send it again", () => this.outbox.retry(row)],
-      ["Let it go", () => this.outbox.discard(row)],
-    ]);
+    const done = row.body.judgments ? "saved" : "put off";
+    const text = [`${row.name} was not ${done}. ${row.message}`, ...row.todo].join(" ");
+    // Rows are read anew from what the browser keeps, so the one meant is looked up when a button is pressed.
+    const now = () => this.outbox.refused.find((each) => each.id === row.id) ?? row;
+    const actions = [
+      ["Open the item", () => this.open(now())],
+      ["Send it again", () => this.outbox.retry(now())],
+      ["Let it go", () => this.outbox.discard(now())],
+    ];
+    return [`${row.id} ${text}`, { text, actions }];
   }
 
   #entry(text, actions) {

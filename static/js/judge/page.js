@@ -7,6 +7,7 @@ import { Drafts } from "./drafts.js";
 import { listen } from "./keys.js";
 import { Notices } from "./notices.js";
 import { Outbox } from "./outbox.js";
+import { startOwnList } from "./ownlist.js";
 import { startPanes } from "./panes.js";
 import { Queue } from "./queue.js";
 import { Session } from "./session.js";
@@ -22,6 +23,7 @@ const turnTo = startPanes(page);
 const status = new Status(page, config);
 const timer = new Timer();
 
+await window.formulaFont; // split.js asks for it; where an item is scrolled to hangs on its formulas' heights
 const outbox = await Outbox.open({
   user: config.user,
   have: (row) => (row.base === config.api ? queue.ids.filter((id) => id !== row.item) : []),
@@ -38,19 +40,17 @@ function dialog(name) {
   return document.getElementById(`judge-${name}`);
 }
 
-/** The list of one's judgments is the server's, as on its own page. */
-function openJudgments() {
-  const panel = dialog("judgments");
-  panel.showModal();
-  // Not awaited: keys go on while it comes.
-  htmx.ajax("GET", config.judgments_url, { target: panel.querySelector(".judge-panel"), swap: "innerHTML" });
+function noThread() {
+  if (!session.shown) return "There is no item here whose thread could be opened.";
+  if (session.shown.item.kind === "answers") return "A written answer has no thread.";
+  return "The collection does not hold this post, so there is no thread of it.";
 }
 
 function openThread() {
   const own = page.querySelector(".judge-question");
   const link = own.contains(document.activeElement) ? own.querySelector(".judge-thread") : session.shown?.active.thread;
   if (link?.hasAttribute("href")) link.click();
-  else session.say("A written answer has no thread.");
+  else session.say(noThread());
 }
 
 /** Between the question and the item, for reading and scrolling by keys. */
@@ -80,7 +80,7 @@ const ACTS = {
   next: () => session.nextInstance(),
   thread: openThread,
   pane: changePane,
-  judgments: openJudgments,
+  judgments: startOwnList(dialog("judgments"), config.judgments_url),
   instructions: () => dialog("instructions").showModal(),
   help: () => dialog("help").showModal(),
 };
@@ -133,7 +133,10 @@ session.addEventListener("shown", ({ detail }) => {
 });
 for (const state of ["held-up", "closed"]) {
   session.addEventListener(state, () => {
+    if (page.dataset.state === state) return;
     page.dataset.state = state;
+    turnTo("item");
+    status.stop(page.querySelector(`.judge-${state}`));
   });
 }
 session.addEventListener("finished", () => location.replace(config.page_url));

@@ -1,13 +1,20 @@
-// The two panes: a divider that is dragged or moved by keys and keeps its place; in a narrow window two tabs.
+// The two panes: a divider that is dragged or moved by keys and keeps its place; in a narrow window two tabs, as judge.css
+// has it. A link of the question opens beside the page, as those of items do.
 
 const STORED = "arqlab.judge.split"; // split.js reads it before the first paint
 const LEAST = 25;
 const MOST = 75;
+const TABS = "(max-width: 63.99rem)";
 const KEYS = { ArrowLeft: -2, ArrowRight: 2, ArrowDown: -2, ArrowUp: 2, Home: -100, End: 100 };
 
 export function startPanes(page) {
   const divider = page.querySelector(".judge-divider");
   const tabs = [...page.querySelectorAll("[role=tab]")];
+  const narrow = matchMedia(TABS);
+
+  for (const link of page.querySelectorAll(".judge-question .post a[href]")) {
+    Object.assign(link, { target: "_blank", rel: "noopener" });
+  }
 
   function place(percent) {
     const kept = Math.round(Math.min(MOST, Math.max(LEAST, percent)));
@@ -45,6 +52,17 @@ export function startPanes(page) {
     }
   }
 
+  /** Side by side the panes are two regions; one behind the other, what their tabs lead to. */
+  function setRoles() {
+    for (const tab of tabs) {
+      const pane = document.getElementById(tab.getAttribute("aria-controls"));
+      if (narrow.matches) pane.setAttribute("role", "tabpanel");
+      else pane.removeAttribute("role");
+    }
+  }
+
+  narrow.addEventListener("change", setRoles);
+  setRoles();
   for (const tab of tabs) {
     tab.addEventListener("click", () => turnTo(tab.dataset.pane));
     tab.addEventListener("keydown", (event) => {

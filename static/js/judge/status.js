@@ -1,23 +1,34 @@
 // What the page says of itself: how far the topic is and how fast it goes, what is saved, and what keeps it from being saved.
 
-const PLURAL = new Intl.PluralRules("en");
+const SLOW = 1000; // ms; sending one judgment is no news before
 
-const ELSE = {
+// Why nobody answers who could say yes or no, by the reason of an absence.
+const WHY = {
+  network: "Offline",
+  "signed-out": "You are signed out",
   server: "The server does not answer",
   busy: "The server is busy",
   stranger: "Something else answers in the server’s place, perhaps the network’s own sign-in page",
 };
 
-function judgments(count) {
-  return `${count} ${PLURAL.select(count) === "one" ? "judgment waits" : "judgments wait"} in this browser`;
+function counted(count, one, many) {
+  return count ? [`${count} ${count === 1 ? one : many}`] : [];
 }
 
-function absent({ reason, status }, count) {
-  const kept = count ? judgments(count) : "What you judge is kept in this browser";
-  const who = count === 1 ? "it is" : count ? "they are" : "and";
-  if (reason === "network") return `Offline. ${kept}; ${count ? `${who} sent` : "it is sent"} when the connection is back.`;
-  if (reason in ELSE) return `${ELSE[reason]}${status >= 500 ? ` (${status})` : ""}. ${kept} and will be sent by itself.`;
-  return `You are signed out. ${kept}; nothing is lost.`;
+/** 2 judgments and 1 item put off */
+function named(rows) {
+  const judged = rows.filter((row) => row.body.judgments).length;
+  const putOff = counted(rows.length - judged, "item put off", "items put off");
+  return [...counted(judged, "judgment", "judgments"), ...putOff].join(" and ");
+}
+
+function absent({ reason, status }, rows, isKept) {
+  const why = `${WHY[reason]}${status >= 500 ? ` (${status})` : ""}.`;
+  const what = rows.length ? `${named(rows)} ${rows.length === 1 ? "waits" : "wait"}` : "What you judge waits";
+  if (!isKept) return `${why} ${what}; this browser keeps nothing, so leave this page open.`;
+  if (reason === "signed-out") return `${why} ${what} in this browser.`;
+  const when = reason === "network" ? "when the connection is back" : "by itself";
+  return `${why} ${what} in this browser and ${rows.length > 1 ? "are" : "is"} sent ${when}.`;
 }
 
 /** 26 s, 50 min, 3 h 20 min, 1,234 h, as the server's `duration` writes it for the first paint. */
@@ -38,7 +49,10 @@ export class Status {
     this.place = find(".judge-progress");
     this.pace = find(".judge-pace");
     this.submit = find("[data-act=go-on]");
-    Object.assign(this, config.progress, config.pace, { savedAt: null });
+    Object.assign(this, config.progress, config.pace, { savedAt: null, outbox: null });
+    addEventListener("beforeunload", (event) => {
+      if (this.outbox && !this.outbox.isKept && this.outbox.waiting.length) event.preventDefault();
+    });
   }
 
   /** Tell a screen reader. */
@@ -50,11 +64,11 @@ export class Status {
   say(text) {
     this.announce(text);
     this.hint = text;
-    this.connection(this.outbox);
+    this.#draw();
     clearTimeout(this.hintEnds);
     this.hintEnds = setTimeout(() => {
       this.hint = "";
-      this.connection(this.outbox);
+      this.#draw();
     }, 4000);
   }
 
@@ -62,22 +76,45 @@ export class Status {
     this.savedAt = new Date(judged_at);
   }
 
+  /** Rows or connection changed. A connection that is lost or back is told to a screen reader too. */
   connection(outbox) {
-    this.outbox = outbox;
-    const { absence, waiting } = outbox;
+    const { reason } = outbox.absence ?? {};
+    const isNews = reason !== this.reason;
+    Object.assign(this, { outbox, reason });
+    this.#draw();
+    if (isNews) this.announce(this.#state());
+  }
+
+  #draw() {
+    const { absence, waiting } = this.outbox;
     this.line.dataset.waiting = waiting.length;
-    this.line.classList.toggle("is-away", absence !== null);
+    this.line.classList.toggle("is-away", absence !== null && !this.hint);
     this.signIn.hidden = absence?.reason !== "signed-out";
-    if (absence) this.#write(absent(absence, waiting.length));
-    else if (!outbox.isKept) this.#write("This browser keeps nothing: leave this page only when all is saved.");
-    else if (waiting.length > 1) this.#write(`saving ${waiting.length} judgments`);
-    else this.#write(this.hint || this.#lastSaved());
+    this.#write(this.hint || this.#state());
+    clearTimeout(this.slow);
+    if (waiting.length && !absence) this.slow = setTimeout(() => this.#draw(), SLOW);
+  }
+
+  #state() {
+    const { absence, waiting, isKept } = this.outbox;
+    if (absence) return absent(absence, waiting, isKept);
+    const isSlow = waiting.length > 1 || (waiting.length && Date.now() - waiting[0].made >= SLOW);
+    const state = isSlow ? `saving ${named(waiting)}…` : this.#lastSaved();
+    return isKept ? state : `${state} · this browser keeps nothing: leave the page only when all is saved`;
   }
 
   #lastSaved() {
     const { refused } = this.outbox;
     if (refused.length) return `${refused.length} not saved`;
     return this.savedAt ? `saved ${this.savedAt.toLocaleTimeString("en-GB")}` : "all saved";
+  }
+
+  /** Nothing stands to be judged; what says why is where the item was. */
+  stop(place) {
+    const [heading, text] = place.children;
+    this.announce(text.textContent.trim());
+    // Whoever is in a dialog, or at the question, stays there.
+    if (document.activeElement === document.body) heading.focus({ preventScroll: true });
   }
 
   #write(text) {

@@ -12,6 +12,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from arqlab.core.services.topicpages import topic_pages
+from arqlab.ir import records
 from assessment.models import Judgment, Pool, PoolItem
 from assessment.services import write_guideline
 from tests.assessment.factories import NOW, assign, judge, make_pool
@@ -146,6 +148,23 @@ def test_the_page_asks_the_database_no_more_often_for_a_larger_pool(
 
     with django_assert_max_num_queries(24):
         client.get(PAGE.replace("A.1", "A.9"))
+
+
+def test_links_of_the_question_lead_to_the_threads_of_posts_that_the_collection_holds(client, task):
+    site, span = "https://math.stackexchange.com", '<span class="math-container" id="q_1">$x^2$</span>'
+    body = f'<p>{span}: see <a href="{site}/questions/1/why">this {span}</a>, <a href="{site}/q/999">that</a></p>'
+    source = records.Topic("A.1", "Even squares", body, formula_id="q_1", latex="x^2")
+    [page] = topic_pages([source])
+    task.topics.filter(query_id="A.1").update(
+        title=source.title, body=body, title_html=page.title, body_html=page.body, formula_id="q_1", latex="x^2"
+    )
+
+    question = client.get(PAGE).content.decode().partition('id="judge-question"')[2].partition("</section>")[0]
+
+    assert '<a href="/labs/arqmath-x/posts/1/#post-1">this <mark' in question
+    assert question.count("dead-link") == 1
+    assert f"Leads to {site}/q/999" in question
+    assert question.count("is-highlighted") == page.body.count("is-highlighted") == 2
 
 
 def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, assessor, organizer):

@@ -1,0 +1,189 @@
+"""What the judging page says of itself, and how it stands: status, notices, panes, dialogs, narrow windows."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Route, expect
+
+from assessment.models import Assignment, Pool, PoolInstance
+from tests.browser.conftest import enter
+from tests.browser.judging import SHOWN, SMALL, TASK1, TASK2, Assessor
+from tests.browser.test_every_page import WATCH
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SAVED, NOTICES, LIVE = ".judge-saved", ".judge-notices", ".judge-live"
+KEEPS_NOTHING = "delete window.indexedDB; Object.defineProperty(window, 'indexedDB', { value: undefined });"
+
+
+def test_a_hint_is_shown_without_a_network_too_and_what_waits_after_it(at_work):
+    at_work.page.context.set_offline(True)
+    at_work.judge(3)
+    expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment waits in this browser")
+
+    at_work.press("Enter")
+    expect(at_work.page.locator(SAVED)).to_contain_text("Choose a label first")
+    at_work.press("l")
+    expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment and 1 item put off wait", timeout=10_000)
+
+
+def test_one_judgment_that_takes_long_to_save_is_not_called_saved(at_work):
+    held: list[Route] = []
+    at_work.page.route("**/judging/judgments/", lambda route: held.append(route))
+    at_work.judge(3)
+    expect(at_work.page.locator(SAVED)).to_have_text("saving 1 judgment…")
+
+    held[0].continue_()
+    at_work.expect_saved()
+
+
+def test_a_browser_that_keeps_nothing_says_when_all_is_saved_and_asks_before_the_page_is_left(page, small):
+    page.add_init_script(KEEPS_NOTHING)
+    page.goto("/healthz/")
+    enter(page, small.assessor)
+    assessor = Assessor(page)
+    assessor.open(SMALL)
+    expect(page.locator(SAVED)).to_contain_text("all saved · this browser keeps nothing")
+    page.context.set_offline(True)
+    assessor.judge(3)
+    expect(page.locator(SAVED)).to_contain_text("1 judgment waits; this browser keeps nothing")
+    asked: list[str] = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.close(run_before_unload=True)
+    page.wait_for_timeout(300)
+
+    assert asked == ["beforeunload"]
+
+
+def test_the_connection_is_told_to_a_screen_reader_when_it_is_lost_and_when_it_is_back(at_work):
+    at_work.page.context.set_offline(True)
+    at_work.judge(3)
+    expect(at_work.page.locator(LIVE)).to_contain_text("Offline.")
+
+    at_work.page.context.set_offline(False)
+    expect(at_work.page.locator(LIVE)).to_contain_text("sav", timeout=40_000)
+
+
+def test_where_no_item_stands_the_reason_has_the_focus(at_work):
+    at_work.page.context.set_offline(True)
+    for label in "310":
+        at_work.press(label, "Enter")
+    expect(at_work.page.get_by_role("heading", name="The next item is on its way")).to_be_focused()
+    expect(at_work.page.locator(LIVE)).to_contain_text("Everything that was here is judged")
+
+    Assignment.objects.update(ended_at=timezone.now())
+    at_work.page.context.set_offline(False)
+    expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(timeout=40_000)
+
+
+def test_a_notice_in_sight_is_left_alone_while_others_are_saved(at_work):
+    Pool.objects.update(closed_at=timezone.now())
+    at_work.judge(3)
+    again = at_work.page.locator(NOTICES).get_by_role("button", name="Send it again")
+    entry = again.element_handle()
+    Pool.objects.update(closed_at=None)
+    held: list[Route] = []
+    at_work.page.route("**/judging/judgments/", lambda route: held.append(route))
+    at_work.judge(2)
+    again.focus()
+    expect(at_work.page.locator(SAVED)).to_have_text("saving 1 judgment…")
+    held[0].continue_()
+    expect(at_work.page.locator(SAVED)).to_have_text("1 not saved")
+
+    assert entry.evaluate("each => each.isConnected && each === document.activeElement")
+
+
+def test_an_item_that_could_not_be_put_off_is_not_said_to_be_unsaved(at_work):
+    refusal = {"status": 409, "json": {"message": "This item is not yours."}}
+    at_work.page.route("**/judging/later/", lambda route: route.fulfill(**refusal))
+    at_work.press("l")
+
+    expect(at_work.page.locator(NOTICES)).to_contain_text(
+        "A.1, Answer post 10 was not put off. This item is not yours."
+    )
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 1023, 390])
+def test_a_notice_never_lies_over_the_labels_and_every_act_has_its_button(at_work, width):
+    at_work.page.set_viewport_size({"width": width, "height": 800})
+    Pool.objects.update(closed_at=timezone.now())
+    at_work.judge(3)
+    notice = at_work.page.locator(NOTICES)
+    expect(notice).to_be_visible()
+
+    over, bar = notice.bounding_box(), at_work.page.locator(f"{SHOWN} .judge-bar").bounding_box()
+    assert over["x"] + over["width"] <= bar["x"] or bar["y"] + bar["height"] <= over["y"]
+    for name in ("judgments", "instructions", "help", "Submit and next"):
+        expect(at_work.page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+
+
+def test_the_list_of_own_judgments_never_shows_the_sign_in_page_nor_an_old_list(at_work):
+    at_work.judge(3)
+    at_work.expect_saved()
+    panel = at_work.page.locator("#judge-judgments")
+    at_work.press("j")
+    panel.get_by_role("link", name="High").focus()
+    at_work.press("Enter")
+    expect(panel.locator("[aria-current]")).to_contain_text("High")
+    expect(panel.locator("[aria-current]")).to_be_focused()
+    at_work.press("Escape")
+    held: list[Route] = []
+    at_work.page.route("**/judgments/", lambda route: held.append(route))
+    at_work.press("j")
+    expect(panel).to_contain_text("It stands here when the server answers")
+    expect(panel.locator("tbody tr")).to_have_count(0)
+    at_work.press("Escape")
+    at_work.page.unroute_all()
+    at_work.page.context.clear_cookies()
+    at_work.press("j")
+
+    expect(panel).to_contain_text("You are signed out")
+    expect(panel.locator("form[method=post]")).to_have_count(0)
+
+
+def test_in_a_narrow_window_the_panes_are_what_the_tabs_lead_to_and_the_question_keeps_its_place(real_scene, page):
+    page.goto("/healthz/")
+    enter(page, real_scene.assessor)
+    page.set_viewport_size({"width": 390, "height": 400})
+    assessor = Assessor(page)
+    assessor.open(TASK1)
+    assessor.press("q")
+    question = page.get_by_role("tabpanel", name="Question").locator(".judge-scroll")
+    question.evaluate("pane => pane.scrollTo(0, 60)")
+    assessor.press("q", "q")
+
+    assert question.evaluate("pane => pane.scrollTop") == 60
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.get_by_role("tabpanel")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_moves_when_the_font_of_formulas_comes_late(real_scene, page, width):
+    page.add_init_script(WATCH)
+    page.goto("/healthz/")
+    enter(page, real_scene.assessor)
+    page.set_viewport_size({"width": width, "height": 900})
+    late: list[Route] = []
+    page.route("**/*.woff2", lambda route: late.append(route))
+    page.goto(TASK2, wait_until="domcontentloaded")
+    expect(page.locator(".judge-question .post")).to_be_hidden()
+    page.wait_for_timeout(600)
+    for route in late:
+        route.continue_()
+    expect(page.locator(SHOWN)).to_be_visible()
+    page.evaluate("document.fonts.ready")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    assert page.evaluate("window.shift") < 0.001
+
+
+def test_a_post_that_the_collection_lacks_is_not_called_a_written_answer(page, small):
+    PoolInstance.objects.filter(item__topic__query_id="A.1", item__position=1).update(shown_post=None)
+    page.goto("/healthz/")
+    enter(page, small.assessor)
+    assessor = Assessor(page)
+    assessor.open(SMALL)
+
+    assessor.press("t")
+    expect(page.locator(SAVED)).to_have_text("The collection does not hold this post, so there is no thread of it.")
