@@ -290,6 +290,7 @@ def test_what_a_closed_pool_refuses_stays_in_sight_until_it_is_settled(at_work):
     notice.get_by_role("button", name="Send it again").click()
 
     expect(notice).to_be_hidden()
+    at_work.expect_saved()
     assert [row.comment for row in Judgment.objects.all()] == ["a long thought"]
 
 
