@@ -22,9 +22,8 @@ def test_a_hint_is_shown_without_a_network_too_and_what_waits_after_it(at_work):
     at_work.judge(3)
     expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment waits in this browser")
 
-    at_work.press("Enter")
-    expect(at_work.page.locator(SAVED)).to_contain_text("Choose a label first")
     at_work.press("l")
+    expect(at_work.page.locator(SAVED)).to_contain_text("Put off")
     expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment and 1 item put off wait", timeout=10_000)
 
 
