@@ -178,7 +178,7 @@ def test_nothing_moves_when_the_font_of_formulas_comes_late(real_scene, page, wi
 
 
 def test_a_post_that_the_collection_lacks_is_not_called_a_written_answer(page, small):
-    PoolInstance.objects.filter(item__topic__query_id="A.1", item__position=1).update(shown_post=None)
+    PoolInstance.objects.filter(item__topic__query_id="A.1", item__position=1).update(post_id="999")
     page.goto("/healthz/")
     enter(page, small.assessor)
     assessor = Assessor(page)

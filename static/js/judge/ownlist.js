@@ -3,7 +3,7 @@
 /** Gives what opens the list of `url` in the dialog. */
 export function startOwnList(dialog, url) {
   const panel = dialog.querySelector(".judge-panel");
-  const waiting = panel.innerHTML;
+  const waiting = panel.cloneNode(true);
 
   /** Who was signed out meanwhile is sent to another page: that is no list. */
   dialog.addEventListener("htmx:beforeSwap", (event) => {
@@ -14,7 +14,7 @@ export function startOwnList(dialog, url) {
   });
 
   return () => {
-    panel.innerHTML = waiting; // not the list of the last time
+    panel.replaceChildren(...waiting.cloneNode(true).childNodes); // not the list of the last time
     dialog.showModal();
     // Not awaited: keys go on while it comes.
     htmx.ajax("GET", url, { target: panel, swap: "innerHTML" });
