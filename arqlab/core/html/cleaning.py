@@ -98,9 +98,11 @@ def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanT
 
 
 def lacks_ids(html: str) -> bool:
-    """Say whether a text that was safe may hold formulas that have no ids yet, or ids that only we give."""
+    """Say whether a text that was safe may hold formulas without ids or dollars yet, or with ids that only we give."""
     parts = FORMULA.split(html)
-    return has_marks("\0".join(parts[::3])) or any(known is None or "." in known for known in parts[1::3])
+    given, written = parts[1::3], parts[2::3]
+    is_whole = all(known and "." not in known for known in given) and all(text[:1] == "$" for text in written)
+    return not is_whole or has_marks("\0".join(parts[::3]))
 
 
 def clean_comment(text: str, *, comment_id: str) -> CleanText:

@@ -42,6 +42,18 @@ def test_what_changes_is_kept_beside_the_source_and_what_does_not_is_null(collec
     assert Post.objects.get(post_id="10").clean_body is None
 
 
+def test_what_is_kept_without_a_second_copy_is_read_with_ids_and_dollars(collection: Collection) -> None:
+    element = '<span class="math-container"{}>{}</span>'
+    source = element.format(' id="7"', r"\(a\)") + element.format("", "$b$")
+    Post.objects.filter(post_id="11").update(body=source)
+    Post.objects.filter(post_id="10").update(body=element.format(' id="7"', r"\(a\)"))
+    clean_posts()
+    mixed, given = Post.objects.get(post_id="11"), Post.objects.get(post_id="10")
+    assert (mixed.clean_body, given.clean_body) == (None, None)
+    assert given.safe_body == element.format(' id="7"', "$a$")
+    assert mixed.safe_body == element.format(' id="7"', "$a$") + element.format(' id="11.1"', "$b$")
+
+
 def test_comments_are_sanitized_too(collection: Collection) -> None:
     Comment.objects.create(collection=collection, comment_id="3", post_id="1", text="<p>see <b>this</b></p>")
     clean_posts()
