@@ -112,6 +112,7 @@ def test_what_is_typed_from_the_question_of_a_narrow_window_is_a_comment(at_work
 def test_what_is_pressed_or_clicked_while_an_item_is_fetched_reaches_no_item(at_work):
     first = at_work.active
     at_work.judge(3)
+    at_work.expect_saved()
     at_work.reload()
     second, held = at_work.active, list[Route]()
     at_work.page.route("**/judging/items/**", lambda route: held.append(route))
