@@ -194,7 +194,7 @@ def marked(html: str, last: int, formulas: str) -> tuple[str, int]:
         known = f' id="{last}"' if formulas == "ids" else ""
         return f'<span class="math-container"{known}>{found[1]}</span>'
 
-    return re.sub(r'<span class="math-container" id="\d+">([^<]*)</span>', one, html), last
+    return re.sub(r'<span class="math-container"(?: id="\d+")?>([^<]*)</span>', one, html), last
 
 
 def as_xml(row: dict[str, str]) -> str:

@@ -36,18 +36,25 @@ class FoundFormula(NamedTuple):
 
 @dataclass(frozen=True)
 class CleanText:
-    """A text made safe, the ids of the formulas in it with what stands in their elements, and how many ids we gave.
+    """A text made safe: the texts around its formulas, their ids and what stands in their elements, how many ids we gave.
 
     `within` are the formulas inside environments, whose elements could not stay. `was_safe` says that nothing else was to
     change in the source: its formulas were plainly marked, and are given their elements and ids at little cost.
     """
 
-    html: str
+    texts: list[str]
     ids: list[str]
     written: list[str]
     numbered: int
     within: tuple[FoundFormula, ...] = ()
     was_safe: bool = field(default=False, compare=False)
+
+    @cached_property
+    def html(self) -> str:
+        """Give the whole text, made when asked for: most of an import's posts are stored as they came."""
+        elements = zip(self.ids, self.written, self.texts[1:], strict=True)
+        html = [f'<span class="math-container" id="{known}">{text}</span>{rest}' for known, text, rest in elements]
+        return "".join([self.texts[0], *html])
 
     @property
     def formula_count(self) -> int:
@@ -60,7 +67,12 @@ class CleanText:
         if not self.written:
             return []
         together = "\0".join(self.written)  # a call for each formula would cost more than all else that is done here
-        return [without_marks(text)[0] for text in (unescape(together) if "&" in together else together).split("\0")]
+        together = unescape(together) if "&" in together else together
+        between = "$\0$"
+        count = len(self.written)
+        if together.count("$") == 2 * count and together.count(between) == count - 1 and together[0] == together[-1] == "$":
+            return list(map(str.strip, together[1:-1].split(between)))
+        return [without_marks(text)[0] for text in together.split("\0")]
 
     @cached_property
     def formulas(self) -> tuple[FoundFormula, ...]:
@@ -115,23 +127,37 @@ def latex_of(written: str) -> tuple[str, bool]:
     return without_marks(unescape(written) if "&" in written else written)
 
 
+class _Parts(NamedTuple):
+    """Clean HTML apart: the texts around its formulas, and of these the ids, None where one has none, and the elements' text."""
+
+    texts: list[str]
+    given: list[str | None]
+    written: list[str]
+
+
 def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
     if not html:
-        return CleanText("", [], [], 0, was_safe=True)
-    parts = FORMULA.split(html)
-    text = "\0".join(parts[::3])
+        return CleanText([""], [], [], 0, was_safe=True)
+    parts = _apart(html)
+    text = "\0".join(parts.texts)
     was_safe = _is_text(html) and is_clean(text, inside)
     if not was_safe:
-        parts = FORMULA.split(tidy(html, inside))
-        text = "\0".join(parts[::3])
+        parts = _apart(tidy(html, inside))
+        text = "\0".join(parts.texts)
     within: list[FoundFormula] = []
     if has_marks(text):
-        if plain := _plain(parts):
-            parts = plain
+        if plain := None if parts.given else plain_formulas(text):
+            texts, written = plain
+            parts = _Parts(texts, [None] * len(written), written)
         else:
             was_safe = False
-            parts = FORMULA.split("".join(_wrapped(_joined(parts), within)))
+            parts = _apart("".join(_wrapped(_joined(parts), within)))
     return _numbered(parts, within, prefix, first, was_safe=was_safe)
+
+
+def _apart(html: str) -> _Parts:
+    parts = FORMULA.split(html)
+    return _Parts(cast("list[str]", parts[::3]), parts[1::3], cast("list[str]", parts[2::3]))
 
 
 def _is_text(html: str) -> bool:
@@ -144,17 +170,14 @@ def _is_text(html: str) -> bool:
         return False
 
 
-def _plain(parts: list[str | None]) -> list[str | None] | None:
-    """Give text, id and LaTeX by turns of clean HTML without elements of formulas; None where it must be looked at closer."""
-    found = plain_formulas(parts[0] or "") if len(parts) == 1 else None
-    return [part for text, formula in found for part in (text, None, formula)][:-2] if found else None
-
-
 def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
     """Give clean HTML with elements around the formulas that had none; those inside environments go to `within`."""
     for run, has_formulas in runs(html):
         if not has_formulas:
             yield run
+            continue
+        if plain := plain_formulas(run):
+            yield _joined(_Parts(plain[0], [None] * len(plain[1]), plain[1]))
             continue
         place = 0
         for found in bare_formulas(run):
@@ -169,33 +192,22 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
         yield run[place:]
 
 
-def _numbered(
-    parts: list[str | None], within: list[FoundFormula], prefix: str, first: int, *, was_safe: bool
-) -> CleanText:
+def _numbered(parts: _Parts, within: list[FoundFormula], prefix: str, first: int, *, was_safe: bool) -> CleanText:
     """Give the text with an id for every formula. An id that has a dot is one of ours, or a forgery."""
-    given, texts, after = _elements(parts)
     number = count(first)
-    ids = [f"{prefix}.{next(number)}" if known is None or "." in known else known for known in given]
-    written = [text if text[:1] == "$" else with_dollars(text) for text in texts]
-    elements = zip(ids, written, after, strict=True)
-    html = [f'<span class="math-container" id="{known}">{text}</span>{rest}' for known, text, rest in elements]
-    text = "".join([parts[0] or "", *html])
-    return CleanText(text, ids, written, next(number) - first, tuple(within), was_safe=was_safe)
+    ids = [f"{prefix}.{next(number)}" if known is None or "." in known else known for known in parts.given]
+    written = [text if text[:1] == "$" else with_dollars(text) for text in parts.written]
+    return CleanText(parts.texts, ids, written, next(number) - first, tuple(within), was_safe=was_safe)
 
 
 def _formula(formula_id: str, text: str) -> FoundFormula:
     return _found((formula_id, *latex_of(text), "." in formula_id))
 
 
-def _joined(parts: list[str | None]) -> str:
-    """Give the HTML of text, id and LaTeX by turns, as `FORMULA.split` gives them."""
-    written = [parts[0] or ""]
-    for known, text, after in zip(*_elements(parts), strict=True):
+def _joined(parts: _Parts) -> str:
+    """Give the HTML that was taken apart."""
+    html = [parts.texts[0]]
+    for known, text, after in zip(parts.given, parts.written, parts.texts[1:], strict=True):
         opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")
-        written.append(f"{opening}{text}</span>{after}")
-    return "".join(written)
-
-
-def _elements(parts: list[str | None]) -> tuple[list[str | None], list[str], list[str]]:
-    """Give the ids of the formulas, their LaTeX, and the texts after them."""
-    return parts[1::3], cast("list[str]", parts[2::3]), cast("list[str]", parts[3::3])
+        html.append(f"{opening}{text}</span>{after}")
+    return "".join(html)

@@ -65,33 +65,16 @@ _CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
 _AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
 _WORD = re.compile(r"\\?\w+")
 _PROSE = frozenset(
-    [
-        *(
-            "and",
-            "or",
-            "then",
-            "the",
-            "to",
-            "for",
-            "per",
-            "of",
-            "is",
-            "are",
-            "was",
-            "in",
-            "with",
-            "than",
-            "you",
-            "at",
-            "each",
-        ),
-        *("from", "but", "that", "cost", "costs", "dollar", "dollars", "sign"),
-    ]
+    (
+        "and or then the to for per of is are was in with than you at each from but that cost costs dollar dollars sign"
+    ).split()
 )
+# Each sign of ASCII that is in no word as a blank; a backslash is in the word that it begins.
+_APART = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_\\")}
 _DOLLARS = re.compile(r"(\$\$?)")
-_IN_A_TAG = re.compile(r"<[^<>$]*\$")
 _MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # only an amount, or text with a blank, may
 _GROUP = re.compile(r"\{[^{}]*\}")
+_BEGINS_AMOUNT = " \t\n\r\f\v0123456789"
 
 
 class Bare(NamedTuple):
@@ -133,29 +116,54 @@ def runs(html: str) -> Iterator[tuple[str, bool]]:
         yield part, False
 
 
-def plain_formulas(html: str) -> list[tuple[str, str]] | None:
-    """Give clean HTML as (text, formula) by turns, the formula with its dollars and that of the end empty.
+def plain_formulas(html: str) -> tuple[list[str], list[str]] | None:
+    """Give the texts of clean HTML around its formulas, and these with their dollars: one fewer.
 
     None where a dollar may be anything but the mark of a formula: there `runs` and `bare_formulas` look closer, and find
     what this finds in all other texts, which are most, at several times the cost.
     """
-    if "\\$" in html or "<span" in html or any(f"<{name}>" in html for name in _VERBATIM):
+    if "\\$" in html or "<span" in html or "<code>" in html or "<pre>" in html or "<kbd>" in html:
         return None
-    if '="' in html and _IN_A_TAG.search(html):
+    if "$$" in html:
+        pieces = _DOLLARS.split(html)  # text, mark, formula, mark by turns, and the last text
+        texts, marks, formulas, closing = pieces[::4], pieces[1::4], pieces[2::4], pieces[3::4]
+    else:
+        pieces = html.split("$")
+        texts, formulas = pieces[::2], pieces[1::2]
+        marks = closing = ["$"] * len(formulas)
+    if marks != closing or len(texts) == len(formulas) or _has_other_marks("\0".join(texts)):
         return None
-    pieces = _DOLLARS.split(html)  # text, mark, formula, mark by turns, and the last text
-    texts, marks, formulas = pieces[::4], pieces[1::4], pieces[2::4]
-    if marks != pieces[3::4] or "<" in "".join(formulas) or "\\" in "".join(texts):
+    if '="' in html and any(text.rfind("<") > text.rfind(">") for text in texts):  # a dollar within a tag
         return None
-    for place, (mark, formula) in enumerate(zip(marks, formulas, strict=True)):
-        if formula.count("{") != formula.count("}") or len(formula) > LONGEST or not formula.strip():
-            return None
-        if mark == "$" and _MAY_BE_MONEY.match(formula):
-            before = f"{texts[place][-3:]}$"
-            if is_money(f"{before}{formula}${texts[place + 1][:1]}", len(before), len(before) + len(formula)):
-                return None
-    written = [f"{mark}{formula}{mark}" for mark, formula in zip(marks, formulas, strict=True)]
-    return list(zip(texts, [*written, ""], strict=True))
+    if _are_odd(formulas) or _may_be_money(texts, marks, formulas):
+        return None
+    return texts, [f"{mark}{formula}{mark}" for mark, formula in zip(marks, formulas, strict=True)]
+
+
+def _has_other_marks(text: str) -> bool:
+    return "\\" in text and ("\\(" in text or "\\[" in text or "\\begin{" in text)
+
+
+def _are_odd(formulas: list[str]) -> bool:
+    """Say whether what stands between dollars may be other than whole formulas."""
+    together = "".join(formulas)
+    if "<" in together or (len(together) > LONGEST and max(map(len, formulas)) > LONGEST):
+        return True
+    opened, closed = [text.count("{") for text in formulas], [text.count("}") for text in formulas]
+    return opened != closed or not all(map(str.strip, formulas))
+
+
+def _may_be_money(texts: list[str], marks: list[str], formulas: list[str]) -> bool:
+    """Say whether dollars between texts may be money: as `is_money`, at little cost where no word is one of prose."""
+    together = "\0".join(formulas)
+    if together.isascii() and _PROSE.isdisjoint(together.lower().replace("\\", " \\").translate(_APART).split()):
+        doubtful = [place for place, formula in enumerate(formulas) if formula[0] in _BEGINS_AMOUNT]
+    else:
+        doubtful = list(range(len(formulas)))
+    return any(
+        marks[place] == "$" and is_money(formulas[place], before=texts[place][-3:], after=texts[place + 1][:1])
+        for place in doubtful
+    )
 
 
 def bare_formulas(run: str) -> Iterator[Bare]:
@@ -196,7 +204,10 @@ class _Scans:
         if end - begin > LONGEST:
             self.patience -= 1
             return None
-        if end < 0 or not self.run[begin:end].strip() or (mark == "$" and is_money(self.run, begin, end)):
+        if end < 0 or not (content := self.run[begin:end]).strip():
+            return None
+        before, after = self.run[max(0, begin - 4) : begin - 1], self.run[end + 1 : end + 2]
+        if mark == "$" and is_money(content, before=before, after=after):
             return None
         return Bare(start.start(), end + len(closing), slice(begin, end), mark in ("$$", r"\["))
 
@@ -233,20 +244,18 @@ class _Scans:
         return -1
 
 
-def is_money(run: str, begin: int, end: int) -> bool:
+def is_money(content: str, *, before: str, after: str) -> bool:
     """Say whether the dollars around a part of a text are money, or stray, and not the marks of a formula.
 
-    A formula that begins like an amount, or with a space, holds no word of prose outside of braces; any other, one.
+    `before` are the three signs before them, `after` the one behind. A formula that begins like an amount, or with a
+    space, holds no word of prose outside of braces; any other, one.
     """
-    content = run[begin:end]
     if not _MAY_BE_MONEY.match(content):
         return False
     is_amount = bool(_AMOUNT.match(content))
-    if is_amount and (content[-1].isspace() or run[end + 1 : end + 2].isdigit()):
+    if is_amount and (content[-1].isspace() or after.isdigit() or _CURRENCY.search(before)):
         return True
-    if is_amount and _CURRENCY.search(run, max(0, begin - 4), begin - 1):
-        return True
-    words = _WORD.findall(_GROUP.sub("", content))
+    words = _WORD.findall(_GROUP.sub(" ", content))
     return sum(word.lower() in _PROSE for word in words) > (
         0 if is_amount or content[0].isspace() or content[-1].isspace() else 1
     )
