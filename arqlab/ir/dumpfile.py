@@ -60,7 +60,7 @@ def read_block(block: Block, *, skip: int = 0) -> Iterator[DumpRow | Problem]:
 
 
 def _fields(row: etree._Element) -> dict[str, str]:
-    return dict(row.attrib)  # type: ignore[arg-type]  # the stubs let keys be bytes
+    return dict(row.items())  # type: ignore[arg-type]  # the stubs let both be bytes
 
 
 def _parsed(data: bytes, parser: etree.XMLParser) -> etree._Element | str:

@@ -68,10 +68,10 @@ class CleanText:
             return []
         together = "\0".join(self.written)  # a call for each formula would cost more than all else that is done here
         together = unescape(together) if "&" in together else together
-        between = "$\0$"
-        count = len(self.written)
-        if together.count("$") == 2 * count and together.count(between) == count - 1 and together[0] == together[-1] == "$":
-            return list(map(str.strip, together[1:-1].split(between)))
+        plainly = together[1:-1].split("$\0$")
+        count, ends = len(self.written), together[0] + together[-1]
+        if len(plainly) == count and together.count("$") == 2 * count and ends == "$$":
+            return list(map(str.strip, plainly))
         return [without_marks(text)[0] for text in together.split("\0")]
 
     @cached_property
@@ -156,6 +156,8 @@ def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
 
 
 def _apart(html: str) -> _Parts:
+    if "<span" not in html:
+        return _Parts([html], [], [])
     parts = FORMULA.split(html)
     return _Parts(cast("list[str]", parts[::3]), parts[1::3], cast("list[str]", parts[2::3]))
 
@@ -194,10 +196,15 @@ def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
 
 def _numbered(parts: _Parts, within: list[FoundFormula], prefix: str, first: int, *, was_safe: bool) -> CleanText:
     """Give the text with an id for every formula. An id that has a dot is one of ours, or a forgery."""
-    number = count(first)
-    ids = [f"{prefix}.{next(number)}" if known is None or "." in known else known for known in parts.given]
+    if any(parts.given):
+        number = count(first)
+        ids = [f"{prefix}.{next(number)}" if known is None or "." in known else known for known in parts.given]
+        numbered = next(number) - first
+    else:
+        numbered = len(parts.given)
+        ids = [f"{prefix}.{number}" for number in range(first, first + numbered)]
     written = [text if text[:1] == "$" else with_dollars(text) for text in parts.written]
-    return CleanText(parts.texts, ids, written, next(number) - first, tuple(within), was_safe=was_safe)
+    return CleanText(parts.texts, ids, written, numbered, tuple(within), was_safe=was_safe)
 
 
 def _formula(formula_id: str, text: str) -> FoundFormula:

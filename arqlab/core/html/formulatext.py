@@ -8,6 +8,7 @@ an environment may hold formulas of its own, which `\\text` lets stand in it.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -65,16 +66,18 @@ _CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
 _AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
 _WORD = re.compile(r"\\?\w+")
 _PROSE = frozenset(
-    (
-        "and or then the to for per of is are was in with than you at each from but that cost costs dollar dollars sign"
-    ).split()
+    [
+        *("and", "or", "then", "the", "to", "for", "per", "of", "is", "are", "was", "in", "with", "than", "you", "at"),
+        *("each", "from", "but", "that", "cost", "costs", "dollar", "dollars", "sign"),
+    ]
 )
-# Each sign of ASCII that is in no word as a blank; a backslash is in the word that it begins.
-_APART = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_\\")}
+_PROSE_BYTES = frozenset(word.encode() for word in _PROSE)
+# What stands in no word as a blank, beyond ASCII all; a backslash is in the word that it begins.
+_WORDS_APART = bytes(code if chr(code) in string.ascii_letters + string.digits + "_\\" else 32 for code in range(256))
+_BEGINS_NO_AMOUNT = string.ascii_letters + string.punctuation
 _DOLLARS = re.compile(r"(\$\$?)")
 _MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # only an amount, or text with a blank, may
 _GROUP = re.compile(r"\{[^{}]*\}")
-_BEGINS_AMOUNT = " \t\n\r\f\v0123456789"
 
 
 class Bare(NamedTuple):
@@ -124,13 +127,12 @@ def plain_formulas(html: str) -> tuple[list[str], list[str]] | None:
     """
     if "\\$" in html or "<span" in html or "<code>" in html or "<pre>" in html or "<kbd>" in html:
         return None
-    if "$$" in html:
+    pieces = html.split("$")
+    texts, formulas = pieces[::2], pieces[1::2]
+    marks = closing = ["$"] * len(formulas)
+    if "" in pieces[1:-1]:  # there are double ones
         pieces = _DOLLARS.split(html)  # text, mark, formula, mark by turns, and the last text
         texts, marks, formulas, closing = pieces[::4], pieces[1::4], pieces[2::4], pieces[3::4]
-    else:
-        pieces = html.split("$")
-        texts, formulas = pieces[::2], pieces[1::2]
-        marks = closing = ["$"] * len(formulas)
     if marks != closing or len(texts) == len(formulas) or _has_other_marks("\0".join(texts)):
         return None
     if '="' in html and any(text.rfind("<") > text.rfind(">") for text in texts):  # a dollar within a tag
@@ -155,15 +157,17 @@ def _are_odd(formulas: list[str]) -> bool:
 
 def _may_be_money(texts: list[str], marks: list[str], formulas: list[str]) -> bool:
     """Say whether dollars between texts may be money: as `is_money`, at little cost where no word is one of prose."""
-    together = "\0".join(formulas)
-    if together.isascii() and _PROSE.isdisjoint(together.lower().replace("\\", " \\").translate(_APART).split()):
-        doubtful = [place for place, formula in enumerate(formulas) if formula[0] in _BEGINS_AMOUNT]
+    words = "\0".join(formulas).lower().encode().replace(b"\\", b" \\").translate(_WORDS_APART).split()
+    if _PROSE_BYTES.isdisjoint(words):
+        doubtful = [place for place, formula in enumerate(formulas) if formula[0] not in _BEGINS_NO_AMOUNT]
+        judge = _is_price
     else:
         doubtful = list(range(len(formulas)))
-    return any(
-        marks[place] == "$" and is_money(formulas[place], before=texts[place][-3:], after=texts[place + 1][:1])
-        for place in doubtful
-    )
+        judge = is_money
+    for place in doubtful:
+        if marks[place] == "$" and judge(formulas[place], before=texts[place][-3:], after=texts[place + 1][:1]):
+            return True
+    return False
 
 
 def bare_formulas(run: str) -> Iterator[Bare]:
@@ -204,10 +208,10 @@ class _Scans:
         if end - begin > LONGEST:
             self.patience -= 1
             return None
-        if end < 0 or not (content := self.run[begin:end]).strip():
+        if end < 0 or not (inner := self.run[begin:end]).strip():
             return None
         before, after = self.run[max(0, begin - 4) : begin - 1], self.run[end + 1 : end + 2]
-        if mark == "$" and is_money(content, before=before, after=after):
+        if mark == "$" and is_money(inner, before=before, after=after):
             return None
         return Bare(start.start(), end + len(closing), slice(begin, end), mark in ("$$", r"\["))
 
@@ -252,10 +256,14 @@ def is_money(content: str, *, before: str, after: str) -> bool:
     """
     if not _MAY_BE_MONEY.match(content):
         return False
-    is_amount = bool(_AMOUNT.match(content))
-    if is_amount and (content[-1].isspace() or after.isdigit() or _CURRENCY.search(before)):
+    if _is_price(content, before=before, after=after):
         return True
+    is_bounded = bool(_AMOUNT.match(content)) or content[0].isspace() or content[-1].isspace()
     words = _WORD.findall(_GROUP.sub(" ", content))
-    return sum(word.lower() in _PROSE for word in words) > (
-        0 if is_amount or content[0].isspace() or content[-1].isspace() else 1
-    )
+    return sum(word.lower() in _PROSE for word in words) > (0 if is_bounded else 1)
+
+
+def _is_price(content: str, *, before: str, after: str) -> bool:
+    if not _AMOUNT.match(content):
+        return False
+    return content[-1].isspace() or after.isdigit() or bool(_CURRENCY.search(before))

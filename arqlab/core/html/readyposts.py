@@ -35,6 +35,7 @@ FIELDS = (
     "created_at",
 )
 """The fields of a ready post's values, in their order."""
+_TAGS = json.JSONEncoder(ensure_ascii=False)
 IN, LATER, OUT = "in", "later", "out"
 """Where a moment lies: within the window, after it but kept, or outside."""
 
@@ -148,7 +149,7 @@ def _copy_line(values: tuple[Any, ...]) -> bytes:
     """Give the values as COPY reads them: tabs between, backslashes before what has a meaning."""
     post_id, kind, thread_id, title, body, clean_title, clean_body, rules, tags, *rest = values
     texts = (_text(title), _text(body), _null(clean_title), _null(clean_body))
-    listed = _text(json.dumps(tags, ensure_ascii=False)) if tags else "[]"
+    listed = _text(_TAGS.encode(tags)) if tags else "[]"
     score, views, accepted_id, author_id, author_name, moment = rest
     cells = (
         *(post_id, kind, thread_id, *texts, str(rules), listed),
