@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree, html
 
-from arqlab.core.html import cleaning
+from arqlab.core.html import cleanhtml, cleaning
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, IN_POSTS, is_clean
 from arqlab.core.html.cleaning import CleanText, clean_line, clean_post, clean_title_and_body
 
@@ -218,6 +218,35 @@ def test_real_posts_without_marks_give_what_a_closer_look_finds(real_posts: list
 @given(st.text())
 def test_any_text_comes_out_as_text(source: str) -> None:
     assert is_clean("\0".join(FORMULA.split(body(source))[::3]), IN_POSTS)
+
+
+PIECES = [f"<{end}{name}>" for name in ("p", "em", "code", "pre", "ul", "li", "blockquote", "h2") for end in ("", "/")]
+ELEMENTS = ["<p>x</p>", "<p>a <em>b</em></p>", "<ul><li>x</li></ul>", "<pre><code>x</code></pre>", "<blockquote>", "<br>"]
+BUILT = st.lists(st.sampled_from([*PIECES, *ELEMENTS, "x", "<hr>", '<a href="https://a.b">', "</a>", "<x>"]), max_size=8)
+
+
+def proven_at_length(source: str) -> bool:
+    """Prove a text clean without the short way for posts that are plainly built."""
+    short = cleanhtml._PLAIN_POST
+    cleanhtml._PLAIN_POST = re.compile(r"(?!)")
+    try:
+        return is_clean(source, IN_POSTS)
+    finally:
+        cleanhtml._PLAIN_POST = short
+
+
+@settings(max_examples=1500, deadline=None)
+@given(BUILT.map("".join))
+def test_what_is_plainly_built_is_proven_at_length_too(source: str) -> None:
+    assert is_clean(source, IN_POSTS) == proven_at_length(source)
+
+
+def test_most_real_posts_are_plainly_built_and_proven_at_length_too(real_posts: list[tuple[str, str, str]]) -> None:
+    texts = ["\0".join(FORMULA.split(body)[::3]) for *_, body in real_posts]
+    plain = [text for text in texts if cleanhtml._PLAIN_POST.fullmatch(text)]
+
+    assert len(plain) > 0.9 * len(texts)
+    assert all(map(proven_at_length, plain))
 
 
 @pytest.fixture(scope="module")
