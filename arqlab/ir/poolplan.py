@@ -82,8 +82,11 @@ class Planner:
             answer=pl.coalesce("post", "doc_id"),
         )
         rows = rows.with_columns(item=_dense("topic", numbered("item")))
-        rows = rows.with_columns(doc_id=_dense("item", numbered("doc_id")), answer=_dense("item", numbered("answer")))
-        self._rows = rows.select("run", "topic", "item", "doc_id", "answer", "order", "needs", "is_relevant")
+        self._units = {}
+        if visually_distinct:  # else an item takes one label, and to number its instance takes longer than all else
+            units = {name: _dense("item", numbered(name)) for name in ("doc_id", "answer")}
+            self._units = rows.select(**units).to_dict()
+        self._rows = rows.select("order", "is_relevant")
         self._run, self._item, self._needs = (rows[name].to_numpy() for name in ("run", "item", "needs"))
         self._topic_of = _lookup(self._item, rows["topic"].to_numpy())
 
@@ -132,7 +135,7 @@ class Planner:
         labels = pooled.astype(np.int64)
         if self._visually_distinct:
             # By the policy threads answer posts are judged, by the others instances.
-            unit = self._rows["answer" if protocol.instance_policy == "threads" else "doc_id"].to_numpy()
+            unit = self._units["answer" if protocol.instance_policy == "threads" else "doc_id"].to_numpy()
             units = np.zeros(unit.max(initial=-1) + 1, dtype=np.bool_)
             units[unit[reached]] = True
             instances = np.bincount(_lookup(unit, self._item)[units], minlength=len(pooled))

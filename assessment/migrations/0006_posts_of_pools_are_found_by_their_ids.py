@@ -3,6 +3,24 @@
 import django.utils.timezone
 from django.db import migrations, models
 
+NAME_POSTS = """
+    UPDATE assessment_poolinstance SET shown_post_id = (
+        SELECT post.id FROM assessment_poolitem item
+        JOIN core_topic topic ON topic.id = item.topic_id
+        JOIN core_task task ON task.id = topic.task_id
+        JOIN collection_labcollection searched ON searched.lab_id = task.lab_id
+        JOIN collection_post post ON post.collection_id = searched.collection_id
+        WHERE item.id = assessment_poolinstance.item_id AND post.post_id = assessment_poolinstance.post_id
+    )
+"""
+
+
+def name_posts(apps, schema_editor):
+    """Backwards, have instances name their posts by key again: the code before this looks for them in no other way."""
+    schema_editor.execute(NAME_POSTS)
+    # PostgreSQL makes no index of a table whose keys it has yet to check.
+    schema_editor.connection.check_constraints()
+
 
 class Migration(migrations.Migration):
 
@@ -11,6 +29,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(migrations.RunPython.noop, name_posts),
         migrations.RemoveField(
             model_name='poolinstance',
             name='shown_post',

@@ -22,8 +22,11 @@ from submissions.models import Run
 
 USUAL_DEPTH = 200
 """As deep the planner looks; deeper only when it is asked to, which takes as much longer and as much more memory."""
-KEPT_PLANNERS = 1
-"""The one that follows a slider: of 40 runs it takes some 300 MB where it looks as deep as the runs go."""
+KEPT_PLANNERS, KEPT_DEEP_PLANNERS = 3, 1
+"""Those that follow a slider, each of another task or of deeper settings: whoever goes back to one does not wait for it.
+
+Of 40 runs one takes some 60 MB, and some 300 MB where it looks as deep as the runs go.
+"""
 
 
 class RunPlan(NamedTuple):
@@ -116,8 +119,21 @@ class _Wanted:
     sources: TaskSources = field(compare=False)
 
 
-@lru_cache(maxsize=KEPT_PLANNERS)
 def _planner(wanted: _Wanted) -> Planner:
+    return (_usual_planner if wanted.deepest <= USUAL_DEPTH else _deep_planner)(wanted)
+
+
+@lru_cache(maxsize=KEPT_PLANNERS)
+def _usual_planner(wanted: _Wanted) -> Planner:
+    return _read(wanted)
+
+
+@lru_cache(maxsize=KEPT_DEEP_PLANNERS)
+def _deep_planner(wanted: _Wanted) -> Planner:
+    return _read(wanted)
+
+
+def _read(wanted: _Wanted) -> Planner:
     kernel = kernel_sources(wanted.sources, written_answers(wanted.sources))
     return Planner(kernel, visually_distinct=wanted.visually_distinct, deepest=wanted.deepest)
 

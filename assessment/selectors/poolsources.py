@@ -110,8 +110,9 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
     about posts (000, footnote 16).
     """
     task, protocol, collection = sources.task, sources.choice.protocol, sources.collection
-    topics, threads = topic_ids(task), None
-    indexes = [_index_of(run, task).filter(pl.col("topic").is_in(list(topics))) for run in sources.runs]
+    # A series: Polars looks a list up ten times as slowly while it scans a file.
+    topics, threads = pl.Series(list(topic_ids(task)), dtype=pl.String).implode(), None
+    indexes = [_index_of(run, task).filter(pl.col("topic").is_in(topics)) for run in sources.runs]
     is_formulas = task.kind == Task.Kind.FORMULAS
     if indexes and is_formulas and collection and collection.formulas_index:
         known = _known_formulas(collection, indexes)

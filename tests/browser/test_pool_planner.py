@@ -50,6 +50,22 @@ def test_a_slider_is_moved_by_keys_and_the_numbers_follow(planner, look):
     assert planner.evaluate("window.shift") <= 0.001
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_numbers_follow_a_slider_in_sight_before_it_is_let_go(planner, width):
+    planner.set_viewport_size({"width": width, "height": 700})
+    slider, items = planner.get_by_role("slider", name="Primary runs"), planner.locator(".figures dd").first
+    box = slider.bounding_box()
+    planner.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + box["height"] / 2)
+    planner.mouse.down()
+    for share in (0.3, 0.2, 0.1):
+        planner.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+        expect(items).to_have_text(slider.input_value())
+    assert int(items.inner_text()) < 15
+    expect(slider).to_be_in_viewport(ratio=1)
+    expect(items).to_be_in_viewport(ratio=1)
+    planner.mouse.up()
+
+
 def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(browser, live_server):
     # A page of its own: htmx tells the console of the failure, which `page` takes for a complaint.
     planner = opened(browser.new_context(base_url=live_server.url).new_page())
