@@ -1,10 +1,10 @@
 """What people fill in about pools, judging and qrels."""
 
-from assessment.forms.pools import CostForm, PoolForm, SupplementForm, preset_data
+from assessment.forms.pools import CostForm, PoolForm, SupplementForm, choice_data
 
 __all__ = [
     "CostForm",
     "PoolForm",
     "SupplementForm",
-    "preset_data",
+    "choice_data",
 ]
