@@ -18,7 +18,7 @@ from arqlab.core.services import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling import make_pool, write_pool
 from arqlab.ir.poolrules import impossible
-from arqlab.ir.records import TaskKind
+from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from assessment.selectors.drafts import host_of, own_pools_task
 from assessment.selectors.pools import pooled_runs, preset_of
@@ -32,9 +32,6 @@ from assessment.selectors.poolsources import (
     written_answers,
 )
 from assessment.services.assignments import end_reviews
-
-LONGEST_ID = 300
-"""Characters of an id that the tables of pools take."""
 
 
 @dataclass(frozen=True)
