@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import ceil
@@ -16,6 +16,8 @@ from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
 
 NO_PACE = Pace()
+TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
+"""Fields of topics that lists leave unread: typeset, they are long."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int,
     }
 
 
-def _together(paces: Any) -> Pace:
+def _together(paces: Iterable[Pace]) -> Pace:
     found = NO_PACE
     for pace in paces:
         found = found.plus(pace)

@@ -12,7 +12,7 @@ from arqlab.core.models import Lab, Topic, User
 from arqlab.ir.forecast import Pace, expected_seconds
 from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
-from assessment.selectors.assignments import NO_PACE, Judged, Share, TopicRow, judged_by, topic_counts
+from assessment.selectors.assignments import NO_PACE, TOPIC_TEXTS, Judged, Share, TopicRow, judged_by, topic_counts
 from assessment.selectors.judging import assigned_topics
 
 
@@ -62,9 +62,8 @@ def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, Ow
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )
-    found = list(
-        mine.select_related("topic__task__lab").order_by("topic__task__position", "topic__task", "topic__position")
-    )
+    read = mine.select_related("topic__task__lab").defer(*(f"topic__{text}" for text in TOPIC_TEXTS))
+    found = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
     topics = [one.topic_id for one in found]
     counts = topic_counts(PoolItem.objects.filter(topic__in=topics)) if topics else {}
     own = Judgment.objects.filter(assessor=user, instance__item__topic__task__lab__in=labs)

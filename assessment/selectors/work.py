@@ -56,7 +56,7 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
     waiting = PoolItem.objects.filter(topic=OuterRef("pk"), pool__closed_at=None, done_at=None)
     found = assigned_topics(user).filter(Exists(waiting), task__lab=topic.task.lab).exclude(pk=topic.pk)
     return min(
-        found.select_related("task"),
+        found.select_related("task").only("query_id", "position", "task__name", "task__slug"),
         key=lambda each: (each.task_id != topic.task_id, each.position < topic.position, each.position),
         default=None,
     )

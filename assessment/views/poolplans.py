@@ -20,7 +20,7 @@ from arqlab.ir.forecast import LAB_SECONDS
 from arqlab.ir.protocols import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from assessment import selectors, services
-from assessment.forms import CostForm, PoolForm, SupplementForm, choice_data
+from assessment.forms.pools import CostForm, PoolForm, SupplementForm, choice_data
 from assessment.models import Pool
 from assessment.tasks import typeset_pools
 from assessment.views.pictures import overlap_of, picture_of
@@ -98,7 +98,7 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
 
     A preset says all but the seed and what judging costs.
     """
-    pools = list(task.pools.select_related("visual_map").order_by("number"))
+    pools = list(task.pools.order_by("number"))
     preset = selectors.presets_for(task).get(data.get("preset", ""))
     if pools and not preset:
         known = selectors.choice_of(pools[-1])

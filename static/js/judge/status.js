@@ -32,7 +32,7 @@ function absent({ reason, status }, rows, isKept) {
 }
 
 /** 26 s, 50 min, 3 h 20 min, 1,234 h, as the server's `duration` writes it for the first paint. */
-export function inWords(seconds) {
+function inWords(seconds) {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes} min`;
