@@ -423,13 +423,14 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
     at_work.page.route("**/judging/judgments/", lambda route: route.abort())
     at_work.judge(3)
     at_work.judge(2)
+    at_work.press("l")
     home = at_work.page.context.new_page()
     at_work.page.close()
     home.route("**/judging/judgments/", lambda route: route.fulfill(status=503))
     home.goto(HOME)
     place = home.locator("#waiting")
     expect(place).to_have_text(
-        "2 judgments of yours in this browser not sent yet. They are sent when the server answers."
+        "2 judgments and 1 item put off of yours in this browser not sent yet. They are sent when the server answers."
     )
     home.unroute("**/judging/judgments/")
 

@@ -16,7 +16,7 @@ function counted(count, one, many) {
 }
 
 /** 2 judgments and 1 item put off */
-function named(rows) {
+export function named(rows) {
   const judged = rows.filter((row) => row.body.judgments).length;
   const putOff = counted(rows.length - judged, "item put off", "items put off");
   return [...counted(judged, "judgment", "judgments"), ...putOff].join(" and ");
