@@ -53,7 +53,7 @@ def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, template, _context(settings) | _plan(settings))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show once more what will be frozen, then freeze it."""
     found = organized_task_or_404(request.user, lab, task)
