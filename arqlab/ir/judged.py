@@ -13,7 +13,7 @@ import polars as pl
 
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.scoring import NOT_JUDGMENTS
-from arqlab.ir.topicfile import natural_key
+from arqlab.ir.topicfile import natural_key, topic_order
 from arqlab.ir.visual import highest_labels
 
 LEAST_RELEVANT = 2
@@ -88,9 +88,8 @@ def make_qrels(judged: pl.DataFrame, *, level: Level, complete: bool, dropped: I
     else:
         qrels = rows.select("topic", "label", item="doc_id")
     kept = qrels if complete else qrels.filter(~_is_no_judgment())
-    order = {topic: place for place, topic in enumerate(sorted(kept["topic"].unique(), key=natural_key))}
-    place = pl.col("topic").replace_strict(order, return_dtype=pl.Int32)
-    return kept.sort(place, "item").select("topic", "item", "label")
+    ordered = kept.sort(pl.col("topic").cast(topic_order(kept["topic"].unique())), "item")
+    return ordered.select("topic", "item", "label")
 
 
 def _is_no_judgment() -> pl.Expr:

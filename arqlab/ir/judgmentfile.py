@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from arqlab.ir.records import FileRefusedError, Problem
+from arqlab.ir.records import LONGEST_ID, FileRefusedError, Problem
 from arqlab.ir.scoring import NOT_JUDGMENTS
 from arqlab.ir.sourcetext import source_text
 
@@ -114,7 +114,7 @@ def _read(row: _Row, path: str, labels: set[int], problems: list[Problem]) -> Ju
     scale = sorted(labels - set(NOT_JUDGMENTS))
     fields = {
         "topic": value("topic", _identifier, "a topic of the task", "Fill the cell."),
-        "item": value("item", _identifier, "an id of at most 300 characters", "Correct the id."),
+        "item": value("item", _identifier, f"an id of at most {LONGEST_ID} characters", "Correct the id."),
         "label": value(
             "label", lambda cell: _label(cell, labels), f"one of {', '.join(map(str, [*scale, *NOT_JUDGMENTS]))}",
             "Correct the label, or take the line out.",
@@ -132,7 +132,7 @@ def _read(row: _Row, path: str, labels: set[int], problems: list[Problem]) -> Ju
 
 
 def _identifier(cell: str) -> str:
-    if not cell or len(cell) > 300:
+    if not cell or len(cell) > LONGEST_ID:
         raise ValueError
     return cell
 

@@ -13,26 +13,7 @@ import polars as pl
 from arqlab.ir.poolchoice import chances, choose_instances
 from arqlab.ir.protocols import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind
-from arqlab.ir.topicfile import natural_key
-
-__all__ = [
-    "Frame",
-    "PoolSources",
-    "PooledRun",
-    "after_earlier",
-    "choose_instances",
-    "depth_needed",
-    "gather",
-    "in_pool_order",
-    "in_random_order",
-    "instance_candidates",
-    "make_pool",
-    "numbered",
-    "pooled_rows",
-    "rank_by_rank",
-    "reached",
-    "write_pool",
-]
+from arqlab.ir.topicfile import topic_order
 
 POOL_COLUMNS = ("topic", "position", "kind", "item", "doc_id", "post_id")
 INDEX_SCHEMA = {"run": pl.String, "topic": pl.String, "item": pl.String, "post": pl.String, "order": pl.Int32}
@@ -257,8 +238,7 @@ def _as_labels(rows: pl.DataFrame, kind: ItemKind) -> pl.DataFrame:
 
 def in_pool_order(pool: pl.DataFrame) -> pl.DataFrame:
     """Sort a pool as it is written: by topic (A.9 before A.10), position, instance."""
-    topics = sorted(pool["topic"].unique().sort().to_list(), key=natural_key)
-    return pool.sort(pl.col("topic").cast(pl.Enum(topics)).to_physical(), "position", "instance")
+    return pool.sort(pl.col("topic").cast(topic_order(pool["topic"].unique())), "position", "instance")
 
 
 def write_pool(pool: pl.DataFrame) -> bytes:

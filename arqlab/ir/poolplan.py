@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from arqlab.ir.pooling import Frame, PoolSources, after_earlier, gather, numbered, rank_by_rank
 from arqlab.ir.protocols import PoolProtocol, RunKind
-from arqlab.ir.topicfile import natural_key
+from arqlab.ir.topicfile import topic_order
 
 Mask = NDArray[np.bool_]
 
@@ -73,11 +73,12 @@ class Planner:
         # How deep a pool of a size goes is said by all items, also by those that earlier pools hold.
         self._ranked = rows.filter(pl.col("run").is_not_null()).select("topic", "item", "needs")
         rows = after_earlier(rows, sources.earlier)
-        self._topics = sorted(rows["topic"].unique().sort().to_list(), key=natural_key)
+        topics = topic_order(rows["topic"].unique())
+        self._topics = topics.categories.to_list()
         # The extras come from no run: they have the number after the last one, and need nothing.
         names = pl.Enum([run.name for run in self._runs])
         rows = rows.with_columns(
-            pl.col("topic").cast(pl.Enum(self._topics)).to_physical(),
+            pl.col("topic").cast(topics).to_physical(),
             pl.col("run").cast(names).to_physical().fill_null(len(self._runs)),
             answer=pl.coalesce("post", "doc_id"),
         )

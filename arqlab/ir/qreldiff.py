@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from arqlab.ir.topicfile import natural_key
+from arqlab.ir.topicfile import natural_key, topic_order
 
 
 class QrelDiff(NamedTuple):
@@ -43,10 +43,10 @@ def diff_qrels(before: pl.DataFrame, after: pl.DataFrame) -> QrelDiff:
         .when(pl.col("after").is_null())
         .then(pl.lit("removed"))
         .otherwise(pl.lit("changed"))
+        .alias("change")
     )
-    order = {topic: place for place, topic in enumerate(sorted(differs["topic"].unique(), key=natural_key))}
-    place = pl.col("topic").replace_strict(order, return_dtype=pl.Int32)
-    rows = differs.with_columns(change=change).sort(place, "item").select("topic", "item", "change", "before", "after")
+    ordered = differs.sort(pl.col("topic").cast(topic_order(differs["topic"].unique())), "item")
+    rows = ordered.select("topic", "item", change, "before", "after")
     old, new = set(before["topic"]), set(after["topic"])
     return QrelDiff(rows, sorted(new - old, key=natural_key), sorted(old - new, key=natural_key))
 

@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterable
 
 import polars as pl
 
-from arqlab.ir.records import FileRefusedError, Problem
+from arqlab.ir.records import LONGEST_ID, FileRefusedError, Problem
 from arqlab.ir.sourcetext import source_text
 
 _COLUMNS = r"^[ \t]*(?<topic>[^ \t]+)[ \t]+[^ \t]+[ \t]+(?<item>[^ \t]+)[ \t]+(?<label>[^ \t]+)[ \t]*$"
 _WHOLE_NUMBER = r"^([+-]?[0-9]{1,9})(?:\.0*)?$"
-_LONGEST_ID = 300
 _FOUR_COLUMNS = "four columns: topic, 0, item, label"
 
 
@@ -82,9 +81,9 @@ def _bad_labels(rows: pl.DataFrame, path: str, labels: tuple[int, int], also: Co
 
 
 def _long_ids(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
-    long = rows.filter((pl.col("item").str.len_chars() > _LONGEST_ID) | (pl.col("topic").str.len_chars() > _LONGEST_ID))
+    long = rows.filter((pl.col("item").str.len_chars() > LONGEST_ID) | (pl.col("topic").str.len_chars() > LONGEST_ID))
     for line, text in long.select("line", "text").iter_rows():
-        expected, todo = f"ids of at most {_LONGEST_ID} characters", "Look whether the line's columns are right."
+        expected, todo = f"ids of at most {LONGEST_ID} characters", "Look whether the line's columns are right."
         yield Problem(path, line, f"an id that is too long in {text[:80]!r}", expected, todo)
 
 

@@ -3,6 +3,9 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+LONGEST_ID = 300
+"""Characters of the id of an item, in files and in tables."""
+
 
 class Severity(StrEnum):
     """How bad a problem of a file is: an error refuses it, a warning is odd, a note is only said."""

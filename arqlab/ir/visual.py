@@ -18,11 +18,6 @@ def distinct_visual(index: pl.DataFrame, mapping: pl.DataFrame | None) -> pl.Dat
     return kept.with_columns(order=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic"))
 
 
-def distinct_visual_qrels(qrels: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
-    """Turn qrels of instances (topic, item, label) into qrels of formulas: `highest_labels` by visual id."""
-    return highest_labels(_with_visual_items(qrels, mapping))
-
-
 def as_formulas(judged: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
     """Say anew of which formula (item) each judged instance (doc_id) is; one without a visual id is its own."""
     named = _with_visual_items(judged.with_columns(item="doc_id"), mapping)

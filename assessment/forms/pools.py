@@ -108,10 +108,10 @@ class PoolForm(forms.Form):
         return PoolChoice(protocol, self.cleaned_data["seed"], kinds)
 
 
-def preset_data(protocol: PoolProtocol, runs: Sequence[Run], *, seed: str) -> dict[str, Any]:
-    """Give the settings of a protocol as if they had been filled in."""
-    choice = PoolChoice(protocol, 0)
-    filled = {name: value for name, value in asdict(protocol).items() if value is not None and value is not False}
+def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[str, Any]:
+    """Give a choice, with another seed, as if it had been filled in."""
+    settings = asdict(choice.protocol).items()
+    filled = {name: value for name, value in settings if value is not None and value is not False}
     baselines = {f"{BASELINE}{run.pk}": choice.kind_of(run) for run in runs if run.is_baseline}
     return {**filled, **baselines, "seed": seed}
 

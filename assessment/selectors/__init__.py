@@ -44,7 +44,7 @@ from assessment.selectors.pools import (
     presets_for,
     topic_sizes,
 )
-from assessment.selectors.poolsources import PoolChoice, poolable_runs, valid_runs
+from assessment.selectors.poolsources import PoolChoice, choice_of, poolable_runs, valid_runs
 from assessment.selectors.qrels import (
     TopicJudgments,
     lab_fingerprint,
@@ -82,6 +82,7 @@ __all__ = [
     "can_be_discarded",
     "changed_guidelines",
     "changed_lines",
+    "choice_of",
     "current_guideline",
     "current_versions",
     "draft_of",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import ceil
@@ -16,6 +16,9 @@ from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
 
 NO_PACE = Pace()
+JUDGING_ROLES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
+TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
+"""Fields of topics that lists leave unread: typeset, they are long."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,13 @@ class TopicRow:
 
     @property
     def open_shares(self) -> list[Share]:
-        """Give the shares of those who judge the topic now."""
+        """Give the shares of those who have the topic; some of them may not judge any more."""
         return [share for share in self.shares.values() if share.assignment]
+
+    @property
+    def judging_shares(self) -> list[Share]:
+        """Give the shares of those who judge the topic now."""
+        return [share for share in self.open_shares if share.may_judge]
 
     @property
     def state(self) -> str:
@@ -65,7 +73,7 @@ class TopicRow:
             return "no-items"
         if not self.left:
             return self._finished_state()
-        if not self.open_shares:
+        if not self.judging_shares:
             return "unassigned"
         is_begun = self.done or any(share.judged.items for share in self.shares.values())
         return "in-progress" if is_begun else "not-begun"
@@ -99,7 +107,7 @@ class TopicRow:
     @property
     def finish(self) -> datetime | None:
         """Give when the last of those who share the topic will be finished with it."""
-        found = [share.finish for share in self.open_shares]
+        found = [share.finish for share in self.judging_shares]
         return max((moment for moment in found if moment), default=None) if all(found) else None
 
 
@@ -148,7 +156,7 @@ class AssignmentGrid:
 
     @property
     def unassigned(self) -> list[TopicRow]:
-        """Give the topics with items left that nobody has."""
+        """Give the topics with items left that nobody has who may judge them."""
         return [row for row in self.topics if row.state == "unassigned"]
 
     @property
@@ -160,7 +168,7 @@ class AssignmentGrid:
 
 def judging_staff(lab: Lab) -> QuerySet[User]:
     """Give those who may judge in a lab, assessors before organizers, each once with the first of their roles as `role`."""
-    roles = Membership.objects.filter(lab=lab, role__in=(Membership.Role.ASSESSOR, Membership.Role.ORGANIZER))
+    roles = Membership.objects.filter(lab=lab, role__in=JUDGING_ROLES)
     found = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
     return found.order_by("role", "first_name", "last_name", "username")
 
@@ -224,7 +232,7 @@ def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int,
     }
 
 
-def _together(paces: Any) -> Pace:
+def _together(paces: Iterable[Pace]) -> Pace:
     found = NO_PACE
     for pace in paces:
         found = found.plus(pace)
@@ -236,7 +244,7 @@ def _forecast(grid: AssignmentGrid, people: Mapping[int, User], staff: Collectio
     by_person = {pk: _together(row.shares[pk].judged.pace for row in grid.topics if pk in row.shares) for pk in people}
     everybody = _together(by_person.values())
     for row in grid.topics:
-        judges = [pk for pk, share in row.shares.items() if share.assignment]
+        judges = [share.person.pk for share in row.judging_shares]
         theirs = _together(by_person[pk] for pk in judges)
         row.seconds = expected_seconds([row.pace, theirs, everybody], kind=row.kind)
         for pk in judges:

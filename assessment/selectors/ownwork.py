@@ -8,11 +8,20 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef
 
-from arqlab.core.models import Lab, Topic, User
+from arqlab.core.models import Lab, Membership, Topic, User
 from arqlab.ir.forecast import Pace, expected_seconds
 from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
-from assessment.selectors.assignments import NO_PACE, Judged, Share, TopicRow, judged_by, topic_counts
+from assessment.selectors.assignments import (
+    JUDGING_ROLES,
+    NO_PACE,
+    TOPIC_TEXTS,
+    Judged,
+    Share,
+    TopicRow,
+    judged_by,
+    topic_counts,
+)
 from assessment.selectors.judging import assigned_topics
 
 
@@ -50,7 +59,7 @@ class OwnWork:
 
 @dataclass(frozen=True)
 class TaskJudging:
-    """How far the judging of a task is: items, those done, and topics with items left that nobody has."""
+    """How far the judging of a task is: items, those done, and topics with items left that nobody has who may judge them."""
 
     total: int
     done: int
@@ -62,9 +71,8 @@ def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, Ow
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )
-    found = list(
-        mine.select_related("topic__task__lab").order_by("topic__task__position", "topic__task", "topic__position")
-    )
+    read = mine.select_related("topic__task__lab").defer(*(f"topic__{text}" for text in TOPIC_TEXTS))
+    found = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
     topics = [one.topic_id for one in found]
     counts = topic_counts(PoolItem.objects.filter(topic__in=topics)) if topics else {}
     own = Judgment.objects.filter(assessor=user, instance__item__topic__task__lab__in=labs)
@@ -87,7 +95,9 @@ def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
     items = PoolItem.objects.filter(pool__task__lab__in=labs).order_by().values("pool__task")
     counts = items.annotate(total=Count("pk"), done=Count("done_at")).values_list("pool__task", "total", "done")
     waiting = PoolItem.objects.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
-    had = Assignment.objects.filter(topic=OuterRef("pk"), ended_at=None)
+    roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=JUDGING_ROLES)
+    judges = roles.filter(user=OuterRef("assessor"))
+    had = Assignment.objects.filter(Exists(judges), topic=OuterRef("pk"), ended_at=None)
     free = Topic.objects.filter(Exists(waiting), ~Exists(had), task__lab__in=labs).order_by().values("task")
     unassigned = dict(free.annotate(count=Count("pk")).values_list("task", "count"))
     return {task: TaskJudging(total, done, unassigned.get(task, 0)) for task, total, done in counts}

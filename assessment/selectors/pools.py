@@ -1,4 +1,4 @@
-"""Pools as they stand: what they were made of, how much of them is judged, and what would be new."""
+"""Pools as they stand: by which preset and of which runs they are made, how large they are, how much of them is judged."""
 
 from __future__ import annotations
 

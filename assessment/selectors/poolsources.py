@@ -118,7 +118,7 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
         known = _known_formulas(collection, indexes)
         indexes = [_with_known_posts(index, known) for index in indexes]
         threads = known.select(post="post_id", thread="thread_id").unique()
-    has_threads = task.kind == Task.Kind.ANSWERS and protocol.extra_threads and collection
+    has_threads = task.kind == Task.Kind.ANSWERS and protocol.extra_threads
     return PoolSources(
         runs=[
             PooledRun(str(run.pk), run.team.name, sources.choice.kind_of(run), index)

@@ -6,6 +6,7 @@ from django.db.models import Count, QuerySet
 
 from arqlab.core.models import Lab, User
 from assessment.models import Judgment, PoolInstance, Ticket
+from assessment.selectors.assignments import TOPIC_TEXTS
 
 
 def tickets_of(lab: Lab) -> QuerySet[Ticket]:
@@ -13,9 +14,8 @@ def tickets_of(lab: Lab) -> QuerySet[Ticket]:
     found = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
     item = "judgment__instance__item"
     related = ("judgment__assessor", "answered_by", f"{item}__topic__task__lab", f"{item}__pool")
-    return found.select_related(*related).defer(
-        "html", f"{item}__text", f"{item}__pool__settings", f"{item}__pool__runs"
-    )
+    unread = ("html", f"{item}__text", f"{item}__pool__settings", f"{item}__pool__runs")
+    return found.select_related(*related).defer(*unread, *(f"{item}__topic__{text}" for text in TOPIC_TEXTS))
 
 
 def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:

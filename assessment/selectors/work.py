@@ -37,16 +37,19 @@ class TopicWork(NamedTuple):
 def work_on(topic: Topic, user: User) -> TopicWork:
     """Sum up an assessor's judgments of a topic that count."""
     own, progress = own_judgments(topic.pk, user.pk).order_by(), progress_of(topic.pk)
-    items = Count("instance__item", distinct=True)
-    timed = own.filter(active_ms__isnull=False).aggregate(items=items, time=Sum("active_ms", default=0))
+    sums = own.aggregate(
+        judged=Count("instance__item", distinct=True),
+        timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
+        time=Sum("active_ms", default=0),
+    )
     counts = dict(own.values_list("label").annotate(count=Count("pk")))
     return TopicWork(
         total=progress.total,
         done=progress.done,
-        judged=own.aggregate(items=items)["items"],
+        judged=sums["judged"],
         labels=tuple((label, counts.get(label, 0)) for label in labels_in_order(topic.task.protocol.labels)),
-        timed_items=timed["items"],
-        active_ms=timed["time"],
+        timed_items=sums["timed"],
+        active_ms=sums["time"],
     )
 
 
@@ -56,7 +59,7 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
     waiting = PoolItem.objects.filter(topic=OuterRef("pk"), pool__closed_at=None, done_at=None)
     found = assigned_topics(user).filter(Exists(waiting), task__lab=topic.task.lab).exclude(pk=topic.pk)
     return min(
-        found.select_related("task"),
+        found.select_related("task").only("query_id", "position", "task__name", "task__slug"),
         key=lambda each: (each.task_id != topic.task_id, each.position < topic.position, each.position),
         default=None,
     )

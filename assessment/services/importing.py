@@ -170,7 +170,7 @@ def _store(changes: Sequence[tuple[JudgedLine, _Known]], people: Mapping[str, in
 def _look_after_tickets(task: Task, made: Iterable[Judgment], *, at: datetime) -> None:
     """Have the open ticket of a label go with the one that replaces it, or close it where that needs none."""
     newer = {judgment.supersedes_id: judgment for judgment in made}
-    waiting = Ticket.objects.filter(judgment__instance__item__pool__task=task, answered_at=None)
+    waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)
     for ticket, judgment in waiting.values_list("pk", "judgment"):
         if new := newer.get(judgment):
             is_kept = new.label in NOT_JUDGMENTS

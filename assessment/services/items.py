@@ -185,7 +185,7 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     """Name what is judged: an assessor must not learn which system wrote an answer."""
     if item.kind == PoolItem.Kind.ANSWERS:
         return "Written answer"
-    return f"{post.get_kind_display() if post else ''} post {post_id}".strip().capitalize()
+    return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}".rstrip()
 
 
 def _missing(each: _Read, item: PoolItem) -> str:

@@ -13,12 +13,12 @@ from django.db import transaction
 from django.db.models import Max
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, Topic, User
+from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.services import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling import make_pool, write_pool
 from arqlab.ir.poolrules import impossible
-from arqlab.ir.records import TaskKind
+from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from assessment.selectors.drafts import host_of, own_pools_task
 from assessment.selectors.pools import pooled_runs, preset_of
@@ -32,9 +32,6 @@ from assessment.selectors.poolsources import (
     written_answers,
 )
 from assessment.services.assignments import end_reviews
-
-LONGEST_ID = 300
-"""Characters of an id that the tables of pools take."""
 
 
 @dataclass(frozen=True)
@@ -201,9 +198,7 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
             code="pool-changed",
         )
     with transaction.atomic():
-        Task.objects.select_for_update().get(pk=task.pk)
-        if list(task.pools.values_list("pk", flat=True)) != pools:
-            raise UserError("Somebody froze a pool of this task meanwhile. Look at it first.", code="pool-changed")
+        _require_unchanged(task, choice, pools)
         pool = Pool.objects.create(
             task=task,
             number=(task.pools.aggregate(newest=Max("number"))["newest"] or 0) + 1,
@@ -231,6 +226,15 @@ def _freeze(task: Task, choice: PoolChoice, *, by: User | None, at: datetime, ex
             **_named(pool),
         )
     return pool
+
+
+def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None:
+    """Wait for who freezes a pool of the lab at this moment, and raise `UserError` where ours cannot be made any more."""
+    Task.objects.select_for_update().get(pk=task.pk)
+    Lab.objects.select_for_update().get(pk=task.lab_id)  # the written answers go into the pools of one task only
+    if list(task.pools.values_list("pk", flat=True)) != pools:
+        raise UserError("Somebody froze a pool of this task meanwhile. Look at it first.", code="pool-changed")
+    require_possible(task, choice)
 
 
 def _store(pool: Pool, computed: ComputedPool) -> None:

@@ -52,7 +52,10 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """An organizer writes the next version of the instructions, looks at it before, and sees all versions."""
     found = organized_task_or_404(request.user, lab, task)
     newest = selectors.current_guideline(found)
-    initial = {"text": selectors.guideline_text(found, newest), "after": newest.version if newest else 0}
+    initial: dict[str, Any] = {
+        "text": selectors.guideline_text(found, newest),
+        "after": newest.version if newest else 0,
+    }
     form = GuidelineForm(request.POST or None, initial=initial)
     context: dict[str, Any] = {"task": found, "lab": found.lab, "form": form, "newest": newest}
     if request.method == "POST" and form.is_valid():
@@ -64,14 +67,21 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
                     task=found, **form.cleaned_data, at=timezone.now(), by=signed_in(request)
                 )
             except UserError as error:
-                if error.code == "changed-meanwhile":
-                    # Who saves again has seen what differs from the version that the form goes by from now on.
-                    form = GuidelineForm({**form.cleaned_data, "after": initial["after"]})
-                    there = str(initial["text"])
-                    context |= {"form": form, "changes": selectors.changed_lines(there, form["text"].value())}
-                form.add_error(None, error.message)
+                context |= _refused(form, error, initial)
             else:
                 messages.success(request, f"Version {made.version} is what assessors go by now.")
                 return redirect("assessment:guideline-detail", lab=lab, task=task, version=made.version)
     context["versions"] = found.guidelines.select_related("written_by").defer("text").order_by("-version")
     return render(request, "assessment/guideline_edit.html", context)
+
+
+def _refused(form: GuidelineForm, error: UserError, current: dict[str, Any]) -> dict[str, Any]:
+    """Give the form with the refusal. Where somebody else wrote a version meanwhile, it goes by that one from now on:
+    who saves again has seen what differs."""
+    written = form.cleaned_data
+    if error.code != "changed-meanwhile":
+        form.add_error(None, error.message)
+        return {"form": form}
+    form = GuidelineForm({**written, "after": current["after"]})
+    form.add_error(None, error.message)
+    return {"form": form, "changes": selectors.changed_lines(current["text"], written["text"])}

@@ -22,7 +22,7 @@ from assessment import selectors, services
 from assessment.models import Guideline, Judgment
 from assessment.permissions import assigned_topic_or_404
 
-LETTERS = {3: "h", 2: "m", 1: "l", 0: "n", 5: "s", 6: "d"}
+KEYS: dict[int, str] = {Judgment.Label.SYSTEM_FAILURE: "S", Judgment.Label.DO_NOT_KNOW: "D"}  # others are their own
 JUDGED_A_PAGE = 100
 KEPT = {"commented": "With a comment", "changed": "Changed"}
 
@@ -62,25 +62,14 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
     return render(request, "assessment/judge.html", context)
 
 
-def _buttons(task: Task) -> list[list[tuple[int, str, str, str]]]:
-    """Give each label of a task with its key, letter and word, in the order of the buttons; what is no judgment stands apart.
+def _buttons(task: Task) -> list[list[tuple[int, str, str]]]:
+    """Give each label of a task with its key and word, in the order of the buttons; what is no judgment stands apart.
 
     A label that the protocol has no name for is its own word.
     """
     known, words = labels_in_order(task.protocol.labels), dict(Judgment.Label.choices)
     groups = [label for label in known if label not in NOT_JUDGMENTS], NOT_JUDGMENTS
-    return [
-        [
-            (
-                label,
-                LETTERS[label].upper() if label in NOT_JUDGMENTS else str(label),
-                LETTERS.get(label, ""),
-                str(words.get(label, label)),
-            )
-            for label in group
-        ]
-        for group in groups
-    ]
+    return [[(label, KEYS.get(label, str(label)), str(words.get(label, label))) for label in group] for group in groups]
 
 
 def _config(sitting: services.Sitting, topic: Topic, user: User, guideline: Guideline | None) -> dict[str, Any]:

@@ -22,15 +22,13 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
     if not may_look_up(user, found):
         raise Http404
     work = selectors.own_work(user, [found], at=timezone.now()).get(found.pk)
-    tasks = list({row.topic.task_id: row.topic.task for row in work.rows}.values()) if work else []
-    rows = (
-        [(row, row.shares[user.pk].judged) for row in sorted(work.rows, key=lambda row: not row.left)] if work else []
-    )
+    rows = work.rows if work else ()
+    tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
     context = {
         "lab": found,
         "work": work,
-        "rows": rows,
-        "own": {row.topic.pk for row, _ in rows},
+        "rows": [(row, row.shares[user.pk].judged) for row in sorted(rows, key=lambda row: not row.left)],
+        "own": {row.topic.pk for row in rows},
         "tasks": tasks,
         "changed": selectors.changed_guidelines(user, tasks),
         "versions": selectors.current_versions(tasks),

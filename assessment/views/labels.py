@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from arqlab.core.models import Task
-from arqlab.ir import judged
 from arqlab.ir.judged import JudgedTopic
 
 
@@ -20,14 +18,9 @@ class LabelShare:
     start: float
 
 
-def labels_in_order(task: Task) -> list[int]:
-    """Give the labels of a task in the order in which they stand everywhere."""
-    return judged.labels_in_order(task.protocol.labels)
-
-
-def label_shares(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> list[LabelShare]:
+def label_shares(topics: Sequence[JudgedTopic], labels: Sequence[int]) -> list[LabelShare]:
     """Give the share of each label over all topics."""
-    counts = _sums(topics, labels)
+    counts = {label: sum(topic.labels[label] for topic in topics) for label in labels}
     total = sum(counts.values()) or 1
     shares, start = [], 0.0
     for label, count in counts.items():
@@ -40,11 +33,3 @@ def label_shares(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> list[L
 def topic_lines(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> list[tuple[JudgedTopic, list[int]]]:
     """Give each topic with its counts in the order of the labels."""
     return [(topic, [topic.labels[label] for label in labels]) for topic in topics]
-
-
-def _sums(topics: Iterable[JudgedTopic], labels: Sequence[int]) -> Mapping[int, int]:
-    counts = dict.fromkeys(labels, 0)
-    for topic in topics:
-        for label in labels:
-            counts[label] += topic.labels[label]
-    return counts

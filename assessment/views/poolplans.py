@@ -17,10 +17,10 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.ir.forecast import LAB_SECONDS
-from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
+from arqlab.ir.protocols import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from assessment import selectors, services
-from assessment.forms import CostForm, PoolForm, SupplementForm, preset_data
+from assessment.forms.pools import CostForm, PoolForm, SupplementForm, choice_data
 from assessment.models import Pool
 from assessment.tasks import typeset_pools
 from assessment.views.pictures import overlap_of, picture_of
@@ -53,14 +53,14 @@ def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, template, _context(settings) | _plan(settings))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show once more what will be frozen, then freeze it."""
     found = organized_task_or_404(request.user, lab, task)
     settings = _settings(found, request.POST or request.GET)
     if not settings.is_valid:
         return render(request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422)
-    reason = SupplementForm(request.POST or None)
+    reason = SupplementForm((request.POST or None) if settings.pools else None)
     refusal = ""
     if request.method == "POST" and (not settings.pools or reason.is_valid()):
         try:
@@ -94,19 +94,20 @@ def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpRespo
 
 
 def _settings(task: Task, data: QueryDict) -> _Settings:
-    """Read the settings out of an address or a form; without any, those of the first pool or of the task's protocol.
+    """Read the settings out of an address or a form; without any, those of the last pool or of the task's protocol.
 
     A preset says all but the seed and what judging costs.
     """
-    pools = list(task.pools.select_related("visual_map").order_by("number"))
-    presets = selectors.presets_for(task)
-    protocol = presets.get(data.get("preset", "")) or (
-        PoolProtocol(**pools[0].settings) if pools else task.protocol.pool
-    )
+    pools = list(task.pools.order_by("number"))
+    preset = selectors.presets_for(task).get(data.get("preset", ""))
+    if pools and not preset:
+        known = selectors.choice_of(pools[-1])
+    else:
+        known = selectors.PoolChoice(preset or task.protocol.pool, seed=0)
     runs, _ = selectors.poolable_runs(task)
     seed = data.get("seed", f"{timezone.now():%Y%m%d}")
-    filled = data if "seed" in data and "preset" not in data else preset_data(protocol, runs, seed=seed)
-    form = PoolForm(filled, task=task, runs=runs, protocol=protocol)
+    filled = data if "seed" in data and "preset" not in data else choice_data(known, runs, seed=seed)
+    form = PoolForm(filled, task=task, runs=runs, protocol=known.protocol)
     costs = {"seconds": data.get("seconds", LAB_SECONDS[TaskKind(task.kind)]), "wage": data.get("wage", WAGE)}
     return _Settings(task, pools, form, CostForm(costs))
 

@@ -17,6 +17,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.ir.protocols import PROTOCOLS, PoolProtocol
 from assessment import selectors, services
 from assessment.models import Pool
+from assessment.selectors.pools import PoolSize
 from assessment.views.pictures import picture_of
 
 
@@ -24,7 +25,7 @@ from assessment.views.pictures import picture_of
 def pool_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """The pool of a task and its supplements, and what is there now that they were not made of."""
     found = organized_task_or_404(request.user, lab, task)
-    pools = list(found.pools.select_related("frozen_by", "visual_map").order_by("number"))
+    pools = list(found.pools.select_related("frozen_by").order_by("number"))
     sizes = selectors.pool_sizes(found)
     context = {
         "task": found,
@@ -51,7 +52,7 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         "pool": pool,
         "depths": settings_said(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
-        "size": selectors.pool_sizes(pool.task)[pool.pk],
+        "size": PoolSize(*(sum(getattr(topic, name) for topic in topics) for name in PoolSize._fields)),
         "topics": topics,
         "picture": picture_of(topics),
         "can_be_discarded": selectors.can_be_discarded(pool),

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
+from arqlab.ir.judged import labels_in_order
 from arqlab.ir.qreldiff import QrelDiff, diff_qrels, write_diff
 from assessment.models import QrelSet
 from assessment.selectors import draft_of, qrels_frame
-from assessment.views.labels import labels_in_order
 
 DRAFT = "draft"
 ROWS_A_PAGE = 100
@@ -42,8 +42,9 @@ def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         return _file(diff, found, before, after)
     page = Paginator(range(diff.rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
     rows = diff.rows.slice(max(page.start_index() - 1, 0), len(page.object_list)).to_dicts()
-    context |= {"diff": diff, "page": page, "rows": rows, "steps": _steps(diff, labels_in_order(found))}
-    return render(request, "assessment/qrels_diff.html", context | {"labels": labels_in_order(found)})
+    labels = labels_in_order(found.protocol.labels)
+    context |= {"diff": diff, "page": page, "rows": rows, "labels": labels, "steps": _steps(diff, labels)}
+    return render(request, "assessment/qrels_diff.html", context)
 
 
 def _side(text: str, versions: Sequence[QrelSet]) -> Side:

@@ -14,13 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.judged import Level
+from arqlab.ir.judged import Level, labels_in_order
 from arqlab.ir.qrelfile import write_qrels
 from assessment import services
 from assessment.forms.qrels import FreezeForm
 from assessment.models import QrelSet
 from assessment.selectors import Draft, draft_of, levels_of, qrel_versions, qrels_frame, version_topics
-from assessment.views.labels import label_shares, labels_in_order, topic_lines
+from assessment.views.labels import label_shares, topic_lines
 
 TSV = "text/tab-separated-values; charset=utf-8"
 
@@ -70,7 +70,7 @@ def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> Htt
     shown = get_object_or_404(qrel_versions(found), version=version)
     if request.GET.get("format") == "tsv":
         return _file(qrels_frame(shown), found, shown.name)
-    topics, labels = version_topics(shown), labels_in_order(found)
+    topics, labels = version_topics(shown), labels_in_order(found.protocol.labels)
     context = {"shares": label_shares(topics, labels), "lines": topic_lines(topics, labels), "labels": labels}
     return render(request, "assessment/qrels_detail.html", {"task": found, "lab": found.lab, "shown": shown, **context})
 
@@ -86,7 +86,7 @@ def qrels_current(request: HttpRequest, lab: str, task: str, version: int) -> Ht
 
 
 def _draft_context(draft: Draft) -> dict[str, Any]:
-    labels = labels_in_order(draft.task)
+    labels = labels_in_order(draft.task.protocol.labels)
     return {
         "draft": draft,
         "total": sum(topic.total for topic in draft.topics),

@@ -1,7 +1,9 @@
 // "Your topics": what was judged without network and waits in this browser is sent from here too.
 
 import { askAs } from "./judge/api.js";
+import { refusedText } from "./judge/notices.js";
 import { Outbox } from "./judge/outbox.js";
+import { named } from "./judge/status.js";
 
 const place = document.getElementById("waiting");
 const { user } = place.dataset;
@@ -10,16 +12,12 @@ askAs(user);
 const outbox = await Outbox.open({ user: Number(user), have: () => [], probe: async () => {} });
 let hadSome = false;
 
-function count(rows) {
-  return rows.length === 1 ? "1 judgment" : `${rows.length} judgments`;
-}
-
 function sentences() {
   const { waiting, refused, absence } = outbox;
   const isOut = absence?.reason === "signed-out";
   const how = isOut ? "Sign in as yourself again, and they are sent" : absence ? "They are sent when the server answers" : "They are being sent";
-  const lines = waiting.length ? [`${count(waiting)} of yours in this browser not sent yet. ${how}.`] : [];
-  for (const row of refused) lines.push(`${row.name} was not saved. ${row.message} Open its topic to settle it.`);
+  const lines = waiting.length ? [`${named(waiting)} of yours in this browser not sent yet. ${how}.`] : [];
+  for (const row of refused) lines.push(`${refusedText(row)} Open its topic to settle it.`);
   if (!lines.length && hadSome) lines.push("What waited in this browser is saved. Load the page anew to see it counted.");
   return lines;
 }

@@ -133,6 +133,25 @@ def test_what_is_pressed_or_clicked_while_an_item_is_fetched_reaches_no_item(at_
     assert counting() == {first: 3}
 
 
+def test_back_waits_for_a_label_that_the_page_before_left_to_be_sent(at_work):
+    first, held = at_work.active, list[Route]()
+    at_work.page.route(
+        "**/judging/judgments/",
+        lambda route: held.append(route) if route.request.method == "POST" else route.continue_(),
+    )
+    at_work.judge(3)
+    with at_work.page.expect_request("**/judging/judgments/"):
+        at_work.page.reload()
+    expect(at_work.page.locator(SHOWN)).to_have_count(1)
+
+    at_work.press("b")
+    expect(at_work.page.locator(SAVED)).to_have_text("Fetching the item…")
+    held[-1].continue_()
+
+    expect_standing(at_work, first)
+    assert pressed(at_work) == ["3"]
+
+
 def test_back_asks_the_server_only_past_what_was_judged_on_the_page(at_work):
     first = at_work.active
     at_work.judge(3)
@@ -404,13 +423,14 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
     at_work.page.route("**/judging/judgments/", lambda route: route.abort())
     at_work.judge(3)
     at_work.judge(2)
+    at_work.press("l")
     home = at_work.page.context.new_page()
     at_work.page.close()
     home.route("**/judging/judgments/", lambda route: route.fulfill(status=503))
     home.goto(HOME)
     place = home.locator("#waiting")
     expect(place).to_have_text(
-        "2 judgments of yours in this browser not sent yet. They are sent when the server answers."
+        "2 judgments and 1 item put off of yours in this browser not sent yet. They are sent when the server answers."
     )
     home.unroute("**/judging/judgments/")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arqlab.ir.judged import JUDGED_SCHEMA, Level, item_kind, judged_topics, make_qrels
 from arqlab.ir.records import ItemKind, TaskKind
-from arqlab.ir.visual import distinct_visual_qrels
+from arqlab.ir.visual import as_formulas, highest_labels
 
 LABELS = st.sampled_from([None, 0, 1, 2, 3, 5, 6])
 # One row for each instance; its formula is the tens of its number, so every instance has one formula.
@@ -87,7 +87,8 @@ def test_the_visual_level_is_the_instance_level_turned_into_visual_ids(rows):
 
     visual = make_qrels(frame, level=Level.VISUAL, complete=True, dropped=())
 
-    assert set(distinct_visual_qrels(instances, mapping).rows()) == set(visual.rows())
+    formulas = highest_labels(as_formulas(instances.with_columns(doc_id="item"), mapping))
+    assert set(formulas.rows()) == set(visual.rows())
 
 
 @given(ROWS)

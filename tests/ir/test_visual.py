@@ -5,7 +5,7 @@ import pytest
 
 from arqlab.ir.formulaindex import read_index
 from arqlab.ir.qrelfile import read_qrels
-from arqlab.ir.visual import distinct_visual, distinct_visual_qrels
+from arqlab.ir.visual import as_formulas, distinct_visual, highest_labels
 from tests.ir.real_data import DATA, index_frame, needs_data
 
 
@@ -21,6 +21,11 @@ def index(*items: str, topic: str = "B.1") -> pl.DataFrame:
 def qrels(*rows: tuple[str, int]) -> pl.DataFrame:
     schema = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
     return pl.DataFrame([("B.1", item, label) for item, label in rows], schema=schema, orient="row")
+
+
+def by_formula(qrels: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
+    """Give the qrels of the formulas whose instances the qrels judge."""
+    return highest_labels(as_formulas(qrels.with_columns(doc_id="item"), mapping))
 
 
 def test_an_instance_becomes_its_visual_id():
@@ -74,13 +79,13 @@ def test_the_type_of_the_order_column_stays():
 
 
 def test_a_formula_has_the_highest_label_of_its_judged_instances():
-    found = distinct_visual_qrels(qrels(("f1", 1), ("f2", 3), ("f3", 0)), mapping(f1="v7", f2="v7", f3="v8"))
+    found = by_formula(qrels(("f1", 1), ("f2", 3), ("f3", 0)), mapping(f1="v7", f2="v7", f3="v8"))
 
     assert found.rows() == [("B.1", "v7", 3), ("B.1", "v8", 0)]
 
 
 def test_a_failure_is_no_label_beside_a_judgment():
-    found = distinct_visual_qrels(qrels(("f1", 5), ("f2", 1), ("f3", 6)), mapping(f1="v7", f2="v7", f3="v8"))
+    found = by_formula(qrels(("f1", 5), ("f2", 1), ("f3", 6)), mapping(f1="v7", f2="v7", f3="v8"))
 
     assert found.rows() == [("B.1", "v7", 1), ("B.1", "v8", 6)]
 
@@ -92,7 +97,7 @@ def test_in_arqmath_2_no_instance_is_above_its_formula():
     instances = read_qrels((DATA / "arqmath-2/qrels.task2.instances.tsv").read_bytes(), path="instances")
     formulas = read_qrels((DATA / "arqmath-2/qrels.task2.visual-v2.tsv").read_bytes(), path="formulas")
 
-    mapped = distinct_visual_qrels(instances.join(known, left_on="item", right_on="formula_id", how="semi"), known)
+    mapped = by_formula(instances.join(known, left_on="item", right_on="formula_id", how="semi"), known)
     both = mapped.join(formulas, on=["topic", "item"], suffix="_official")
 
     assert both.height > 0

@@ -25,7 +25,7 @@ Key = tuple[str, bool]
 _FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>')
 _REST = r'(?:[^">]|"[^"]*")*'
 _PIECES = re.compile(
-    rf"{_FORMULA.pattern}|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
+    rf"{_FORMULA.pattern}(?P<mark>[,.;:!?]*)|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
 )
 # The start of a formula that is a whole paragraph.
 _ALONE = re.compile(rf"<p>\s*(?={_FORMULA.pattern}\s*</p>)")
@@ -112,7 +112,7 @@ def compose(
             done = formulas.get(formula.key) or typeset(formula.key[0], display=formula.key[1])
             shown = _formula(done, formula, is_highlighted=formula.formula_id in highlight)
             page = pages.get(formula.formula_id) if pages and not ends else None
-            return _FORMULA_LINK.format(escape(page), shown) if page else shown
+            return _with_mark(_FORMULA_LINK.format(escape(page), shown) if page else shown, match["mark"])
         if match["tag"] == "a":
             return _link(match, links, ends)
         if match["tag"] == "img":
@@ -134,6 +134,13 @@ def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -
     formula = Formula(formula_id, latex, (latex, display))
     done = typeset(latex, display=display)
     return mark_safe(_formula(done, formula._replace(latex=done.latex)))  # noqa: S308  # built from escaped parts
+
+
+def _with_mark(shown: str, mark: str) -> str:
+    """Keep a comma or full stop on the line of its formula; a long one may have more lines than one, and fill them."""
+    if not mark or " is-display" in shown or " is-long" in shown:
+        return shown + mark
+    return f'<span class="with-mark">{shown}{mark}</span>'
 
 
 def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -> str:

@@ -1,11 +1,11 @@
 // The items of the topic that the assessor judged, oldest first, for Back: those of this page are known, the others are asked
-// for when somebody walks back past them.
+// for when somebody walks back past them, after what an earlier page left to be sent.
 
 import { ask } from "./api.js";
 
 export class Earlier {
-  constructor(base) {
-    Object.assign(this, { base, ids: [], isWhole: false });
+  constructor(base, outbox) {
+    Object.assign(this, { base, outbox, ids: [], isWhole: false });
   }
 
   /** An item was submitted just now. */
@@ -26,7 +26,14 @@ export class Earlier {
     return this.ids[(place < 0 ? this.ids.length : place) - 1];
   }
 
+  /** Whether labels are being sent that were not given on this page. */
+  get #isComing() {
+    const isLeft = (row) => row.base === this.base && row.body.judgments && !this.ids.includes(row.item);
+    return !this.outbox.absence && this.outbox.waiting.some(isLeft);
+  }
+
   async #learn() {
+    while (this.#isComing) await new Promise((done) => this.outbox.addEventListener("change", done, { once: true }));
     const { judgments } = await ask(`${this.base}judgments/`);
     const before = new Set(judgments.map((each) => each.item));
     this.ids = [...[...before].filter((id) => !this.ids.includes(id)), ...this.ids];

@@ -4,4 +4,5 @@ const buttons = [...document.getElementById("instance-template").content.querySe
 
 export const WORDS = Object.fromEntries(buttons.map((button) => [button.dataset.label, button.dataset.word]));
 export const KEYS = buttons.map((button) => button.getAttribute("aria-keyshortcuts"));
+export const KEY_OF = Object.fromEntries(buttons.map((button, place) => [button.dataset.label, KEYS[place]]));
 export const LABELS = Object.fromEntries(buttons.map((button, place) => [KEYS[place].toLowerCase(), Number(button.dataset.label)]));

@@ -2,6 +2,11 @@
 
 import { Told } from "./told.js";
 
+/** What the server did not take, and why. */
+export function refusedText({ name, message, body }) {
+  return `${name} was not ${body.judgments ? "saved" : "put off"}. ${message}`;
+}
+
 /** `open(row)` takes the assessor to the item of a refused row. */
 export class Notices {
   constructor(place, outbox, open) {
@@ -49,8 +54,7 @@ export class Notices {
   }
 
   #refusal(row) {
-    const done = row.body.judgments ? "saved" : "put off";
-    const text = [`${row.name} was not ${done}. ${row.message}`, ...row.todo].join(" ");
+    const text = [refusedText(row), ...row.todo].join(" ");
     // Rows are read anew from what the browser keeps, so the one meant is looked up when a button is pressed.
     const now = () => this.outbox.refused.find((each) => each.id === row.id) ?? row;
     const actions = [

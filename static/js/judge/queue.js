@@ -1,6 +1,6 @@
 // The items that wait for the assessor: the one that stands, and some ahead of it, so that the next stands at once and a lost
 // network is not noticed for a while. Each is leased; leases are renewed while somebody works.
-// Events: `progress` ({total, done, later}: how far the topic is), `taken` ({item, message}: it is another assessor's now).
+// Events: `progress` ({total, done}: how far the topic is), `taken` ({item, message}: it is another assessor's now).
 
 import { Refusal, ask } from "./api.js";
 

@@ -2,7 +2,7 @@
 // is read, so that showing it moves nothing.
 
 import { watchFormulas } from "../maths.js";
-import { WORDS } from "./labels.js";
+import { KEY_OF, WORDS } from "./labels.js";
 
 const parser = new DOMParser();
 const LONGEST = 500_000; // characters of what was seen that the organizers' desk takes
@@ -219,7 +219,7 @@ export class Card {
       const place = this.places[index];
       const word = WORDS[instance.label] ?? "no label yet";
       place.dataset.label = instance.label ?? "";
-      place.firstElementChild.textContent = instance.label === null ? "·" : { 5: "S", 6: "D" }[instance.label] ?? instance.label;
+      place.firstElementChild.textContent = KEY_OF[instance.label] ?? instance.label ?? "·";
       place.lastElementChild.textContent = `Instance ${instance.number}: ${word}`;
       if (instance === this.active) place.setAttribute("aria-current", "true");
       else place.removeAttribute("aria-current");

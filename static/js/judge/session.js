@@ -17,7 +17,7 @@ export class Session extends EventTarget {
     super();
     Object.assign(this, { config, outbox, queue, drafts, counts, timer, pane, shown: null });
     this.cards = new Cards(queue, drafts);
-    this.earlier = new Earlier(config.api);
+    this.earlier = new Earlier(config.api, outbox);
     this.deafUntil = 0; // until then Enter means nothing
     outbox.addEventListener("sent", ({ detail }) => this.#saved(detail));
     outbox.addEventListener("refused", ({ detail }) => this.#refused(detail.row));

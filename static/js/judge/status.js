@@ -16,7 +16,7 @@ function counted(count, one, many) {
 }
 
 /** 2 judgments and 1 item put off */
-function named(rows) {
+export function named(rows) {
   const judged = rows.filter((row) => row.body.judgments).length;
   const putOff = counted(rows.length - judged, "item put off", "items put off");
   return [...counted(judged, "judgment", "judgments"), ...putOff].join(" and ");
@@ -32,7 +32,7 @@ function absent({ reason, status }, rows, isKept) {
 }
 
 /** 26 s, 50 min, 3 h 20 min, 1,234 h, as the server's `duration` writes it for the first paint. */
-export function inWords(seconds) {
+function inWords(seconds) {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes} min`;

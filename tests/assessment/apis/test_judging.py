@@ -158,11 +158,11 @@ def test_a_written_answer_keeps_its_lines_and_does_not_tell_its_run(scene: Scene
 
 def test_a_post_that_is_not_in_the_collection_asks_for_system_failure(scene: Scene, desk: Desk) -> None:
     Pool.objects.all().update(closed_at=timezone.now())
-    make_pool(scene.task, {"A.1": ["4711"]})
+    make_pool(scene.task, {"A.1": ["A4711"]})
 
     [instance] = desk.next()["instances"]
 
-    assert (instance["heading"], instance["thread_url"]) == ("Post 4711", "")
+    assert (instance["heading"], instance["thread_url"]) == ("Post A4711", "")
     assert "Choose System failure" in instance["html"]
 
 

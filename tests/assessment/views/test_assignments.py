@@ -207,6 +207,22 @@ def test_who_is_no_assessor_any_more_is_marked(organizing, task, lab, assessor):
     assert "no assessor any more" in organizing.get(path()).text
 
 
+def test_a_topic_that_only_who_may_judge_no_longer_has_waits_for_somebody(organizing, task, lab, assessor, bo):
+    make_pool(task, {"A.1": ["10", "11"], "A.2": ["12", "13"]})
+    topics = task.topics.order_by("position")
+    assign(assessor, *topics)
+    assign(bo, topics[1])
+    lab.memberships.filter(user=assessor).delete()
+
+    page = organizing.get(path()).text
+    assert "Nobody has 1 topic yet." in page
+    assert row(page, "A.1").startswith("A.1 Unassigned")
+    assert [(one.person, one.left) for one in organizing.get(path()).context["grid"].judges] == [(bo, 2), (assessor, 0)]
+    assert "nobody has 1 topic" in organizing.get(f"/labs/{lab.slug}/").text
+    apply(organizing, organizing.post(path("share")).text)
+    assert ("A.1", "bo") in open_ones()
+
+
 def test_the_labels_of_who_has_neither_role_nor_topics_any_more_stay_in_the_grid(organizing, task, lab, assessor):
     make_pool(task)
     judge(assessor, PoolItem.objects.first().instances.get(), 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arqlab.core.models import Task, Topic, User
+from arqlab.ir.protocols import PoolProtocol
 from assessment.models import Pool
 from tests.assessment.factories import make_pool
 from tests.evaluation.factories import make_run
@@ -141,14 +143,25 @@ def test_a_pool_that_would_be_another_one_than_was_shown_is_not_frozen(browser, 
 
     assert answer.status_code == 422
     assert "has changed since you looked" in answer.content.decode()
+    assert "Say why" not in answer.content.decode()
     assert not Pool.objects.exists()
 
 
-def test_a_supplement_is_planned_with_the_settings_of_the_pool_and_wants_a_reason(browser, task, runs):
+def test_a_supplement_is_planned_with_the_settings_of_the_last_pool(browser, task, runs):
     make_pool(task, {"A.1": ["10"]})
+    assert browser.get(at(task, "plan")).context["form"]["primary"].value() == 10
+
+    as_alternate = {"run": runs.pk, "kind": "baseline-alternate", "team": "", "tag": ""}
+    make_pool(task, {"A.1": ["12"]}, settings=asdict(PoolProtocol(primary=20, alternate=1)), runs=[as_alternate])
     page = browser.get(at(task, "plan"))
-    assert page.context["form"]["primary"].value() == 10
+
     assert "Plan a supplement" in page.content.decode()
+    assert page.context["form"]["primary"].value() == 20
+    assert page.context["form"][f"run_{runs.pk}"].value() == "baseline-alternate"
+
+
+def test_a_supplement_wants_a_reason(browser, task, runs):
+    make_pool(task, {"A.1": ["10"]})
 
     without = browser.post(at(task, "freeze"), filled(reason=" "))
     assert without.status_code == 422

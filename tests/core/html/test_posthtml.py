@@ -33,6 +33,7 @@ def render_title(source: str) -> str:
 
 def words_of(source: str) -> str:
     """The words of a post that a reader sees beside its formulas."""
+    source = re.sub(r'<span class="with-mark">(.*?)([,.;:!?]+)</span>', r"\1\2", source, flags=re.DOTALL)
     without_formulas = re.sub(r'<span class="math-container.*?</span>', " ", source, flags=re.DOTALL)
     return " ".join(unescape(re.sub(r"<[^>]+>|\$", " ", without_formulas)).split())
 
@@ -42,6 +43,16 @@ def test_a_formula_keeps_its_id_and_its_latex() -> None:
 
     assert '<span class="math-container" data-formula-id="q_7" data-latex="x^2"><math>' in rendered
     assert "$" not in rendered
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_kept"), [(SPAN.format("x"), True), (SPAN.format("$x$"), False), (SPAN.format("+x" * 40), False)]
+)
+def test_a_comma_stays_on_the_line_of_a_formula_that_is_short(formula: str, is_kept: bool) -> None:
+    rendered = render_post(f"<p>So {formula}, then.</p>")
+
+    assert ("</math></span>,</span> then." in rendered) is is_kept
+    assert ("</math></span>, then." in rendered) is not is_kept
 
 
 def test_two_dollars_make_a_display_formula() -> None:

@@ -19,8 +19,9 @@ from arqlab.ir.protocols import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from assessment.models import Pool
 from assessment.services import load_lab
+from tests.assessment.factories import make_written_pool
 from tests.evaluation.factories import make_run
-from tests.factories import LabFactory, TaskFactory, TeamFactory, TopicFactory
+from tests.factories import LabFactory, TaskFactory, TeamFactory, TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -180,3 +181,21 @@ def test_every_preset_of_a_kind_builds_a_pool_but_that_of_the_known_item(slug, k
             build(str(task))
     else:
         assert len(build(str(task))) == 1
+
+
+def test_written_answers_that_another_task_froze_meanwhile_are_not_mixed_in(task, team, monkeypatch):
+    third = WrittenTaskFactory(lab=task.lab, slug="task3")
+    TopicFactory(task=third, query_id="A.1")
+    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
+
+    computed = list[object]()
+
+    def freeze_the_other(labels: object) -> None:
+        computed.append(labels)
+        if len(computed) == 2:  # the command computes the pool, then freezes the same
+            make_written_pool(third, {"A.1": {"gpt:A.1": "Because."}})
+
+    monkeypatch.setattr("assessment.services.pools._require_storable", freeze_the_other)
+    with pytest.raises(CommandError, match="are judged in a pool of that task"):
+        build("arqmath-x/task1", "--holds-written-answers")
+    assert not task.pools.exists()

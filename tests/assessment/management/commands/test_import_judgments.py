@@ -135,6 +135,18 @@ def test_written_answers_of_task_3_are_found_in_the_pool_of_task_1(bring, task):
         bring("A.1\t0\t10\t2\n", to="arqmath-x/task3")
 
 
+def test_a_ticket_of_a_written_answer_in_the_pool_of_task_1_is_looked_after_too(bring, task, assessor):
+    own = WrittenTaskFactory(lab=task.lab, slug="task3")
+    TopicFactory(task=own, query_id="A.1")
+    make_written_pool(task, {"A.1": {"gpt:A.1": "Yes."}})
+    ticket = raise_ticket(assessor, instance("gpt:A.1"))
+
+    bring("A.1\t0\tgpt:A.1\t2\n", to="arqmath-x/task3")
+
+    ticket.refresh_from_db()
+    assert ticket.answer == "A label that was judged elsewhere was imported since."
+
+
 def test_a_task_without_a_pool_is_refused(bring, lab):
     WrittenTaskFactory(lab=lab, slug="task9")
 
