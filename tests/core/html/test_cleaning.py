@@ -221,8 +221,17 @@ def test_any_text_comes_out_as_text(source: str) -> None:
 
 
 PIECES = [f"<{end}{name}>" for name in ("p", "em", "code", "pre", "ul", "li", "blockquote", "h2") for end in ("", "/")]
-ELEMENTS = ["<p>x</p>", "<p>a <em>b</em></p>", "<ul><li>x</li></ul>", "<pre><code>x</code></pre>", "<blockquote>", "<br>"]
-BUILT = st.lists(st.sampled_from([*PIECES, *ELEMENTS, "x", "<hr>", '<a href="https://a.b">', "</a>", "<x>"]), max_size=8)
+ELEMENTS = [
+    "<p>x</p>",
+    "<p>a <em>b</em></p>",
+    "<ul><li>x</li></ul>",
+    "<pre><code>x</code></pre>",
+    "<blockquote>",
+    "<br>",
+]
+BUILT = st.lists(
+    st.sampled_from([*PIECES, *ELEMENTS, "x", "<hr>", '<a href="https://a.b">', "</a>", "<x>"]), max_size=8
+)
 
 
 def proven_at_length(source: str) -> bool:
