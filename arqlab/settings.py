@@ -136,7 +136,8 @@ CACHES = {
 }
 
 AUTH_USER_MODEL = "core.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
+SESSION_ENGINE = "arqlab.core.signedin"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},

@@ -4,10 +4,10 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
+    path("", include("assessment.urls")),  # first, as no addresses are asked for as often as those of judging
     path("", include("arqlab.core.urls")),
     path("", include("collection.urls")),
     path("", include("submissions.urls")),
-    path("", include("assessment.urls")),
     path("", include("evaluation.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

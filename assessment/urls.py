@@ -37,6 +37,7 @@ judging_patterns = [
     path("lease/", apis.LeaseApi.as_view(), name="api-judging-lease"),
 ]
 urlpatterns = [
+    path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
     path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
     path("labs/<slug:lab>/judging/", views.judging_home, name="judging-home"),
     path("labs/<slug:lab>/tickets/", views.ticket_list, name="ticket-list"),
@@ -48,5 +49,4 @@ urlpatterns = [
     path(f"{_TASK}judge/<str:query_id>/", views.judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
-    path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
 ]

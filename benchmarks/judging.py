@@ -35,7 +35,7 @@ ASSESSORS, EACH, UNMEASURED = 32, 14, 2  # in a round each of 8 judges 56 items,
 CSRF = "b" * 32
 PEER = "peer"
 BACKEND, PEERS_BACKEND = (
-    "allauth.account.auth_backends.AuthenticationBackend",
+    "arqlab.core.signedin.Backend",
     "django.contrib.auth.backends.ModelBackend",
 )
 

@@ -90,7 +90,7 @@ def client_of() -> Callable[[User | AnonymousUser], Client]:
     def sign_in(user: User | AnonymousUser) -> Client:
         client = Client()
         if isinstance(user, User):
-            client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+            client.force_login(user)
         return client
 
     return sign_in

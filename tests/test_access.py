@@ -248,7 +248,7 @@ def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
     """Ask for an address as a person of a role, and give the status."""
     client, person = Client(raise_request_exception=False), scene.people[role]
     if not isinstance(person, AnonymousUser):
-        client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+        client.force_login(person)
     return int(getattr(client, method.lower())(address(name, scene, run.pk)).status_code)
 
 
@@ -280,7 +280,7 @@ def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
 def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, scene, tmp_path):
     run, elsewhere = fill(scene, tmp_path), make_lab("elsewhere")
     client = Client()
-    client.force_login(scene.member, backend="allauth.account.auth_backends.AuthenticationBackend")
+    client.force_login(scene.member)
 
     assert client.get(reverse(f"submissions:{name}", args=["elsewhere", "task1", run.pk])).status_code == 404
     assert elsewhere.task.runs.count() == 0

@@ -10,8 +10,6 @@ from django.test import Client
 
 from arqlab.core.models import User
 
-BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
-
 
 class Desk:
     """A browser of an assessor at a topic; `last` is the last response."""
@@ -21,7 +19,7 @@ class Desk:
     ) -> None:
         self.client = Client(headers={"User-Agent": "Test browser 1"})
         if user is not None:
-            self.client.force_login(user, backend=BACKEND)
+            self.client.force_login(user)
         self.base = f"/api/labs/{lab}/tasks/{task}/topics/{query_id}/judging/"
         self.last: Any = None
 

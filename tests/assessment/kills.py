@@ -60,7 +60,7 @@ for number in range({TOPICS}):
         Assignment.objects.create(topic=topic, assessor=user, assigned_at=at)
         session = SessionStore()
         session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-        session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+        session[BACKEND_SESSION_KEY] = "arqlab.core.signedin.Backend"
         session.create()
         sessions.append([topic.query_id, session.session_key])
 print(json.dumps(sessions))

@@ -73,7 +73,7 @@ def elsewhere(url: str, home: str) -> bool:
 def enter(page: Page, person: User) -> None:
     """Sign a person in without the form."""
     client = Client()
-    client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+    client.force_login(person)
     cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
     url = page.context.pages[0].evaluate("location.origin")
     page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": url}])

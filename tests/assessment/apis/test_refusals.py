@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from arqlab.core.models import Task, User
 from assessment.models import Judgment, Pool, PoolItem
-from tests.assessment.desk import BACKEND, Desk, body_for, label_for
+from tests.assessment.desk import Desk, body_for, label_for
 from tests.assessment.factories import assign
 from tests.factories import AssessorFactory, Scene
 
@@ -234,7 +234,7 @@ def test_the_page_of_who_is_signed_in_is_served(scene: Scene, desk: Desk) -> Non
 def test_a_request_from_another_site_is_refused(desk: Desk, assessor: User) -> None:
     body = one_label(desk)
     desk.client = Client(enforce_csrf_checks=True)
-    desk.client.force_login(assessor, backend=BACKEND)
+    desk.client.force_login(assessor)
 
     assert refused(desk, body) == (403, "csrf")
 

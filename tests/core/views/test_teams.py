@@ -82,7 +82,7 @@ def test_a_member_is_told_so(scene, client_of):
 
 def test_joining_needs_the_csrf_token(scene):
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(scene.outsider, backend="allauth.account.auth_backends.AuthenticationBackend")
+    browser.force_login(scene.outsider)
 
     assert browser.post(invitation(scene.team)).status_code == 403
 

@@ -13,8 +13,6 @@ from assessment.models import Judgment, Pool, Qrel, QrelSet, Ticket
 from evaluation.selectors import live_board, released_board, released_leaderboard
 from submissions.models import Run
 
-BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
-
 
 @pytest.fixture
 def folder(tmp_path: Path, settings, db: None) -> Path:
@@ -55,7 +53,7 @@ def test_the_demo_has_boards_and_runs_in_every_state(folder: Path):
 
 def test_an_assessor_signs_in_and_judges_at_once(folder: Path, client):
     build()
-    client.force_login(User.objects.get(username="assessor"), backend=BACKEND)
+    client.force_login(User.objects.get(username="assessor"))
 
     home = client.get("/labs/demo/judging/")
     states = {row.topic.query_id: row.state for row in home.context["work"].rows}
@@ -70,7 +68,7 @@ def test_an_assessor_signs_in_and_judges_at_once(folder: Path, client):
 
 def test_the_organizer_sees_the_judging_in_the_middle(folder: Path, client):
     build()
-    client.force_login(User.objects.get(username="organizer"), backend=BACKEND)
+    client.force_login(User.objects.get(username="organizer"))
 
     for task in ("task1", "task2"):
         grid = client.get(f"/labs/demo/tasks/{task}/assignments/").context["grid"]
