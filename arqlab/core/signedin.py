@@ -14,7 +14,9 @@ from arqlab.core.models import User
 
 _SESSION = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 # What else a person has is read when it is asked for: moments are no moments yet where SQLite gives them.
-_FIELDS = tuple(field.attname for field in User._meta.concrete_fields if field.name not in ("last_login", "date_joined"))
+_FIELDS = tuple(
+    field.attname for field in User._meta.concrete_fields if field.name not in ("last_login", "date_joined")
+)
 _PERSON = f"SELECT {', '.join(_FIELDS)} FROM {User._meta.db_table} WHERE id = %s"  # noqa: S608  # names of ours
 
 

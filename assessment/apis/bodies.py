@@ -106,7 +106,7 @@ def read_labels(data: Any) -> LabelsBody:
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST_LABELS:
         reader.tell(None, "judgments", type(rows).__name__, f"a list of 1 to {MOST_LABELS} labels")
         rows = []
-    labels = tuple(_label(reader, row) for row in rows if _dict(reader, row))
+    labels = tuple(_label(reader, row) for row in rows if isinstance(row, dict) or _dict(reader, row))
     for field in ("instance", "key"):
         if not reader.problems and len({getattr(label, field) for label in labels}) < len(labels):
             reader.tell(None, field, "the same twice", "each once")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.http import Http404
@@ -28,6 +29,7 @@ STATUSES = {
     "malformed": status.HTTP_400_BAD_REQUEST,
     "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
 }
+_IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 FORGED = (
     "This item was not given to you. If you signed in as somebody else in another tab, sign in as yourself again; "
     "what you typed is kept in this browser."
@@ -126,7 +128,7 @@ class NextApi(JudgingApi):
     def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Lease the next item of the topic to the assessor, and tell how far the topic is."""
         given = [one for one in request.query_params.get("have", "").split(",") if one]
-        if not all(one.isascii() and one.isdigit() and 0 < int(one) <= LARGEST_ID for one in given[:200]):
+        if not all(_IDENTIFIER.fullmatch(one) and int(one) <= LARGEST_ID for one in given[:200]):
             raise JudgingError("The items at hand are given as numbers with commas between.", code="malformed")
         topic_id = self.require_topic()
         have = tuple(map(int, given[:200]))

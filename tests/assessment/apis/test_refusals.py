@@ -84,6 +84,12 @@ def test_a_field_of_another_form_is_refused(desk: Desk, fields: dict[str, Any]) 
     assert refused(desk, one_label(desk, **fields)) == (400, "malformed")
 
 
+def test_an_empty_label_is_told(desk: Desk) -> None:
+    refused(desk, one_label(desk) | {"judgments": [{}]})
+
+    assert {error["field"] for error in desk.last.json()["errors"]} == {"instance", "label", "key"}
+
+
 def test_a_body_that_is_no_json_is_refused(desk: Desk) -> None:
     assert refused(desk, "{not json") == (400, "malformed")
     assert refused(desk, []) == (400, "malformed")
@@ -239,6 +245,6 @@ def test_a_request_from_another_site_is_refused(desk: Desk, assessor: User) -> N
     assert refused(desk, body) == (403, "csrf")
 
 
-@pytest.mark.parametrize("have", ["x", "1,-2", "9" * 30])
+@pytest.mark.parametrize("have", ["x", "1,-2", "9" * 30, "9" * 5_000])
 def test_items_at_hand_that_are_no_numbers_are_refused(desk: Desk, have: str) -> None:
     assert desk.get("next/", have=have)["code"] == "malformed"
