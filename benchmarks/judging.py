@@ -178,7 +178,7 @@ def peer_assessor(place: Place, number: int) -> Callable[[], None]:
 
 
 def asking(port: int, base: str, session: str) -> Callable[[str, str, Any], Any]:
-    """Give a function that asks over one connection that is kept open."""
+    """Give a function that asks over one connection, opened anew after the server closed it."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.connect()
     connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -250,12 +250,11 @@ def served_peer(lab: Place) -> Iterator[Place]:
 
 @contextlib.contextmanager
 def gunicorn(application: str, environment: dict[str, str]) -> Iterator[int]:
-    """Serve an application by 4 workers of the kind that `manage.py serve` starts, with fewer threads: two cores are busy with eight."""
+    """Serve an application by 4 workers that do one request at a time, as `manage.py serve --workers 4 --threads 1` does."""
     from tests.everywhere import free_port, wait_for_port
 
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "--workers", "4", "--worker-class", "gthread", "--threads", "2"]
-    command += ["--keep-alive", "30"]
+    command = [sys.executable, "-m", "gunicorn", "--workers", "4"]
     command += ["--bind", f"127.0.0.1:{port}", "--log-level", "warning", application]
     process = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:

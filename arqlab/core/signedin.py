@@ -1,5 +1,5 @@
 """Who is signed in. Every request asks for the session and the person, and to build and compile the two questions anew each
-time took Django a third of what a judgment costs a web process; so they are written in SQL (see docs/adr/0016)."""
+time took Django a third of what a judgment costs a web process; so they are written in SQL (see docs/adr/0017)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,12 @@ class Command(BaseCommand):
         """Declare where to listen and with how much."""
         parser.add_argument("--bind", default="127.0.0.1:8000", help="Address and port (default: %(default)s).")
         parser.add_argument("--workers", type=int, default=2, help="Web processes; the embedded default has one.")
-        parser.add_argument("--threads", type=int, default=8, help="Threads of each web process.")
+        parser.add_argument(
+            "--threads",
+            type=int,
+            default=8,
+            help="Threads of each web process; 1 only behind a proxy that takes requests in whole.",
+        )
 
     def handle(self, **options: Any) -> None:
         """Serve until a signal ends it."""
@@ -29,7 +34,8 @@ class Command(BaseCommand):
         Server(
             {
                 "bind": options["bind"],
-                "worker_class": "gthread",
+                # With one thread nothing is kept open, and the kernel's queue gives all who ask the same share.
+                "worker_class": "gthread" if options["threads"] > 1 else "sync",
                 "workers": 1 if settings.EMBEDDED else options["workers"],
                 "threads": options["threads"],
                 "timeout": 120,
