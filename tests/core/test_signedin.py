@@ -1,0 +1,84 @@
+"""Who is signed in, asked as a browser is: by the page of one's account, which a visitor does not see."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user
+from django.contrib.sessions.models import Session
+from django.test import Client, RequestFactory
+from django.urls import reverse
+from django.utils import timezone
+
+from arqlab.core.models import User
+from arqlab.core.signedin import SessionStore
+
+
+@pytest.fixture
+def person(db: None) -> User:
+    return User.objects.create_user("ada", "ada@example.org", "a long pass phrase")
+
+
+@pytest.fixture
+def browser(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def is_in(client: Client) -> bool:
+    return client.get(reverse("core:account")).status_code == 200
+
+
+def test_who_signed_in_comes_in_by_two_questions(browser: Client, person: User, django_assert_num_queries) -> None:
+    assert is_in(browser)
+
+    request = RequestFactory().get("/")
+    request.session = SessionStore(browser.session.session_key)
+    with django_assert_num_queries(2):
+        assert get_user(request) == person
+
+
+def test_all_that_a_person_has_is_read_when_it_is_asked_for(browser: Client, person: User) -> None:
+    request = RequestFactory().get("/")
+    request.session = SessionStore(browser.session.session_key)
+    found = get_user(request)
+    known = User.objects.get(pk=person.pk)
+
+    fields = [field.attname for field in User._meta.concrete_fields]
+    assert [getattr(found, field) for field in fields] == [getattr(known, field) for field in fields]
+
+
+def test_a_session_that_ended_lets_nobody_in(browser: Client) -> None:
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+
+    assert not is_in(browser)
+
+
+def test_a_session_that_nobody_began_lets_nobody_in(person: User) -> None:
+    client = Client()
+    client.cookies["sessionid"] = "made-up-by-somebody"
+
+    assert not is_in(client)
+
+
+def test_a_session_whose_words_were_changed_lets_nobody_in(browser: Client) -> None:
+    session = Session.objects.get()
+    session.session_data = session.session_data[:-1] + ("a" if session.session_data[-1] != "a" else "b")
+    session.save()
+
+    assert not is_in(browser)
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"password": "another"}])
+def test_who_may_not_come_in_any_more_is_out_at_once(browser: Client, person: User, change: dict[str, object]) -> None:
+    User.objects.filter(pk=person.pk).update(**change)
+
+    assert not is_in(browser)
+
+
+def test_who_is_gone_is_out(browser: Client, person: User) -> None:
+    person.delete()
+
+    assert not is_in(browser)
