@@ -16,7 +16,7 @@ from arqlab.core.selectors import person_named, task_named
 from arqlab.ir.pooling import write_pool
 from arqlab.ir.protocols import RunKind
 from assessment import services
-from assessment.selectors import PoolChoice, presets_for, valid_runs
+from assessment.selectors import PoolChoice, choice_of, presets_for, valid_runs
 
 NUMBERS = ("primary", "alternate", "manual", "size", "instances", "extra_depth")
 CHOICES = {
@@ -35,7 +35,11 @@ class Command(LabCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the task, a preset with what differs from it, and the seed."""
         parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument("--preset", metavar="NAME", help="such as arqmath-2; else what the task's protocol says")
+        parser.add_argument(
+            "--preset",
+            metavar="NAME",
+            help="such as arqmath-2; else a supplement begins with the last pool's settings, a pool with the protocol's",
+        )
         parser.add_argument("--seed", type=int, default=1, metavar="N", help="draws the order and breaks ties")
         parser.add_argument("--dry-run", action="store_true", help="store nothing")
         parser.add_argument("--format", choices=["text", "tsv"], default="text", help="tsv: print the pool itself")
@@ -105,15 +109,25 @@ def _whole_number(text: str) -> int:
 
 def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
     """Read the settings; raises `UserError` that names the presets or the baselines there are."""
+    begun = _begun(task, options)
+    given = {name: options[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if options[name] is not None}
+    kinds = {} if options["baselines"] else begun.kinds
+    return PoolChoice(
+        replace(begun.protocol, **given), options["seed"], {**kinds, **_kinds(task, options["as_alternate"])}
+    )
+
+
+def _begun(task: Task, options: dict[str, Any]) -> PoolChoice:
+    """Give what the settings begin with: a preset, or the last pool of a supplement, or the task's protocol."""
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:
         raise UserError(
             f"There is no preset {name!r} for {task}. There are: {', '.join(presets)}.", code="unknown-preset"
         )
-    protocol = presets[name] if name else task.protocol.pool
-    fields = (*NUMBERS, *CHOICES, *SWITCHES)
-    given = {field: options[field] for field in fields if options[field] is not None}
-    return PoolChoice(replace(protocol, **given), options["seed"], _kinds(task, options["as_alternate"]))
+    last = task.pools.order_by("number").last()
+    if options["supplement"] and last and not name:
+        return choice_of(last)
+    return PoolChoice(presets[name] if name else task.protocol.pool, seed=0)
 
 
 def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:

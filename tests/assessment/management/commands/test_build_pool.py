@@ -131,11 +131,12 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
     build(str(task), *DEPTHS_OF_OURS)
     make_run(team, task, {"A.1": ["99", "10"], "A.2": ["12"]}, tag="late")
 
-    build(str(task), *DEPTHS_OF_OURS, "--supplement", "--reason", "A late run.")
+    build(str(task), "--supplement", "--reason", "A late run.")  # with the settings of the pool
 
     supplement = Pool.objects.get(number=2)
     assert set(supplement.items.values_list("item", flat=True)) == {"99"}
     assert supplement.reason == "A late run."
+    assert supplement.settings == Pool.objects.get(number=1).settings
 
 
 @pytest.mark.parametrize(
