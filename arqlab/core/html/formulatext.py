@@ -120,7 +120,7 @@ def runs(html: str) -> Iterator[tuple[str, bool]]:
 
 
 def plain_formulas(html: str) -> tuple[list[str], list[str]] | None:
-    """Give the texts of clean HTML around its formulas, and these with their dollars: one fewer.
+    """Give the texts of clean HTML around its formulas, and the formulas between them with their dollars.
 
     None where a dollar may be anything but the mark of a formula: there `runs` and `bare_formulas` look closer, and find
     what this finds in all other texts, which are most, at several times the cost.
