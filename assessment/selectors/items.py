@@ -4,18 +4,17 @@ and compile them anew each time takes Django longer than everything else that a 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 
 from arqlab.core.models import Lab, Task
 from assessment.models import Judgment, PoolItem
 from assessment.selectors.judging import ASSIGNED
+from assessment.selectors.planned import Planned
 from collection.models import Post
 
 # No other assessor has the item on the page.
@@ -38,14 +37,17 @@ _SHOWN = f"""
 """  # noqa: S608  # our words
 _WAITING = f"""
     SELECT item.id FROM assessment_poolitem item
-    WHERE item.topic_id = %(topic)s AND item.done_at IS NULL AND {FREE}
+    WHERE item.topic_id = %(topic)s AND item.done_at IS NULL AND {FREE} AND {{not_at_hand}}
     AND item.pool_id NOT IN (SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL)
 """  # noqa: S608  # our words
-_SUBMITTED = f"""
+_ORDER = "ORDER BY instance.position"
+_SUBMITTED = Planned(
+    "submitted_item",
+    f"""
     SELECT instance.id, judgment.id, judgment.assessor_id, ticket.id, item.topic_id, item.done_at IS NOT NULL,
-        pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED}), (
+        pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED % "%(user)s"}), (
             SELECT guideline.id FROM assessment_guideline guideline
-            WHERE guideline.task_id = pool.task_id AND guideline.version = %s
+            WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
         ), lab.protocol, task.kind, task.overrides
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
@@ -54,10 +56,26 @@ _SUBMITTED = f"""
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
     LEFT JOIN assessment_ticket ticket ON ticket.judgment_id = judgment.id AND ticket.answered_at IS NULL
-    WHERE item.id = %s
-"""  # noqa: S608  # our words
+    WHERE item.id = %(item)s {{lock_item}}
+""",  # noqa: S608  # our words
+    user="bigint",
+    guideline="integer",
+    item="bigint",
+)
 
-_PLANNED = WeakSet[Any]()  # the connections that know the question for a submitted item
+
+def _next(name: str, order: str) -> Planned:
+    """Give the question for the first item that an assessor may take."""
+    first = f"{_WAITING} {order} LIMIT 1 {{lock_free}}"
+    question = f"{_SHOWN} WHERE item.id = ({first}) {_ORDER}"
+    return Planned(name, question, topic="bigint", user="bigint", have="bigint[]", at="timestamptz")
+
+
+# What was put off comes last.
+_NEXT = (
+    _next("next_item", "AND item.later_at IS NULL ORDER BY item.pool_id, item.position"),
+    _next("next_put_off", "AND item.later_at IS NOT NULL ORDER BY item.later_at, item.pool_id, item.position"),
+)
 
 
 class TopicPath(NamedTuple):
@@ -114,26 +132,12 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
     None when it is gone with its pool. After a wait, judgments that were stored meanwhile are not seen.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_planned(cursor), [user_id, guideline, item_id])
-        rows = cursor.fetchall()
+        rows = _SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
     if not rows:
         return None
     topic_id, is_done, is_closed, is_assigned, guideline_id, *task = rows[0][4:]
     current = {row[0]: Current(*row[1:4]) if row[1] else None for row in rows}
     return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current, _scale(*task))
-
-
-def _planned(cursor: CursorWrapper) -> str:
-    """Give the question for a submitted item, which PostgreSQL plans six times as long as it answers it: once for each
-    connection is enough."""
-    if connection.vendor != "postgresql":
-        return _SUBMITTED
-    if connection.connection not in _PLANNED:
-        question = f"{_SUBMITTED} FOR UPDATE OF item" % ("$1", "$2", "$3")
-        # Below Django's cursor: it is no query of this submit.
-        cursor.cursor.execute(f"PREPARE submitted_item (bigint, integer, bigint) AS {question}")
-        _PLANNED.add(connection.connection)
-    return "EXECUTE submitted_item (%s, %s, %s)"
 
 
 @lru_cache
@@ -148,22 +152,21 @@ def lock_next(topic_id: int, *, user_id: int, have: Collection[int], at: datetim
 
     What another assessor is taking at this moment is passed over, so nobody waits, and no two get the same.
     """
-    parameters = {"topic": topic_id, "user": user_id, "at": moment(at)}
-    others = f" AND item.id NOT IN ({', '.join(str(int(one)) for one in have)})" if have else ""
-    for order in (
-        "AND item.later_at IS NULL ORDER BY item.pool_id, item.position",
-        "AND item.later_at IS NOT NULL ORDER BY item.later_at, item.pool_id, item.position",
-    ):
-        first = f"{_WAITING}{others} {order} LIMIT 1 {_lock('FOR UPDATE SKIP LOCKED')}"
-        if found := _shown(f"item.id = ({first})", parameters):
-            return found
+    parameters = {"topic": topic_id, "user": user_id, "have": list(have), "at": moment(at)}
+    with connection.cursor() as cursor:
+        for question in _NEXT:
+            if rows := question.ask(cursor, **parameters):
+                return _shown(rows, user_id)
     return None
 
 
 def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None:
     """Give an item of a topic as an assessor may see it; None when all of it was judged by others, or there is none."""
-    parameters = {"item": item_id, "topic": topic_id, "user": user_id}
-    found = _shown("item.id = %(item)s AND item.topic_id = %(topic)s", parameters)
+    parameters = {"item": item_id, "topic": topic_id}
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_SHOWN} WHERE item.id = %(item)s AND item.topic_id = %(topic)s {_ORDER}", parameters)
+        rows = cursor.fetchall()
+    found = _shown(rows, user_id) if rows else None
     return found if found and found.instances else None
 
 
@@ -179,21 +182,11 @@ def moment(at: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(at)
 
 
-def _lock(clause: str) -> str:
-    """Give a locking clause, for databases on which several write at a time."""
-    return clause if connection.features.has_select_for_update else ""
-
-
-def _shown(condition: str, parameters: Mapping[str, Any]) -> ShownItem | None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"{_SHOWN} WHERE {condition} ORDER BY instance.position", parameters)  # our words
-        rows = cursor.fetchall()
-    if not rows:
-        return None
+def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
     pk, kind, name, position, text, is_done, is_later = rows[0][:7]
     item = PoolItem(pk=pk, kind=kind, item=name, position=position, text=text)
     judged = _judgments(row[10] for row in rows if row[10])
-    own = {pk for pk, judgment in judged.items() if judgment.assessor_id == parameters["user"]}
+    own = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
     instances = (_instance(row, judged) for row in rows if row[10] is None or row[10] in own)
     return ShownItem(item, bool(is_done), bool(is_later), tuple(instances))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -42,6 +42,10 @@ _ALL_JUDGED = """NOT EXISTS (
     LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
     WHERE instance.item_id = %(item)s AND judgment.id IS NULL
 )"""
+
+_FIELDS = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
+_INSERT = f"INSERT INTO assessment_judgment ({', '.join(str(field.column) for field in _FIELDS)}) VALUES"
+_PLACES = f"({', '.join(['%s'] * len(_FIELDS))})"
 
 
 class Label(NamedTuple):
@@ -125,8 +129,7 @@ def _submit(seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], 
     counting = {label.key for label in fresh if _counts(label, found.current[label.instance], user)}
     _supersede([found.current[label.instance] for label in fresh if label.key in counting])
     rows = {label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh}
-    if rows:
-        Judgment.objects.bulk_create(rows.values())
+    _store(rows.values())
     _raise_tickets(fresh, rows, found, browser, at)
     saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
     is_only_one_judged = bool(counting) and len(found.current) == 1
@@ -194,6 +197,21 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
         judged_at=at,
         given_at=label.given_at if label.given_at and at - LONGEST_AWAY <= label.given_at <= at else None,
     )
+
+
+def _store(judgments: Collection[Judgment]) -> None:
+    """Store new judgments and give them their ids; `bulk_create` takes twice as long over one row."""
+    if not judgments:
+        return
+    values = [
+        field.get_db_prep_save(getattr(judgment, field.attname), connection)
+        for judgment in judgments
+        for field in _FIELDS
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_INSERT} {', '.join([_PLACES] * len(judgments))} RETURNING id", values)
+        for judgment, (pk,) in zip(judgments, cursor.fetchall(), strict=True):
+            judgment.pk = pk
 
 
 def _raise_tickets(
