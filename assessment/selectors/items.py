@@ -41,7 +41,26 @@ _WAITING = f"""
     AND item.pool_id NOT IN (SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL)
 """  # noqa: S608  # our words
 _ORDER = "ORDER BY instance.position"
-_SUBMITTED = Planned(
+# What the databases say in different words. SQLite has one writer at a time, and no rows to lock.
+_POSTGRESQL = {
+    "lock_item": "FOR UPDATE OF item",
+    "lock_free": "FOR UPDATE SKIP LOCKED",
+    "not_at_hand": "item.id <> ALL (%(have)s)",
+}
+_SQLITE = {
+    "lock_item": "",
+    "lock_free": "",
+    "not_at_hand": "item.id NOT IN (SELECT value FROM json_each(%(have)s))",
+}
+
+
+def _planned(name: str, question: str, **types: str) -> Planned:
+    """Give a question, said in the words of each database."""
+    texts = {"on_postgresql": question.format(**_POSTGRESQL), "on_sqlite": question.format(**_SQLITE)}
+    return Planned(name, **texts, **types)
+
+
+_SUBMITTED = _planned(
     "submitted_item",
     f"""
     SELECT instance.id, judgment.id, judgment.assessor_id, ticket.id, item.topic_id, item.done_at IS NOT NULL,
@@ -68,7 +87,7 @@ def _next(name: str, order: str) -> Planned:
     """Give the question for the first item that an assessor may take."""
     first = f"{_WAITING} {order} LIMIT 1 {{lock_free}}"
     question = f"{_SHOWN} WHERE item.id = ({first}) {_ORDER}"
-    return Planned(name, question, topic="bigint", user="bigint", have="bigint[]", at="timestamptz")
+    return _planned(name, question, topic="bigint", user="bigint", have="bigint[]", at="timestamptz")
 
 
 # What was put off comes last.
