@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from arqlab.core.models import User
 from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
@@ -451,6 +451,29 @@ def test_what_others_judged_is_not_shown(at_work, small):
     expect(at_work.page.get_by_role("button", name="High", pressed=True)).to_be_visible()
     at_work.press("b")
     expect(at_work.page.locator(SAVED)).to_contain_text("There is no earlier item of yours")
+
+
+def test_a_reload_that_overtakes_a_submit_does_not_bring_its_item_again(at_work, small, client_of):
+    page, judged = at_work.page, at_work.active
+    held: list[Route] = []
+
+    def reload(route: Route) -> None:
+        """The page is made while the item waits; before the browser has it, the old page hears that the item is saved."""
+        made = client_of(small.assessor).get(SMALL)
+        held.pop().continue_()
+        page.wait_for_timeout(1000)
+        assert Judgment.objects.count() == 1
+        route.fulfill(body=made.content, headers=dict(made.headers))
+
+    page.route("**/judgments/", lambda route: held.append(route))
+    page.route(f"**{SMALL}", reload)
+    at_work.judge(3)
+    at_work.open(SMALL)
+
+    assert at_work.active != judged
+    page.unroute("**/judgments/")
+    at_work.press("b")
+    expect(page.get_by_role("button", name="High", pressed=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("path", [TASK1, TASK2])

@@ -5,6 +5,7 @@ import { askAs } from "./api.js";
 import { Counts } from "./counts.js";
 import { Drafts } from "./drafts.js";
 import { listen } from "./keys.js";
+import { Lately } from "./lately.js";
 import { Notices } from "./notices.js";
 import { Outbox } from "./outbox.js";
 import { startOwnList } from "./ownlist.js";
@@ -34,6 +35,7 @@ const queue = new Queue({
   busy: () => outbox.waiting.filter((row) => row.base === config.api).map((row) => row.item),
 });
 const counts = new Counts({ outbox, queue, base: config.api });
+const lately = new Lately(config.user);
 const session = new Session({ config, outbox, queue, drafts: new Drafts(config.user), counts, timer, pane });
 
 function dialog(name) {
@@ -140,7 +142,11 @@ for (const state of ["held-up", "closed"]) {
   });
 }
 session.addEventListener("finished", () => location.replace(config.page_url));
-outbox.addEventListener("sent", ({ detail }) => detail.answer.saved && status.saved(detail.answer.saved[0].judged_at));
+outbox.addEventListener("sent", ({ detail: { row, answer } }) => {
+  if (!answer.saved) return;
+  status.saved(answer.saved[0].judged_at);
+  lately.add(row.item);
+});
 outbox.addEventListener("change", () => status.connection(outbox));
 const notices = new Notices(page.querySelector(".judge-notices"), outbox, (row) => act("correct", row));
 session.addEventListener("overtaken", ({ detail }) =>
@@ -149,7 +155,7 @@ session.addEventListener("overtaken", ({ detail }) =>
 
 setInterval(() => timer.isActive(5 * MINUTE) && session.refresh(), MINUTE);
 addEventListener("focus", () => session.refresh());
-config.items.forEach((item) => queue.add(item));
+config.items.filter((item) => !lately.has(item.item)).forEach((item) => queue.add(item));
 status.connection(outbox);
 if (config.refusal) notices.tell(config.refusal);
 if (config.shown) session.stand(config.shown);
