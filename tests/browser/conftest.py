@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
 
 from arqlab.core.models import User
 from tests.assessment.factories import assign, make_pool
@@ -45,6 +47,17 @@ def browser() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def live_server(live_server: LiveServer) -> Iterator[LiveServer]:
+    """The server, until it has answered everything: what a closed browser had asked for is still worked at, and would meet
+    the tables of the next test."""
+    yield live_server
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(timeout=60)
+            assert not thread.is_alive(), "A minute after the browser was closed the server is still answering it."
 
 
 @pytest.fixture
