@@ -31,7 +31,7 @@ from assessment.selectors.items import (
     shown_item,
     submitted_item,
 )
-from assessment.selectors.judging import assigned_topics, is_judged_by, own_judgments, progress_of
+from assessment.selectors.judging import assigned_topics, is_judged_by, open_items, own_judgments, progress_of
 from assessment.selectors.ownwork import OwnWork, TaskJudging, own_work, task_judging
 from assessment.selectors.poolnews import pool_news
 from assessment.selectors.poolplans import PoolPlan, plan_pool
@@ -100,6 +100,7 @@ __all__ = [
     "lock_next",
     "moment",
     "next_topic",
+    "open_items",
     "open_tickets",
     "own_answered_tickets",
     "own_judgments",

@@ -11,12 +11,25 @@ from django.db import connection, transaction
 
 from arqlab.core.models import User
 from assessment.errors import JudgingError
-from assessment.selectors import FREE, ShownItem, TopicPath, is_judged_by, lock_next, moment, shown_item
+from assessment.selectors import (
+    FREE,
+    ShownItem,
+    TopicPath,
+    is_judged_by,
+    lock_next,
+    moment,
+    open_items,
+    shown_item,
+)
 
 LEASE = timedelta(minutes=30)
 ELSEWHERE = (
     "Another assessor has this item now. What you typed stays on this page, and a label of yours is kept if you "
     "submit it; otherwise go on with the next item."
+)
+CLOSED = (
+    "The pool of this item is closed and takes no judgments any more. If it is to be judged, ask the organizers; "
+    "otherwise go on with the next item."
 )
 
 
@@ -62,11 +75,13 @@ def take_next(*, topic_id: int, seat: Seat, have: Collection[int], at: datetime)
 def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken | None:
     """Give an item that the assessor judged, or lease one that waits; None for what is not theirs to see.
 
-    Raises `JudgingError` when another assessor has it.
+    Raises `JudgingError` for one that waits when its pool is closed or another assessor has it.
     """
     found = shown_item(item_id, topic_id=topic_id, user_id=seat.user.pk)
     if found is None:
         return None
+    if not found.is_done and not open_items(topic_id).filter(pk=item_id).exists():
+        raise JudgingError(CLOSED, code="pool-closed")
     if not found.is_done and not _lease(item_id, seat, at):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
     return Taken(found, signed_lease(item_id, seat, at))

@@ -176,6 +176,20 @@ def test_a_closed_pool_takes_no_label_and_tells_again_what_it_took(desk: Desk) -
     assert Judgment.objects.count() == 1
 
 
+def test_an_item_of_a_closed_pool_is_shown_to_who_judged_it_and_given_to_nobody(desk: Desk) -> None:
+    item = desk.next()
+    waiting = desk.submit(item, 3)["next"]["item"]
+    PoolItem.objects.update(leased_to=None, leased_until=None)
+    Pool.objects.update(closed_at=timezone.now())
+
+    assert desk.get(f"items/{item['item']}/")["state"] == "done"
+    assert desk.get(f"items/{waiting}/")["code"] == "pool-closed"
+    assert desk.last.status_code == 409
+    page = desk.client.get(f"/labs/arqmath-x/tasks/task1/judge/A.1/?item={waiting}")
+    assert "The pool of this item is closed" in page.content.decode()
+    assert not PoolItem.objects.filter(leased_to__isnull=False).exists()
+
+
 def test_a_key_that_was_used_for_another_item_is_refused(desk: Desk) -> None:
     body = one_label(desk)
     following = desk.post("judgments/", body)["next"]
