@@ -44,7 +44,8 @@ class PoolSources:
     `visual` (formula_id, visual_id) says which formula an instance shows. `threads` (post, thread) is for the policy
     threads. `relevant` (topic, post) are the posts judged relevant in Task 1, under this task's topics. `answers`
     (topic, item) are the answers of the topics' own and duplicate threads, `written` (topic, item) the written answers
-    of Task 3. `earlier` (topic, item, doc_id) is in the task's pools already: what is left makes a supplement.
+    of Task 3. `earlier` (topic, item, doc_id) is in the task's pools already: what is left makes a supplement. Its item
+    is null where an instance shows another formula by now.
     """
 
     runs: Sequence[PooledRun]

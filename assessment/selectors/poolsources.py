@@ -19,7 +19,8 @@ from arqlab.ir.protocols import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.scoring import NOT_JUDGMENTS
 from arqlab.ir.topicthreads import threads_of
-from assessment.models import Judgment, Pool, PoolInstance
+from assessment.models import Judgment, Pool
+from assessment.selectors.poolsbefore import pooled_before
 from assessment.selectors.qrels import qrels_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors import collection_of, newest_map, scan_columns
@@ -124,13 +125,23 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
             PooledRun(str(run.pk), run.team.name, sources.choice.kind_of(run), index)
             for run, index in zip(sources.runs, indexes, strict=True)
         ],
-        visual=scan_columns(sources.visual_map.mapping) if sources.visual_map else None,
+        visual=_visual_ids(sources) if is_formulas else None,
         threads=threads,
         relevant=_relevant_posts(task) if is_formulas and protocol.extra_depth else None,
         answers=_thread_answers(task, collection) if has_threads and collection else None,
         written=_items(texts) if sources.written else None,
-        earlier=pooled_before(task),
+        earlier=pooled_before(task, newest=sources.visual_map),
     )
+
+
+def _visual_ids(sources: TaskSources) -> pl.LazyFrame | None:
+    """Give the visual ids of now; before their first version those that the formula index gives, as runs are scored."""
+    if sources.visual_map:
+        return scan_columns(sources.visual_map.mapping)
+    if sources.collection is None or not sources.collection.formulas_index:
+        return None
+    index = scan_columns(sources.collection.formulas_index)
+    return index.select("formula_id", visual_id="given_visual_id").drop_nulls()
 
 
 def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
@@ -162,13 +173,6 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
         qrels = qrels_named(first)
         state += [qrels.pk] if qrels else _judged(first).aggregate(last=Max("pk")).values()
     return tuple(state)
-
-
-def pooled_before(task: Task) -> pl.DataFrame | None:
-    """Give what the task's pools hold: topic, item, doc_id; None before the first one."""
-    rows = PoolInstance.objects.filter(item__pool__task=task)
-    found = list(rows.order_by().values_list("item__topic__query_id", "item__item", "doc_id"))
-    return pl.DataFrame(found, schema={**ITEM, "doc_id": pl.String}, orient="row") if found else None
 
 
 def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:

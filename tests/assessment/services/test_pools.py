@@ -195,6 +195,16 @@ def test_formulas_are_pooled_with_the_instances_that_runs_brought(formula_task, 
     assert pool.visual_map == newest_map(formula_task.lab.collections.get())
 
 
+def test_before_the_first_version_of_visual_ids_those_of_the_index_are_taken(formula_task, team):
+    VisualMap.objects.all().delete()
+    make_run(team, formula_task, {"B.1": ["7", "9", "8"]})
+
+    pool = freeze(formula_task, FORMULAS)
+
+    assert instances_of(pool) == {("70", "7", "1")}
+    assert not pool.visual_map
+
+
 def test_a_formula_stands_in_the_post_of_the_index_whatever_the_run_says(formula_task, team):
     make_run(team, formula_task, {"B.1": ["7"]}, posts={"7": "4711"})
 
@@ -302,20 +312,34 @@ def test_the_review_of_a_topic_ends_when_a_supplement_or_an_opened_pool_brings_m
     assert Assignment.objects.get(topic=second).reviewed_since
 
 
+def map_anew(ids: dict[str, str]) -> VisualMap:
+    known = VisualMap.objects.get()
+    buffer = BytesIO()
+    pl.DataFrame({"formula_id": list(ids), "visual_id": list(ids.values())}).write_parquet(buffer)
+    newer = VisualMap(collection=known.collection, version=2, forms=known.forms.name, made_at=NOW)
+    newer.mapping.save("mapping.parquet", ContentFile(buffer.getvalue()))
+    return newer
+
+
 def test_after_other_visual_ids_a_judged_instance_is_not_judged_again(formula_task, team):
     make_run(team, formula_task, {"B.1": ["7", "8"]})
     freeze(formula_task, FORMULAS)
-    known = VisualMap.objects.get()
-    mapping = pl.DataFrame({"formula_id": ["7", "8", "9"], "visual_id": ["71", "71", "70"]})
-    buffer = BytesIO()
-    mapping.write_parquet(buffer)
-    newer = VisualMap(collection=known.collection, version=2, forms=known.forms.name, made_at=NOW)
-    newer.mapping.save("mapping.parquet", ContentFile(buffer.getvalue()))
+    newer = map_anew({"7": "71", "8": "71", "9": "70"})
 
     pool = supplement(formula_task, PoolChoice(replace(FORMULAS.protocol, alternate=2), 1))
 
     assert instances_of(pool) == {("71", "8", "10")}
     assert pool.visual_map == newer
+
+
+def test_a_formula_of_which_other_visual_ids_left_no_pooled_instance_is_judged_anew(formula_task, team):
+    make_run(team, formula_task, {"B.1": ["7"]})
+    freeze(formula_task, FORMULAS)
+    make_run(team, formula_task, {"B.1": ["9"]})
+    map_anew({"7": "71", "8": "72", "9": "70"})  # a split: the id stays with the part that was not pooled
+
+    assert plan_pool(task=formula_task, choice=FORMULAS).items == 1
+    assert instances_of(supplement(formula_task, FORMULAS)) == {("70", "9", "12")}
 
 
 # --- what is refused
