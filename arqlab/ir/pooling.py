@@ -135,9 +135,9 @@ def rank_by_rank(rows: pl.DataFrame, *, size: int) -> pl.DataFrame:
     """
     if size < 1:
         raise ValueError(f"Found the pool size {size}; expected 1 or more.")
-    first = rows.group_by("topic", "item").agg(pl.col("needs").min())
+    first = rows.group_by("topic", "item").agg(pl.col("needs").min(), deepest=pl.col("needs").max())
     nth = pl.col("needs").sort().slice(size - 1, 1).first()
-    return first.group_by("topic").agg(depth=pl.coalesce(nth, pl.col("needs").max()))
+    return first.group_by("topic").agg(depth=pl.coalesce(nth, pl.col("deepest").max()))
 
 
 def in_random_order(items: pl.DataFrame, *, seed: int) -> pl.DataFrame:

@@ -20,8 +20,16 @@ from arqlab.ir.records import TaskKind
 from assessment.models import Pool
 from assessment.services import load_lab
 from tests.assessment.factories import make_written_pool
+from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
-from tests.factories import LabFactory, TaskFactory, TeamFactory, TopicFactory, WrittenTaskFactory
+from tests.factories import (
+    FormulaTaskFactory,
+    LabFactory,
+    TaskFactory,
+    TeamFactory,
+    TopicFactory,
+    WrittenTaskFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +133,18 @@ def test_a_dry_run_stores_nothing_and_tells_runs_and_sizes(runs, task):
     )
     assert {line.split()[-1] for line in ranked.getvalue().splitlines()[1:4]} == {"–"}
     assert not Pool.objects.exists()
+
+
+def test_rank_by_rank_the_runs_go_to_their_ends_where_they_have_fewer_items(scene, team, other_team, tmp_path):
+    load_small(scene.lab, tmp_path)  # 7 and 9 are one formula
+    formulas = FormulaTaskFactory(lab=scene.lab, slug="task2", trec_items="formula-ids")
+    TopicFactory(task=formulas, query_id="B.1")
+    make_run(team, formulas, {"B.1": ["7", "8"]})
+    make_run(other_team, formulas, {"B.1": ["8", "9"]})
+
+    lines = build(str(formulas), "--method", "rank-by-rank", "--size", "100", "--visually-distinct", "--dry-run")
+
+    assert {(item, doc_id) for _, _, _, item, doc_id, _ in lines} == {("70", "7"), ("70", "9"), ("71", "8")}
 
 
 def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
