@@ -131,10 +131,11 @@ def _begun(task: Task, options: dict[str, Any]) -> PoolChoice:
 
 
 def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
-    baselines = {run.tag: run.pk for run in valid_runs(task) if run.is_baseline}
-    if unknown := [tag for tag in tags if tag not in baselines]:
-        known = ", ".join(baselines) or "none"
+    baselines = [run for run in valid_runs(task) if run.is_baseline]
+    names = list(dict.fromkeys(run.tag for run in baselines))
+    if unknown := [tag for tag in tags if tag not in names]:
+        known = ", ".join(names) or "none"
         raise UserError(
             f"No baseline of {task} is called {', '.join(unknown)}. Known are: {known}.", code="unknown-run"
         )
-    return {baselines[tag]: "baseline-alternate" for tag in tags}
+    return {run.pk: "baseline-alternate" for run in baselines if run.tag in tags}

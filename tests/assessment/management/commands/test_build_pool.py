@@ -122,6 +122,14 @@ def test_a_baseline_is_pooled_as_alternate_where_that_is_asked(runs, task):
     assert by_topic(lines)["A.1"] == {"10", "11", "12", "15"}
 
 
+def test_baselines_of_one_tag_are_all_pooled_as_alternate(runs, task, team):
+    make_run(team, task, {"A.1": ["17", "18"]}, tag="tfidf", is_baseline=True)
+
+    lines = build(str(task), *DEPTHS_OF_OURS, "--preset", "arqmath-2", "--as-alternate", "tfidf", "--dry-run")
+
+    assert by_topic(lines)["A.1"] == {"10", "11", "12", "15", "17"}
+
+
 def test_a_dry_run_stores_nothing_and_tells_runs_and_sizes(runs, task):
     out = StringIO()
     call_command("build_pool", str(task), *DEPTHS_OF_OURS, dry_run=True, stdout=out)
