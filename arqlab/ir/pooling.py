@@ -164,7 +164,7 @@ def make_pool(sources: PoolSources, protocol: PoolProtocol, *, kind: ItemKind, s
             candidates, policy=protocol.instance_policy, limit=protocol.instances, seed=seed
         ).rename({"position": "instance"})
     else:
-        ranked = _one_post_each(pooled).with_columns(instance=pl.lit(1, pl.Int32))
+        ranked = one_post_each(pooled).with_columns(instance=pl.lit(1, pl.Int32))
     parts = [_as_labels(ranked, kind)]
     for items, item_kind in ((sources.answers, ItemKind.POSTS), (sources.written, ItemKind.ANSWERS)):
         if items is not None:
@@ -205,13 +205,13 @@ def instance_candidates(pooled: pl.DataFrame, rows: pl.DataFrame, threads: pl.Da
     key = ["topic", "doc_id"]
     ranks = rows.join(pooled.select(key).unique(), on=key, how="semi").group_by(key).agg(ranks="order")
     brought = pooled.group_by("topic", "item", "doc_id").agg(runs=pl.col("run").n_unique())
-    known = _one_post_each(pooled).join(brought, on=["topic", "item", "doc_id"]).join(ranks, on=key)
+    known = one_post_each(pooled).join(brought, on=["topic", "item", "doc_id"]).join(ranks, on=key)
     if threads is None:
         return known.with_columns(thread=pl.lit(None, pl.String))
     return known.join(threads.group_by("post").agg(pl.col("thread").min()), on="post", how="left")
 
 
-def _one_post_each(pooled: pl.DataFrame) -> pl.DataFrame:
+def one_post_each(pooled: pl.DataFrame) -> pl.DataFrame:
     """Give each pooled instance once, in the post that most runs name; of equals the first in the alphabet."""
     counted = pooled.group_by("topic", "item", "doc_id", "post").len()
     ordered = counted.sort(pl.col("post").is_null(), "len", "post", descending=[False, True, False])

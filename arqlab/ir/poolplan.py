@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from arqlab.ir.pooling import Frame, PoolSources, after_earlier, gather, numbered, rank_by_rank
+from arqlab.ir.pooling import Frame, PoolSources, after_earlier, gather, numbered, one_post_each, rank_by_rank
 from arqlab.ir.protocols import PoolProtocol, RunKind
 from arqlab.ir.topicfile import topic_order
 
@@ -80,13 +80,11 @@ class Planner:
         rows = rows.with_columns(
             pl.col("topic").cast(topics).to_physical(),
             pl.col("run").cast(names).to_physical().fill_null(len(self._runs)),
-            answer=pl.coalesce("post", "doc_id"),
         )
         rows = rows.with_columns(item=_dense("topic", numbered("item")))
-        self._units = {}
+        self._instances = pl.DataFrame()
         if visually_distinct:  # else an item takes one label, and to number its instance takes longer than all else
-            units = {name: _dense("item", numbered(name)) for name in ("doc_id", "answer")}
-            self._units = rows.select(**units).to_dict()
+            self._instances = rows.select("topic", "item", "doc_id", "post", number=_dense("item", numbered("doc_id")))
         self._rows = rows.select("order", "is_relevant")
         self._run, self._item, self._needs = (rows[name].to_numpy() for name in ("run", "item", "needs"))
         self._topic_of = _lookup(self._item, rows["topic"].to_numpy())
@@ -135,16 +133,29 @@ class Planner:
     def _per_topic(self, pooled: Mask, reached: Mask, protocol: PoolProtocol) -> pl.DataFrame:
         labels = pooled.astype(np.int64)
         if self._visually_distinct:
-            # By the policy threads answer posts are judged, by the others instances.
-            unit = self._units["answer" if protocol.instance_policy == "threads" else "doc_id"].to_numpy()
-            units = np.zeros(unit.max(initial=-1) + 1, dtype=np.bool_)
-            units[unit[reached]] = True
-            instances = np.bincount(_lookup(unit, self._item)[units], minlength=len(pooled))
+            count = self._answers if protocol.instance_policy == "threads" else self._shown
+            instances = np.bincount(count(reached), minlength=len(pooled))
             labels = np.minimum(instances, protocol.instances)
         counts = {"items": pooled, "labels": labels}
         size = len(self._topics)
         sums = {name: np.bincount(self._topic_of, weights=count, minlength=size) for name, count in counts.items()}
         return pl.DataFrame({"topic": self._topics} | {name: total.astype(np.int64) for name, total in sums.items()})
+
+    def _shown(self, reached: Mask) -> NDArray[np.int64]:
+        """Give the item of each instance that is pooled."""
+        number = self._instances["number"].to_numpy()
+        found = np.zeros(number.max(initial=-1) + 1, dtype=np.bool_)
+        found[number[reached]] = True
+        return _lookup(number, self._item)[found]
+
+    def _answers(self, reached: Mask) -> NDArray[np.int64]:
+        """Give the item of each answer post that is pooled: by the policy threads posts are judged, not instances.
+
+        Runs may name different posts for an instance, so which one it stands in hangs on which of them are reached.
+        """
+        found = one_post_each(self._instances.drop("number").filter(pl.Series(reached)))
+        post = pl.coalesce("post", pl.format("instance {}", "doc_id"))
+        return found.select("item", post=post).unique()["item"].to_numpy()
 
     def _per_team(self, brings: Mask) -> pl.DataFrame:
         teams = sorted({run.team for run in self._runs})

@@ -15,6 +15,7 @@ from arqlab.ir.protocols import PoolProtocol
 from assessment.models import Pool
 from tests.assessment.factories import make_pool
 from tests.evaluation.factories import make_run
+from tests.factories import FormulaTaskFactory, TopicFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +71,18 @@ def test_the_numbers_follow_the_settings(browser, task, runs):
     assert (plan.items, page.context["plan_cost"].hours, page.context["plan_cost"].money) == (4, 0.04, 0.4)
     assert [(row.items, row.alone) for row in plan.runs] == [(1, 1), (3, 3)]
     assert "down to rank 1," in page.content.decode()
+
+
+def test_an_instance_for_which_runs_name_two_posts_is_one_label(browser, lab, team, other_team):
+    formulas = FormulaTaskFactory(lab=lab, slug="task2", trec_items="formula-ids")
+    TopicFactory(task=formulas, query_id="B.1")
+    make_run(team, formulas, {"B.1": ["7"]}, posts={"7": "1"})
+    make_run(other_team, formulas, {"B.1": ["7"]}, posts={"7": "2"})
+    threads = {"visually_distinct": "on", "instances": 5, "instance_policy": "threads"}
+
+    page = browser.get(at(formulas, "freeze"), filled(**threads))
+
+    assert page.context["plan"].labels == page.context["computed"].label_count == 1
 
 
 def test_topics_that_are_gone_are_not_planned(browser, task, runs, team):
