@@ -43,8 +43,8 @@ def import_formulas(
 ) -> list[Import]:
     """Take the representations of a formula index in: `files` by kind (latex, slt, opt), each a TSV or a folder of them.
 
-    What is not among them stays as it was taken in before. An import that was stopped starts again: nothing of it was
-    stored. Gives the record of each file.
+    What is not among them, or has no row that can be read, stays as it was before. An import that was stopped starts
+    again: nothing of it was stored. Gives the record of each file.
     """
     with ExitStack() as stack:
         records: dict[str, Import] = {}
@@ -112,31 +112,37 @@ class _Reading:
         rows.close()
         layouts = Layouts(self.folder / "layouts", rows)
         names = {FIELDS[kind]: self._mathml(kind, layouts) for kind in ("slt", "opt") if kind in self.files}
-        if "slt" not in self.files:
+        names = {field: name for field, name in names.items() if name}
+        if "slt_index" not in names:
             for frame in self._stored("formula_id", "layout"):
                 layouts.add(frame)
-        return names | {"formulas_index": self._index(rows, layouts)}
+        if any(record.kept for record in self.records.values()):
+            names["formulas_index"] = self._index(rows, layouts)
+        return names
 
     def _rows(self) -> Iterator[pl.DataFrame]:
-        """Give the rows of the LaTeX index; without one those that were stored, else those of another representation."""
+        """Give the rows of the LaTeX index; without any those that were stored, else those of another representation."""
         if "latex" in self.files:
             for part in self._parts("latex"):
                 yield part.frame.rename(STORED_AS)
-        elif self._is_indexed():
+            if self.records["latex"].kept:
+                return
+        others = [path for kind, path in self.files.items() if kind != "latex"]
+        if self._is_indexed():
             yield from self._stored(*INDEX_COLUMNS)
-        else:
-            for part in read_index(next(iter(self.files.values()))):
+        elif others:
+            for part in read_index(others[0]):
                 yield part.frame.rename({"visual_id": "given_visual_id"}).with_columns(latex=pl.lit(None, pl.String))
 
     def _is_indexed(self) -> bool:
         """Say whether an index was imported before: one of formulas that were found in texts has other ids."""
-        earlier = self.collection.imports.filter(kind__in=KINDS).exclude(
+        earlier = self.collection.imports.filter(kind__in=KINDS, kept__gt=0).exclude(
             pk__in=[one.pk for one in self.records.values()]
         )
         return bool(self.collection.formulas_index) and earlier.exists()
 
     def _mathml(self, kind: str, layouts: Layouts) -> str:
-        """Store the MathML of a representation; gives its name."""
+        """Store the MathML of a representation; gives its name, empty where there is none."""
         written, unknown, read = Parts(self.folder / kind), 0, 0
         for part in self._parts(kind):
             written.add(part.frame.select("formula_id", mathml="formula"))
@@ -147,7 +153,7 @@ class _Reading:
             unknown += layouts.add(frame)
         counts = {"instances": self.records[kind].kept, "without LaTeX": unknown}
         self.records[kind].counts = counts | ({"with a layout": read} if kind == "slt" else {})
-        return written.store(slug=self.collection.slug, what=kind)
+        return written.store(slug=self.collection.slug, what=kind) if self.records[kind].kept else ""
 
     def _index(self, rows: IndexRows, layouts: Layouts) -> str:
         written, posts = Parts(self.folder / "index"), _post_ids(self.collection)

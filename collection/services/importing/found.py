@@ -75,7 +75,7 @@ def index_found_formulas(collection: Collection, found: FoundFormulas, *, anew: 
     imported stays. Call it in the transaction that ends an import of posts or comments.
     """
     collection.refresh_from_db(fields=["formulas_index"])  # an index may have come meanwhile
-    if collection.formulas_index and collection.imports.filter(kind__in=KINDS).exists():
+    if collection.formulas_index and collection.imports.filter(kind__in=KINDS, kept__gt=0).exists():
         return
     counts = [one.counts for one in collection.imports.filter(kind=Import.Kind.POSTS)]
     formulas, ours = (sum(one.get(name, 0) for one in counts) for name in ("formulas", "formulas_numbered"))
