@@ -153,13 +153,16 @@ class _Packed:
 @contextmanager
 def _archive(path: Path) -> Iterator["SevenZipFile"]:
     from py7zr import SevenZipFile  # with its codecs it costs time and memory, and few dumps need it
-    from py7zr.exceptions import ArchiveError
+    from py7zr.exceptions import PasswordRequired
 
     try:
         with SevenZipFile(path) as archive:
             yield archive
-    except (*READ_ERRORS, ArchiveError) as error:
-        found, todo = str(error) or "a damaged archive", "Pack the dump's files again, without a password."
+    except FileRefusedError:
+        raise
+    except Exception as error:  # each of its codecs raises errors of its own
+        found = "an archive with a password" if isinstance(error, PasswordRequired) else str(error)
+        found, todo = found or "a damaged archive", "Pack the dump's files again, without a password."
         raise FileRefusedError([Problem(path.name, None, found, "a whole 7z archive", todo)]) from error
 
 

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
+from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
 from collection.management.reporttext import import_lines
 from collection.models import Collection
@@ -25,7 +26,7 @@ class Command(LabCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the collection and a path for each representation."""
-        parser.add_argument("--collection", metavar="SLUG", required=True)
+        parser.add_argument("--collection", metavar="SLUG", type=collection_slug, required=True)
         for kind in KINDS:
             parser.add_argument(
                 f"--{kind}", metavar="PATH", type=Path, help="a TSV, plain or compressed, or a folder of them"

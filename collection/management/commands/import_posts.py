@@ -16,6 +16,7 @@ from arqlab.core.models import Lab
 from arqlab.ir.dumpfile import DUMP_FILES, dump_files
 from arqlab.ir.dumprecords import Window
 from arqlab.ir.records import FileRefusedError
+from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
 from collection.management.reporttext import import_lines
 from collection.models import Collection, Import
@@ -38,7 +39,9 @@ class Command(LabCommand):
         parser.add_argument(
             "path", metavar="PATH", type=Path, help="a file of the dump, or a folder or archive of them"
         )
-        parser.add_argument("--collection", metavar="SLUG", required=True, help="it is made if there is none")
+        parser.add_argument(
+            "--collection", metavar="SLUG", type=collection_slug, required=True, help="it is made if there is none"
+        )
         kinds = ", ".join(DUMP_FILES)
         parser.add_argument("--kind", choices=list(DUMP_FILES), help=f"of PATH, where its name does not say: {kinds}")
         parser.add_argument("--since", metavar="DATE", type=date.fromisoformat, help="leave out what is older")
@@ -50,7 +53,7 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import file after file and print counts and problems."""
-        window, now = Window(options["since"], options["until"], options["keep_later"]), timezone.now()
+        window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
         lab = self._lab(options["lab"])
         collection, _ = Collection.objects.get_or_create(slug=options["collection"], defaults={"loaded_at": now})
@@ -67,6 +70,14 @@ class Command(LabCommand):
             finally:
                 line.close()
             self._print(import_lines([record]), options["verbosity"])
+
+    def _window(self, options: dict[str, Any]) -> Window:
+        since, until = options["since"], options["until"]
+        if since and until and until < since:
+            raise CommandError(
+                f"--until {until} is before --since {since}, so nothing would be in. Correct one of them."
+            )
+        return Window(since, until, options["keep_later"])
 
     def _files(self, path: Path, kind: str | None) -> dict[str, Path]:
         if not path.exists():

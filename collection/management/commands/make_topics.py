@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from datetime import date
@@ -51,7 +52,9 @@ class Command(LabCommand):
         )
         making = parser.add_argument_group("topics")
         making.add_argument("--chosen", metavar="FILE", type=Path, help="CSV of the chosen questions: post_id, …")
-        making.add_argument("--first", type=int, help="the first number; else the one after the highest topic here")
+        making.add_argument(
+            "--first", type=_topic_number, help="the first number; else the one after the highest topic here"
+        )
         making.add_argument("--crlf", action="store_true", help="end the lines of the XML as ARQMath-1 and -2 do")
         parser.add_argument("--out", metavar="PATH", type=Path, help="file of the list, or folder of the topics")
 
@@ -109,6 +112,12 @@ class Command(LabCommand):
     def _say(self, line: str) -> None:
         """Tell a person, apart from what is written for a machine."""
         self.stderr.write(line, style_func=str)
+
+
+def _topic_number(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,6}", text):
+        raise ArgumentTypeError(f"{text!r} is no number of a topic. Write one of at most six digits, like 401.")
+    return int(text)
 
 
 def _range(read: Callable[[str], V]) -> Callable[[str], tuple[V | None, V | None]]:

@@ -132,6 +132,40 @@ def test_an_archive_is_read_as_a_folder_is(folder):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_an_archive_with_a_password_is_told(folder, is_hidden):
+    with py7zr.SevenZipFile(folder / "site.7z", "w", password="x", header_encryption=is_hidden) as archive:
+        archive.write(folder / "Posts.xml", "Posts.xml")
+    try:
+        printed = run(folder / "site.7z", "--collection", "raw")
+    except CommandError as refused:  # nothing can be told of its members
+        printed = str(refused)
+
+    assert "site.7z: found an archive with a password" in printed
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", [py7zr.FILTER_ZSTD, py7zr.FILTER_BROTLI])
+def test_an_archive_that_is_damaged_is_told_whatever_it_is_packed_with(folder, method):
+    path = folder / "site.7z"
+    with py7zr.SevenZipFile(path, "w", filters=[{"id": method, "level": 3}]) as archive:
+        archive.write(folder / "Posts.xml", "Posts.xml")
+    data = bytearray(path.read_bytes())
+    data[32:64] = bytes(32)
+    path.write_bytes(data)
+
+    assert "site.7z: found " in run(path, "--collection", "raw")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("slug", ["../../raw", "a b", "", "a" * 51])
+def test_a_collection_needs_a_slug_that_can_be_one(folder, slug):
+    with pytest.raises(CommandError, match="is no slug"):
+        run(folder, "--collection", slug)
+    assert not Collection.objects.exists()
+
+
+@pytest.mark.django_db
 def test_a_file_of_another_name_needs_its_kind(folder):
     path = (folder / "Posts.xml").rename(folder / "all.xml")
     with pytest.raises(CommandError, match="--kind"):
@@ -147,6 +181,7 @@ def test_a_file_of_another_name_needs_its_kind(folder):
         (("none.xml",), "There is no none.xml"),
         ((".", "--kind", "votes"), "holds none"),
         ((".", "--lab", "x"), "no lab x"),
+        ((".", "--since", "2018-01-02", "--until", "2018-01-01"), "before --since 2018-01-02"),
     ],
 )
 def test_what_is_not_there_is_named(folder, monkeypatch, arguments, says):

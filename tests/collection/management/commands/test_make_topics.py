@@ -112,3 +112,10 @@ def test_an_unknown_collection_is_told_with_those_there_are():
 
     with pytest.raises(CommandError, match=r"no collection dump\. The collections are: other"):
         run()
+
+
+@pytest.mark.parametrize("first", ["-3", "9999999", "A.3"])
+def test_a_first_number_that_no_topic_can_have_is_refused(tmp_path, first):
+    make_dump()
+    with pytest.raises(CommandError, match="is no number of a topic"):
+        run("--chosen", str(tmp_path / "chosen.csv"), "--out", str(tmp_path), f"--first={first}")
