@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
+from arqlab.ir.packedfile import BZIP2, GZIP
 from arqlab.ir.records import FileRefusedError, Problem
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _NAMES = {
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF8, "utf-8-sig"))
 _MARKS_16 = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_FIRST_16 = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))  # without a mark
 
 
 class _Bytes(Protocol):
@@ -96,7 +98,7 @@ def opened(path: Path, kind: str) -> Iterator[Source]:
                 unpacked: _Bytes = _Salvaged(file, _unpack(path, kind, file))
             else:
                 file = stack.enter_context(path.open("rb"))
-                unpacked = _unpacked(file, path)
+                unpacked = _unpacked(file)
             size = file.seek(0, 2)
             file.seek(0)
             source = Source(_recoded(unpacked), file, size)
@@ -114,13 +116,13 @@ def _in_folder(path: Path, kind: str) -> Path:
     return found
 
 
-def _unpacked(file: BinaryIO, path: Path) -> _Bytes:
-    match path.suffix.lower():
-        case ".gz":
-            return _Packed(gzip.GzipFile(fileobj=file))
-        case ".bz2":
-            return _Packed(bz2.BZ2File(file))
-    return file
+def _unpacked(file: BinaryIO) -> _Bytes:
+    """Open what is packed by its first bytes: a name may be wrong, as that of a download that came unpacked."""
+    head = file.read(len(BZIP2))
+    file.seek(0)
+    if head.startswith(GZIP):
+        return _Packed(gzip.GzipFile(fileobj=file))
+    return _Packed(bz2.BZ2File(file)) if head.startswith(BZIP2) else file
 
 
 class _Packed:
@@ -269,7 +271,7 @@ def _is_8_bit_after_all(name: str, mark: str | None) -> bool:
 def _recoded(file: _Bytes) -> "_Bytes | _Recoded":
     """Look at the first bytes for a byte order mark or a declared encoding, and give the file as UTF-8."""
     start = file.read(1024)
-    encoding = next((name for mark, name in (*_MARKS, *_MARKS_16) if start.startswith(mark)), None)
+    encoding = next((name for mark, name in (*_MARKS, *_MARKS_16, *_FIRST_16) if start.startswith(mark)), None)
     if encoding == "utf-8-sig":
         return _Begun(file, start[3:])
     declared = _DECLARED.match(start)

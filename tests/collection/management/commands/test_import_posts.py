@@ -1,3 +1,4 @@
+import gzip
 import io
 import os
 import signal
@@ -129,6 +130,23 @@ def test_an_archive_is_read_as_a_folder_is(folder):
     run(folder / "site.7z", "--collection", "raw")
 
     assert (Post.objects.count(), Comment.objects.count()) == (5, 1)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("Posts.xml", gzip.compress(RAW.encode())),
+        ("Posts.xml.gz", RAW.encode()),
+        ("Posts.xml.bz2", gzip.compress(RAW.encode())),
+        ("Posts.xml", RAW.encode("utf-16-le")),
+        ("Posts.xml", RAW.encode("utf-16-be")),
+    ],
+)
+def test_how_a_file_is_packed_and_written_is_read_from_its_bytes(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+
+    assert "5 of 6 rows kept" in run(tmp_path / name, "--collection", "raw")
 
 
 @pytest.mark.django_db
