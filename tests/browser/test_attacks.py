@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from arqlab.core.html.cleanhtml import ATTRIBUTES, POST_TAGS
-from arqlab.core.html.cleaning import RULES, clean_line, clean_title_and_body
+from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body
 from collection.models import Collection, Comment, LabCollection, Post
 from tests.core.xss import vectors
 from tests.factories import make_lab
@@ -62,7 +62,7 @@ def import_attacks(attacks: list[str], collection: Collection, first: int) -> Po
         )  # fmt: skip
         Comment.objects.create(
             collection=collection, comment_id=post_id, post_id=post_id, text=source, rules=RULES,
-            clean_text=clean_line(attack, prefix=f"c{post_id}").html,
+            clean_text=clean_comment(attack, comment_id=post_id).html,
         )  # fmt: skip
     return Post.objects.get(collection=collection, post_id=thread)
 

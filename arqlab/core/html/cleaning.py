@@ -20,7 +20,7 @@ from arqlab.core.html.formulatext import bare_formulas, has_marks, plain_formula
 from arqlab.core.html.tidying import Inside, tidy
 from arqlab.ir.posttext import without_marks
 
-RULES = 2  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
+RULES = 3  # the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings texts up
 
 _TAG = re.compile(r"<[^<>]*+>")
 
@@ -99,7 +99,7 @@ def clean_post(html: str, *, prefix: str, first: int = 1) -> CleanText:
 
 
 def clean_line(html: str, *, prefix: str, first: int = 1) -> CleanText:
-    """Make a title or a comment safe: tags inside a line only. Ids as in `clean_post`."""
+    """Make a title safe: tags inside a line only. Ids as in `clean_post`."""
     return _clean(html, IN_LINES, prefix, first)
 
 
@@ -118,8 +118,8 @@ def lacks_ids(html: str) -> bool:
 
 
 def clean_comment(text: str, *, comment_id: str) -> CleanText:
-    """Make a comment safe; formulas without an id are numbered under its id."""
-    return clean_line(text, prefix=f"c{comment_id}")
+    """Make a comment safe; formulas without an id are numbered under its id. Code stands there between backticks."""
+    return _clean(text, IN_LINES, f"c{comment_id}", 1, has_typed_code="`" in text)
 
 
 def latex_of(written: str) -> tuple[str, bool]:
@@ -135,7 +135,7 @@ class _Parts(NamedTuple):
     written: list[str]
 
 
-def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
+def _clean(html: str, inside: Inside, prefix: str, first: int, *, has_typed_code: bool = False) -> CleanText:
     if not html:
         return CleanText([""], [], [], 0, was_safe=True)
     parts = _apart(html)
@@ -146,12 +146,12 @@ def _clean(html: str, inside: Inside, prefix: str, first: int) -> CleanText:
         text = "\0".join(parts.texts)
     within: list[FoundFormula] = []
     if has_marks(text):
-        if plain := None if parts.given else plain_formulas(text):
+        if plain := None if parts.given or has_typed_code else plain_formulas(text):
             texts, written = plain
             parts = _Parts(texts, [None] * len(written), written)
         else:
             was_safe = False
-            parts = _apart("".join(_wrapped(_joined(parts), within)))
+            parts = _apart("".join(_wrapped(_joined(parts), within, has_typed_code=has_typed_code)))
     return _numbered(parts, within, prefix, first, was_safe=was_safe)
 
 
@@ -172,17 +172,17 @@ def _is_text(html: str) -> bool:
         return False
 
 
-def _wrapped(html: str, within: list[FoundFormula]) -> Iterator[str]:
+def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> Iterator[str]:
     """Give clean HTML with elements around the formulas that had none; those inside environments go to `within`."""
     for run, has_formulas in runs(html):
         if not has_formulas:
             yield run
             continue
-        if plain := plain_formulas(run):
+        if plain := None if has_typed_code else plain_formulas(run):
             yield _joined(_Parts(plain[0], [None] * len(plain[1]), plain[1]))
             continue
         place = 0
-        for found in bare_formulas(run):
+        for found in bare_formulas(run, has_typed_code=has_typed_code):
             source = run[found.inner].replace("<br>", " ")
             if "<" in source:
                 held = [_formula(known, text) for known, text in FORMULA.findall(source) if known]

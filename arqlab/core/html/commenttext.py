@@ -11,6 +11,7 @@ from collections.abc import Callable
 from html import escape, unescape
 
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, is_clean
+from arqlab.core.html.formulatext import TYPED_CODE
 from arqlab.core.html.tidying import address
 
 # What is passed over: formulas, links and code that stand there as HTML already, and all other tags.
@@ -19,7 +20,7 @@ _PASSED = re.compile(
 )
 _MARK = re.compile(r"[`*_]|\]\(|https?:")
 _HELD = re.compile("\0(\\d+)\1")
-_CODE = re.compile(r"(?<![`\\])(`+)(?!`)([^`]{1,2000})\1(?!`)")
+_CODE = re.compile(TYPED_CODE)
 _URL = r"(?:https?://|/(?=[a-z]))[^\s<>\"'`\x00\x01()]{1,1000}(?:\([^\s<>\"'`\x00\x01()]{0,200}\)[^\s<>\"'`\x00\x01()]{0,1000})?"
 _NAMED = re.compile(rf"\[([^\[\]]{{1,1000}})\]\(({_URL})(?: +&quot;[^()]{{0,200}}&quot;| +\"[^()]{{0,200}}\")?\)")
 _BARE = re.compile(rf"(?<![\w/])(?=http){_URL}")
@@ -43,7 +44,7 @@ def with_markup(clean_html: str) -> str:
         return f"\0{len(held) - 1}\1"
 
     text = _PASSED.sub(lambda match: hold(match[0]), clean_html)
-    text = _CODE.sub(lambda match: hold(f"<code>{match[2].strip()}</code>"), text)
+    text = _CODE.sub(lambda match: hold(f"<code>{match['code'].strip()}</code>"), text)
     text = _NAMED.sub(lambda match: _link(match[2], match[1], hold), text)
     text = _BARE.sub(lambda match: _bare(match[0], hold), text)
     text = _STRONG.sub(r"<strong>\1</strong>", text)

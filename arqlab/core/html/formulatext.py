@@ -17,11 +17,15 @@ _PATIENCE = 6  # scans that found no end, in one run of text; so hostile text ta
 
 _BOUNDARY = re.compile(r"(<(?!span |/span>|br>)[^>]*>)")
 _VERBATIM = ("code", "pre", "kbd")
-_START = re.compile(
+_STARTS = (
     r"\\[\\$]|<(?:span [^>]*>[^<]*+</span|br)>"
     r"|(?P<mark>\$\$?|\\[(\[])"
     r"|\\begin\{(?P<kind>[A-Za-z]{3,16}\*?)\}"
 )
+TYPED_CODE = r"(?<![`\\])(?P<fence>`+)(?!`)(?P<code>[^`]{1,2000})(?P=fence)(?!`)"
+"""Code as people type it in comments, between backticks."""
+_START = re.compile(_STARTS)
+_START_OR_CODE = re.compile(f"{_STARTS}|{TYPED_CODE}")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([A-Za-z]{3,16}\*?)\}")
 _CONTENT = {  # from an opening mark to where its closing mark must stand
     "$": re.compile(r"[^$<\\]*+(?:\\.[^$<\\]*+)*+", re.DOTALL),
@@ -170,10 +174,11 @@ def _may_be_money(texts: list[str], marks: list[str], formulas: list[str]) -> bo
     return False
 
 
-def bare_formulas(run: str) -> Iterator[Bare]:
-    """Find the formulas in a run of text that no element marks, from left to right."""
+def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
+    """Find the formulas in a run of text that no element marks, from left to right; none in code between backticks."""
     place, scans = 0, _Scans(run)
-    while start := _START.search(run, place):
+    starts = _START_OR_CODE if has_typed_code else _START
+    while start := starts.search(run, place):
         place = start.end()
         found = None
         if start["mark"]:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from arqlab.core.html.cleanhtml import FORMULA, IN_LINES, is_clean
-from arqlab.core.html.cleaning import clean_line
+from arqlab.core.html.cleaning import clean_comment
 from arqlab.core.html.commenttext import with_markup
 from tests.core.xss import vectors
 
@@ -38,7 +38,7 @@ def test_marks_become_tags_where_they_are_marks(typed: str, html: str) -> None:
 def test_a_hostile_comment_stays_clean() -> None:
     for attack in vectors():
         for typed in (attack, f"*{attack}*", f"[{attack}](http://a.b)", f"[x]({attack})", f"`{attack}`"):
-            done = with_markup(clean_line(typed, prefix="c1").html)
+            done = with_markup(clean_comment(typed, comment_id="1").html)
             assert is_clean(FORMULA.sub("\0", done), IN_LINES)
 
 

@@ -67,6 +67,17 @@ def test_files_that_come_one_by_one_give_the_index_that_they_give_together(folde
 
 
 @pytest.mark.django_db
+def test_no_formula_is_found_in_code_that_was_typed_in_a_comment(folder):
+    text = r"Type `$x$` for $y$, ``$z`` or $\text{`a}$ and $\text{`b}$ at $5."
+    (folder / "Comments.xml").write_text(COMMENTS.replace("Is $c$ odd?", text), encoding="utf-8")
+    run(folder, "--collection", "raw")
+
+    found = scan_columns(Collection.objects.get().formulas_index).filter(type="comment").collect()
+    assert found["latex"].to_list() == ["y", r"\text{`a}", r"\text{`b}"]
+    assert "`$x$`" in Comment.objects.get().safe_text
+
+
+@pytest.mark.django_db
 def test_comments_keep_their_formulas_where_their_post_comes_again_and_is_searched(folder):
     run(folder, "--collection", "raw")
     newer = RAW.replace("Another", "$z$").replace('<row Id="1"', '<row CreationDate="2019-01-01" Id="1"')
