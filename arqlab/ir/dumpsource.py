@@ -7,6 +7,7 @@ import lzma
 import re
 import tempfile
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -63,15 +64,17 @@ class Source(NamedTuple):
 def dump_files(path: Path) -> dict[str, Path]:
     """Give which files of a dump lie in a folder or an archive, by kind; packed ones only where there is no plain one.
 
-    Raises FileRefusedError when the path is neither, or an archive that cannot be read.
+    Raises FileRefusedError when the path is neither, an archive that cannot be read, or holds several files of one kind.
     """
     if path.is_dir():
-        found = {(kind, one.suffix.lower()): one for one in sorted(path.iterdir()) if (kind := kind_of(one))}
+        found = defaultdict[tuple[str | None, str], list[str]](list)
+        for one in sorted(path.iterdir()):
+            found[kind_of(one), one.suffix.lower()].append(one.name)
         packings = {kind: [p for p in (".xml", *PACKINGS) if (kind, p) in found] for kind in DUMP_FILES}
-        return {kind: found[kind, first[0]] for kind, first in packings.items() if first}
+        return {kind: path / _only(found[kind, first[0]], path) for kind, first in packings.items() if first}
     if path.suffix.lower() == ".7z":
         with _archive(path) as archive:
-            return {kind: path for kind in DUMP_FILES if _member(archive.getnames(), kind)}
+            return {kind: path for kind in DUMP_FILES if _member(archive.getnames(), kind, path)}
     kind = kind_of(path)
     return {kind: path} if kind and path.is_file() else {}
 
@@ -181,18 +184,27 @@ def _unpack(path: Path, kind: str, file: BinaryIO) -> OSError | None:
 
 def _extract(path: Path, kind: str, file: BinaryIO) -> None:
     with _archive(path) as archive:
-        member = _member(archive.getnames(), kind)
+        member = _member(archive.getnames(), kind, path)
         if member is None:
             found = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"
             raise FileRefusedError([Problem(path.name, None, found, DUMP_FILES[kind], "Give the archive that has it.")])
         archive.extract(targets=[member], factory=_Factory(file))  # type: ignore[arg-type]  # it asks for no more
 
 
-def _member(names: list[str], kind: str) -> str | None:
+def _only(names: list[str], path: Path) -> str:
+    """Give the one file of a kind. Raises FileRefusedError where there are more: which one is meant, nobody can tell."""
+    if len(names) > 1:
+        found, todo = f"{len(names)} files of one kind ({', '.join(names[:5])})", "Take the others out."
+        raise FileRefusedError([Problem(path.name, None, found, "one of each kind", todo)])
+    return names[0]
+
+
+def _member(names: list[str], kind: str, path: Path) -> str | None:
     """Give the member of a kind; one that is alone may be called as it likes."""
     found = [name for name in names if kind_of(Path(name)) == kind]
     alone = [name for name in names if name.lower().endswith(".xml") and len(names) == 1]
-    return next(iter(found or [name for name in alone if kind_of(Path(name)) is None]), None)
+    found = found or [name for name in alone if kind_of(Path(name)) is None]
+    return _only(found, path) if found else None
 
 
 class _Factory:

@@ -70,6 +70,8 @@ class Command(LabCommand):
             finally:
                 line.close()
             self._print(import_lines([record]), options["verbosity"])
+            if record.finished_at != now:
+                self._print([f"{record.source} was in already and was not read again."], options["verbosity"])
 
     def _window(self, options: dict[str, Any]) -> Window:
         since, until = options["since"], options["until"]
@@ -77,6 +79,8 @@ class Command(LabCommand):
             raise CommandError(
                 f"--until {until} is before --since {since}, so nothing would be in. Correct one of them."
             )
+        if options["keep_later"] and not until:
+            raise CommandError("--keep-later needs --until, the last day that is searched. Add it.")
         return Window(since, until, options["keep_later"])
 
     def _files(self, path: Path, kind: str | None) -> dict[str, Path]:

@@ -195,6 +195,28 @@ def test_a_collection_needs_a_slug_that_can_be_one(folder, slug):
 
 
 @pytest.mark.django_db
+def test_of_two_files_of_one_kind_none_is_passed_over_in_silence(folder):
+    (folder / "old-Posts.xml").write_text(RAW, encoding="utf-8")
+    with py7zr.SevenZipFile(folder / "sites.7z", "w") as archive:
+        archive.write(folder / "Posts.xml", "a/Posts.xml")
+        archive.write(folder / "Posts.xml", "b/Posts.xml")
+
+    with pytest.raises(CommandError, match=r"2 files of one kind \(Posts\.xml, old-Posts\.xml\)"):
+        run(folder, "--collection", "raw")
+    with pytest.raises(CommandError, match=r"2 files of one kind \(a/Posts\.xml, b/Posts\.xml\)"):
+        run(folder / "sites.7z", "--collection", "raw")
+    assert not Collection.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_file_that_is_in_already_is_said_to_be(folder):
+    said = "Posts.xml was in already and was not read again."
+
+    assert said not in run(folder / "Posts.xml", "--collection", "raw")
+    assert said in run(folder / "Posts.xml", "--collection", "raw")
+
+
+@pytest.mark.django_db
 def test_a_file_of_another_name_needs_its_kind(folder):
     path = (folder / "Posts.xml").rename(folder / "all.xml")
     with pytest.raises(CommandError, match="--kind"):
@@ -210,6 +232,7 @@ def test_a_file_of_another_name_needs_its_kind(folder):
         (("none.xml",), "There is no none.xml"),
         ((".", "--kind", "votes"), "holds none"),
         ((".", "--lab", "x"), "no lab x"),
+        ((".", "--keep-later"), "needs --until"),
         ((".", "--since", "2018-01-02", "--until", "2018-01-01"), "before --since 2018-01-02"),
     ],
 )
