@@ -21,6 +21,9 @@ MACROS = {
     r"\pmatrix": r"\begin{pmatrix}#1\end{pmatrix}",
     r"\cases": r"\begin{cases}#1\end{cases}",
     r"\require": r"\@firstoftwo{}{#1}",
+    r"\class": r"\@secondoftwo{#1}{#2}",
+    r"\cssId": r"\@secondoftwo{#1}{#2}",
+    r"\style": r"\@secondoftwo{#1}{#2}",
     r"\par": r"\,",
     r"\space": r"~",
 }
@@ -90,8 +93,28 @@ def _regrouped(found: re.Match[str]) -> str:
     return _MATRIX.sub(lambda matrix: rf"\{matrix[1]}{{{matrix[2][1:-1]}}}", _ENDS.sub("", latex))
 
 
+_ENCLOSED = {
+    "horizontalstrike": r"\sout",
+    "updiagonalstrike": r"\cancel",
+    "downdiagonalstrike": r"\bcancel",
+    "box": r"\boxed",
+    "longdiv": r"\longdiv",
+}
+
+
+def _character(found: re.Match[str]) -> str:
+    r"""Give the character that `\unicode{x1D7D9}` names; one that may be a sign of TeX or HTML, or is none, stays a name."""
+    number = int(found[1][1:], 16) if found[1][0] == "x" else int(found[1])
+    is_sign = number < 0xA0 or 0xD800 <= number < 0xE000 or number > 0x10FFFF
+    return found[0] if is_sign else f"{{{chr(number)}}}"
+
+
 # What LaTeXML and careless copying leave behind, tried in this order on a formula that failed.
 _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
+    (re.compile(r"\\unicode\s*(?:\[[^\]]*\])*\s*\{\s*(x[0-9A-Fa-f]{2,6}|\d{3,7})\s*\}"), _character),
+    (re.compile(r"\\enclose\s*\{\s*(\w+)[^{}]*\}"), lambda notation: _ENCLOSED.get(notation[1], "")),
+    (re.compile(r"\\buildrel\b\s*(.+?)\s*\\over\b"), r"\\overset{\1}"),
+    (re.compile(r"(?<=[{|lcr ])@\{[^{}]*\}(?=[lcr| @}])"), ""),
     (re.compile(r"^\$+|\$+$|\\+$"), ""),
     (re.compile(r"\\begin\{array\}\s*\[[^\]]*\]"), r"\\begin{array}"),
     (re.compile(r"\\begin\{(\w*matrix|cases)\}\{(.*?)\\end\{\1\}\}", re.DOTALL), r"\\begin{\1}\2\\end{\1}"),
@@ -120,7 +143,10 @@ _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"(?<!\\)#(?!\d|[0-9A-Fa-f]{3,8}[\]},])"), r"\\#"),
     (re.compile(r"(?<!\\)%"), " "),
     (re.compile(r"\*\{\d+\}\{([lcr])\}"), r"\1\1\1\1\1\1\1\1"),
-    (re.compile(r"(\\(?:begin|end)\{)split\}"), r"\1aligned}"),  # which takes more than two columns
+    (
+        re.compile(r"(\\(?:begin|end)\{)(?:split|flalign\*|multlined)\}"),
+        r"\1aligned}",
+    ),  # which takes more than two columns
 ]
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _SIDE = re.compile(r"\\(left|right)(?![A-Za-z])\s*\.?")

@@ -102,10 +102,29 @@ def test_a_name_below_which_something_stands_is_one_base() -> None:
         r"a&=b",
         r"E=mc^2\tag{1}",
         r"x\label{a}\eqref{a}",
+        r"\class{a}{x}\style{color:red}{y}",
+        r"\begin{array}{@{}l@{\,}r@{}}a&b\end{array}",
+        r"\begin{flalign}a&=b\end{flalign}",
+        r"\begin{multlined}a\\b\end{multlined}",
     ],
 )
 def test_what_the_site_allows_and_what_conversion_left_behind_is_typeset(latex: str) -> None:
     assert mathml(latex)
+
+
+@pytest.mark.parametrize(
+    ("latex", "same"),
+    [
+        (r"\unicode{x1D7D9}_A", "\U0001d7d9_A"),
+        (r"\unicode[.5,0]{8486}", "\u2126"),
+        (r"\require{enclose}\enclose{horizontalstrike}{x}", r"\sout{x}"),
+        (r"\enclose{roundedbox, circle}{x}", "{x}"),
+        (r"a\buildrel * \over\to b", r"a\overset{*}\to b"),
+        (r"\cssId{a}{x}", "{x}"),
+    ],
+)
+def test_macros_of_the_site_are_set_as_what_they_stand_for(latex: str, same: str) -> None:
+    assert mathml(latex) == mathml(same)
 
 
 @pytest.mark.parametrize("latex", ["", "  ", r"\frac{", r"}", r"x^", "x" * (LONGEST + 1)])
