@@ -100,6 +100,7 @@ _KINDS = {
     "a": "answer",
 }
 _ID = re.compile(r"[\w.:-]{1,40}")
+_NUMBER = re.compile(r"[0-9]{1,40}|c?[0-9]{1,18}\.[0-9]{1,9}")  # those with a dot are of formulas that we numbered
 
 Phrase = tuple[str, ...]
 
@@ -156,7 +157,7 @@ def parse_query(text: str) -> PostQuery:
     draft = _Draft()
     for part in _PARTS.finditer(text):
         _read(part, draft)
-    number = text if text.isdigit() and text.isascii() and len(text) <= 40 else ""
+    number = text if _NUMBER.fullmatch(text) else ""
     terms = _telling(draft.phrases)
     if len(terms) + len(draft.without) > MOST_TERMS:
         draft.notes.append(f"Only the first {MOST_TERMS} words were searched for.")

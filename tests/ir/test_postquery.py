@@ -73,6 +73,13 @@ def test_a_number_may_be_an_id_and_is_a_word_too():
     query = parse_query(" 12345 ")
 
     assert (query.number, query.phrases) == ("12345", (("12345",),))
+    assert [parse_query(text).number for text in ("254.3", "c70.1", "3.", ".5", "1 2")] == [
+        "254.3",
+        "c70.1",
+        "",
+        "",
+        "",
+    ]
 
 
 def test_an_id_is_named_by_its_kind():

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from collection.models import Collection
 from collection.services import index_posts
-from tests.collection.lookup import add_post, formula, make_searched
+from tests.collection.lookup import add_formulas, add_post, formula, make_searched
 
 PAGE = "/labs/arqmath-x/posts/"
 
@@ -84,6 +84,13 @@ def test_a_number_gives_what_has_that_id(ask):
 
     assert "Post 20</a>" in html
     assert "Formula instance 104</a>" in ask("104").content.decode()
+
+
+def test_the_id_of_a_formula_that_we_numbered_gives_it(ask, collection):
+    add_formulas(collection, {"20.1": ("20", "2", "question", "x"), "c7.1": ("20", "2", "comment", "y")})
+
+    assert "Formula instance 20.1</a>" in ask("20.1").content.decode()
+    assert "Formula instance c7.1</a>" in ask("c7.1").content.decode()
 
 
 def test_a_named_id_leads_to_its_page(ask):
