@@ -41,6 +41,7 @@ OTHER_HEADINGS = {
 }
 NEEDED = ("formula_id", "post_id", "thread_id", "type", "formula")
 ALL_OF_IT = "Give the whole file."
+NAME_THEM = "Name the columns there; the file must be text in UTF-8 with tabs, plain or packed as .gz or .bz2."
 _ID = r"^(?:q_)?[0-9]{1,18}$"
 _POST_ID = r"^(?:[0-9]{1,18}|[A-Z]\.[0-9]{1,9})$"
 _THREAD_ID = r"^[0-9]{1,18}$"
@@ -133,9 +134,9 @@ class _IndexFile:
         elif not self.headings and not self.is_refused:
             yield self.refusal("an empty file", "a TSV with headings")
 
-    def refusal(self, found: str, expected: str) -> IndexPart:
+    def refusal(self, found: str, expected: str, todo: str = ALL_OF_IT) -> IndexPart:
         """Say what is wrong with the file from this line on."""
-        return IndexPart(pl.DataFrame(schema=SCHEMA), [Problem(self.source, self.line, found, expected, ALL_OF_IT)])
+        return IndexPart(pl.DataFrame(schema=SCHEMA), [Problem(self.source, self.line, found, expected, todo)])
 
     def _read(self, data: bytes, *, is_last: bool) -> Iterator[IndexPart]:
         if not self.headings:
@@ -143,7 +144,7 @@ class _IndexFile:
             self.headings, expected = _headings(first)
             if expected:
                 self.is_refused = True
-                yield self.refusal(f"the headings {first[:100].decode(errors='replace')!r}", expected)
+                yield self.refusal(f"the headings {first[:100].decode(errors='replace')!r}", expected, NAME_THEM)
                 return
             self.line += 1
         block = read_block(data, source=self.source, headings=self.headings, line=self.line, is_last=is_last)

@@ -30,6 +30,13 @@ def test_counts_and_problems_are_printed(tmp_path):
     assert printed[-1] == "Now run: manage.py make_visual_ids small"
 
 
+def test_what_to_do_about_headings_that_are_none_is_told(tmp_path):
+    path = tmp_path / "wide.tsv"
+    path.write_text(f"{HEADINGS}\n7\t1\t1\ttitle\t70\tx\n", encoding="utf-16")
+
+    assert "Name the columns there; the file must be text in UTF-8" in run("--latex", str(path))
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(CommandError, match=r"There is no .*none"):
         run("--slt", str(tmp_path / "none.tsv"))
