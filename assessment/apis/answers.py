@@ -125,6 +125,9 @@ class LabelSerializer(serializers.Serializer[Any]):
     seen = serializers.IntegerField(
         required=False, allow_null=True, help_text="The current judgment that the page knew of."
     )
+    after = serializers.UUIDField(
+        required=False, allow_null=True, help_text="The key of the label that it changes, where that was on its way."
+    )
     at = serializers.DateTimeField(
         required=False, help_text="When the label was given, by the page's clock; what cannot be is passed over."
     )

@@ -146,11 +146,12 @@ def _label(reader: _Reader, data: dict[str, Any]) -> Label:
     return Label(
         instance=instance,
         label=label,
-        key=_key(reader, data.get("key"), instance),
+        key=_uuid(reader, data, "key", instance),
         comment=reader.text(data, "comment", instance=instance, most=LONGEST_COMMENT),
         reason=reader.text(data, "reason", instance=instance, most=LONGEST_COMMENT),
         active_ms=reader.optional(data, "active_ms", most=LARGEST_TIME, instance=instance),
         seen=reader.optional(data, "seen", most=LARGEST_ID, instance=instance),
+        after=None if data.get("after") is None else _uuid(reader, data, "after", instance),
         shown=reader.text(data, "shown", instance=instance),
         given_at=_moment(data.get("at")),
     )
@@ -165,9 +166,10 @@ def _moment(value: object) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def _key(reader: _Reader, value: object, instance: int) -> UUID:
+def _uuid(reader: _Reader, data: dict[str, Any], field: str, instance: int) -> UUID:
+    value = data.get(field)
     try:
         return UUID(value if isinstance(value, str) else "")
     except ValueError:
-        reader.tell(instance, "key", value, "a UUID")
+        reader.tell(instance, field, value, "a UUID")
         return UUID(int=0)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db import connection
 
@@ -63,7 +64,7 @@ def _planned(name: str, question: str, **types: str) -> Planned:
 _SUBMITTED = _planned(
     "submitted_item",
     f"""
-    SELECT instance.id, judgment.id, judgment.assessor_id, ticket.id, item.topic_id, item.done_at IS NOT NULL,
+    SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key, ticket.id, item.topic_id, item.done_at IS NOT NULL,
         pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED % "%(user)s"}), (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
@@ -106,10 +107,11 @@ class TopicPath(NamedTuple):
 
 
 class Current(NamedTuple):
-    """The judgment that counts for an instance, whose it is, and its ticket that nobody has answered."""
+    """The judgment that counts for an instance, whose it is, its key, and its ticket that nobody has answered."""
 
     judgment: int
     assessor: int | None
+    key: UUID
     ticket: int | None
 
 
@@ -154,9 +156,13 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = _SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id, *task = rows[0][4:]
-    current = {row[0]: Current(*row[1:4]) if row[1] else None for row in rows}
+    topic_id, is_done, is_closed, is_assigned, guideline_id, *task = rows[0][5:]
+    current = {row[0]: _current(*row[1:5]) if row[1] else None for row in rows}
     return Submitted(topic_id, bool(is_done), bool(is_closed), bool(is_assigned), guideline_id, current, _scale(*task))
+
+
+def _current(judgment: int, assessor: int | None, key: UUID | str, ticket: int | None) -> Current:
+    return Current(judgment, assessor, UUID(str(key)), ticket)  # SQLite has no type for keys
 
 
 @lru_cache

@@ -49,8 +49,8 @@ _PLACES = f"({', '.join(['%s'] * len(_FIELDS))})"
 
 
 class Label(NamedTuple):
-    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of; `given_at` is when it
-    was given by the page's clock."""
+    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of, `after` the key of the
+    one that was on its way then; `given_at` is when it was given by the page's clock."""
 
     instance: int
     label: int
@@ -59,6 +59,7 @@ class Label(NamedTuple):
     reason: str = ""
     active_ms: int | None = None
     seen: int | None = None
+    after: UUID | None = None
     shown: str = ""
     given_at: datetime | None = None
 
@@ -172,7 +173,9 @@ def _refuse(found: Submitted, submission: Submission) -> None:
 
 def _counts(label: Label, current: Current | None, user: User) -> bool:
     """A label counts where there was none, or where it changes the assessor's own that the page showed."""
-    return current is None or (current.judgment == label.seen and current.assessor == user.pk)
+    if current is None:
+        return True
+    return current.assessor == user.pk and (current.judgment == label.seen or current.key == label.after)
 
 
 def _supersede(currents: Iterable[Current | None]) -> None:

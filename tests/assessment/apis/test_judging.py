@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -197,6 +198,22 @@ def test_a_label_is_changed_with_a_reason_and_both_are_kept(desk: Desk) -> None:
     assert labels() == [("10", 3, False), ("10", 1, True)]
     newer = Judgment.objects.get(label=1)
     assert (newer.reason, newer.supersedes.label) == ("Misread.", 3)
+
+
+def test_a_change_of_a_label_that_was_on_its_way_names_it_by_its_key(desk: Desk, second: Desk) -> None:
+    item, first = desk.next(), str(uuid4())
+    end_leases()
+    same = second.next()
+    desk.submit(item, 3, key=first)
+
+    answers = [
+        second.submit(same, 0, after=first),
+        desk.submit(item, 1, after=first),
+        desk.submit(item, 2, after=first),
+    ]
+
+    assert [answer["saved"][0]["counts"] for answer in answers] == [False, True, False]
+    assert labels() == [("10", 3, False), ("10", 0, False), ("10", 1, True), ("10", 2, False)]
 
 
 def test_own_judgments_are_listed_in_the_order_of_the_items(desk: Desk, topic: Topic) -> None:

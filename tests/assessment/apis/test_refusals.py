@@ -78,7 +78,16 @@ def test_a_body_of_another_form_is_refused(desk: Desk, change: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(
-    "fields", [{"key": "no uuid"}, {"key": 5}, {"seen": "x"}, {"active_ms": -1}, {"active_ms": 2**31}, {"instance": 0}]
+    "fields",
+    [
+        {"key": "no uuid"},
+        {"key": 5},
+        {"seen": "x"},
+        {"after": "x"},
+        {"active_ms": -1},
+        {"active_ms": 2**31},
+        {"instance": 0},
+    ],
 )
 def test_a_field_of_another_form_is_refused(desk: Desk, fields: dict[str, Any]) -> None:
     assert refused(desk, one_label(desk, **fields)) == (400, "malformed")
