@@ -2,6 +2,7 @@
 // also what is pressed (a French keyboard has them with Shift). In a comment only Enter and Escape mean something.
 
 import { LABELS } from "./labels.js";
+import * as local from "./local.js";
 
 const ACTS = { b: "back", l: "later", c: "comment", t: "thread", q: "pane", n: "next", i: "instructions", j: "judgments", "?": "help" };
 const STORED = "arqlab.judge.keys";
@@ -46,8 +47,8 @@ function isComposed(event) {
 
 /** Call `act(name, value)` for keys, unless a dialog is open or single keys are switched off by `box`. */
 export function listen({ act, box }) {
-  box.checked = localStorage.getItem(STORED) !== "off";
-  box.addEventListener("change", () => localStorage.setItem(STORED, box.checked ? "on" : "off"));
+  box.checked = local.get(STORED) !== "off";
+  box.addEventListener("change", () => local.set(STORED, box.checked ? "on" : "off"));
   let acted = null; // the last key, where it did something: held down, it must not write into what it turned to
   document.addEventListener("keydown", (event) => {
     if (event.repeat) {

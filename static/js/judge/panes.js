@@ -1,6 +1,8 @@
 // The two panes: a divider that is dragged or moved by keys and keeps its place; in a narrow window two tabs, as judge.css
 // has it. A link of the question opens beside the page, as those of items do.
 
+import * as local from "./local.js";
+
 const STORED = "arqlab.judge.split"; // split.js reads it before the first paint
 const LEAST = 25;
 const MOST = 75;
@@ -20,7 +22,7 @@ export function startPanes(page) {
     const kept = Math.round(Math.min(MOST, Math.max(LEAST, percent)));
     document.documentElement.style.setProperty("--judge-split", String(kept));
     divider.setAttribute("aria-valuenow", String(kept));
-    localStorage.setItem(STORED, String(kept));
+    local.set(STORED, String(kept));
   }
 
   function drag(event) {
@@ -28,7 +30,7 @@ export function startPanes(page) {
     place(((event.clientX - left) / width) * 100);
   }
 
-  divider.setAttribute("aria-valuenow", localStorage.getItem(STORED) ?? divider.getAttribute("aria-valuenow"));
+  divider.setAttribute("aria-valuenow", local.get(STORED) ?? divider.getAttribute("aria-valuenow"));
   divider.addEventListener("pointerdown", (event) => {
     divider.setPointerCapture(event.pointerId);
     divider.addEventListener("pointermove", drag);

@@ -1,7 +1,11 @@
 // What has to be known before the first paint: a classic script, for modules run after it.
 
-// Where the divider was left.
-document.documentElement.style.setProperty("--judge-split", localStorage.getItem("arqlab.judge.split") ?? "46");
+// Where the divider was left; some browsers refuse to tell.
+try {
+  document.documentElement.style.setProperty("--judge-split", localStorage.getItem("arqlab.judge.split") ?? "46");
+} catch {
+  document.documentElement.style.setProperty("--judge-split", "46");
+}
 
 // In another font formulas are of other heights: the panes wait for theirs, so that nothing moves under the eyes. Browsers
 // draw no letter of a font that is on its way for three seconds either.
