@@ -26,14 +26,8 @@ export class Earlier {
     return this.ids[(place < 0 ? this.ids.length : place) - 1];
   }
 
-  /** Whether labels are being sent that were not given on this page. */
-  get #isComing() {
-    const isLeft = (row) => row.base === this.base && row.body.judgments && !this.ids.includes(row.item);
-    return !this.outbox.absence && this.outbox.waiting.some(isLeft);
-  }
-
   async #learn() {
-    while (this.#isComing) await new Promise((done) => this.outbox.addEventListener("change", done, { once: true }));
+    await this.outbox.arrival((row) => row.base === this.base && row.body.judgments && !this.ids.includes(row.item));
     const { judgments } = await ask(`${this.base}judgments/`);
     const before = new Set(judgments.map((each) => each.item));
     this.ids = [...[...before].filter((id) => !this.ids.includes(id)), ...this.ids];

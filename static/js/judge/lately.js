@@ -1,29 +1,29 @@
-// Items that were saved a moment ago in this tab. A page that was asked for while they were on their way, as by a reload right
-// after Enter, may still bring them as waiting. One that is left out wrongly comes with the next that are fetched.
+// Items that were saved or put off a moment ago from this browser. What was asked for before that, as a page by a reload right
+// after Enter, may still bring them as they were. One that is left out wrongly comes with the next that are fetched.
+
+import * as local from "./local.js";
 
 const MOMENT = 60_000; // ms
 
 export class Lately {
   constructor(user) {
     this.name = `arqlab.judge.lately.${user}`;
-    try {
-      this.saved = JSON.parse(sessionStorage.getItem(this.name)) ?? {};
-    } catch {
-      this.saved = {};
-    }
+    this.own = {}; // also where the browser keeps nothing
   }
 
   add(item) {
-    const fresh = Object.entries(this.saved).filter(([, at]) => Date.now() - at < MOMENT);
-    this.saved = { ...Object.fromEntries(fresh), [item]: Date.now() };
-    try {
-      sessionStorage.setItem(this.name, JSON.stringify(this.saved));
-    } catch {
-      // The storage is full or shut.
-    }
+    const fresh = Object.entries(this.#known).filter(([, at]) => Date.now() - at < MOMENT);
+    this.own = { ...Object.fromEntries(fresh), [item]: Date.now() };
+    local.set(this.name, JSON.stringify(this.own));
   }
 
-  has(item) {
-    return Date.now() - (this.saved[item] ?? 0) < MOMENT;
+  /** Whether it was since a moment. */
+  has(item, since = Date.now() - MOMENT) {
+    return this.#known[item] > since;
+  }
+
+  /** When which item was, by whichever tab. */
+  get #known() {
+    return { ...this.own, ...local.value(this.name) };
   }
 }

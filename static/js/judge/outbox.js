@@ -4,6 +4,7 @@
 // `refused` ({row}), `gone` ({row}: another tab sent it or settled it, and it is no more among the rows).
 
 import { Away, Refusal, ask } from "./api.js";
+import { Lately } from "./lately.js";
 import { Store } from "./store.js";
 
 const FIRST_PAUSE = 1000; // ms before the second try; then twice as long each time
@@ -33,6 +34,7 @@ export class Outbox extends EventTarget {
     Object.assign(outbox, { user, have, probe, rows: [], absence: null, tries: 0, isSending: false });
     outbox.unstored = new Set(); // ids of rows that are being kept
     outbox.saved = new Map(); // judgments by the keys of their labels
+    outbox.lately = new Lately(user);
     outbox.store = await Store.open("outbox");
     await outbox.#read();
     addEventListener("online", () => outbox.send());
@@ -85,6 +87,11 @@ export class Outbox extends EventTarget {
     this.send();
   }
 
+  /** Resolves when no row that `is(row)` is on its way, or nobody answers. */
+  async arrival(is) {
+    while (!this.absence && this.waiting.some(is)) await new Promise((done) => this.addEventListener("change", done, { once: true }));
+  }
+
   /** The assessor settled a refused row. */
   async discard(row) {
     await this.#remove(row);
@@ -94,12 +101,21 @@ export class Outbox extends EventTarget {
   async #sendAll() {
     await this.#read();
     try {
-      if (this.absence && !this.waiting.length) await this.probe();
+      if (this.absence && !this.waiting.length) await this.#look();
       await this.#sendWaiting();
       this.#reach();
     } catch (error) {
       if (!(error instanceof Away)) throw error;
       this.stay(error);
+    }
+  }
+
+  /** Find out whether the server is back; one that refuses what it is asked for is. */
+  async #look() {
+    try {
+      await this.probe();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
     }
   }
 
@@ -152,6 +168,7 @@ export class Outbox extends EventTarget {
   async #sent(row, answer) {
     for (const { key, judgment } of answer.saved ?? []) this.saved.set(key, judgment);
     for (const other of this.waiting) if (this.#resolve(other)) await this.store.put(other);
+    this.lately.add(row.item);
     await this.#remove(row);
     this.#reach();
     this.#tell("sent", { row, answer });

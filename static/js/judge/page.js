@@ -5,7 +5,6 @@ import { askAs } from "./api.js";
 import { Counts } from "./counts.js";
 import { Drafts } from "./drafts.js";
 import { listen } from "./keys.js";
-import { Lately } from "./lately.js";
 import { Notices } from "./notices.js";
 import { Outbox } from "./outbox.js";
 import { startOwnList } from "./ownlist.js";
@@ -33,9 +32,9 @@ const outbox = await Outbox.open({
 const queue = new Queue({
   base: config.api,
   busy: () => outbox.waiting.filter((row) => row.base === config.api).map((row) => row.item),
+  isSettled: (id, since) => outbox.lately.has(id, since),
 });
 const counts = new Counts({ outbox, queue, base: config.api });
-const lately = new Lately(config.user);
 const session = new Session({ config, outbox, queue, drafts: new Drafts(config.user), counts, timer, pane });
 
 function dialog(name) {
@@ -94,6 +93,11 @@ const acts = new Acts(ACTS, {
 });
 const act = (...what) => acts.do(...what);
 
+/** Whether it is the second of a double click: it was meant for what stood there at the first. */
+function isSecond(event) {
+  return event.detail > 1;
+}
+
 /** The instance whose section an event came from. */
 function instanceOf(event) {
   const section = event.target.closest(".judge-instance");
@@ -102,7 +106,7 @@ function instanceOf(event) {
 
 pane.addEventListener("click", (event) => {
   const label = event.target.closest(".judge-label")?.dataset.label;
-  if (instanceOf(event) && label) act("label", Number(label), instanceOf(event));
+  if (instanceOf(event) && label && !isSecond(event)) act("label", Number(label), instanceOf(event));
   const place = session.shown?.places.indexOf(event.target.closest(".judge-place")) ?? -1;
   if (place >= 0) act("turn", session.shown.instances[place]);
 });
@@ -113,7 +117,7 @@ pane.addEventListener("focusin", (event) => {
 pane.addEventListener("input", (event) => session.keepDraft(instanceOf(event)));
 page.addEventListener("click", (event) => {
   const name = event.target.closest("[data-act]")?.dataset.act;
-  if (name) act(name);
+  if (name && !(name === "later" && isSecond(event))) act(name);
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".judge-panel a[data-item]");
@@ -132,6 +136,8 @@ session.addEventListener("item", () => turnTo("item"));
 session.addEventListener("shown", ({ detail }) => {
   page.dataset.state = "judging";
   status.show(detail.card, session.isEarlier);
+  // The address of one item is done with when another one stands: a reload is not to bring it again.
+  if (config.shown && detail.card.item.item !== config.shown.item) history.replaceState(null, "", config.page_url);
 });
 for (const state of ["held-up", "closed"]) {
   session.addEventListener(state, () => {
@@ -142,11 +148,7 @@ for (const state of ["held-up", "closed"]) {
   });
 }
 session.addEventListener("finished", () => location.replace(config.page_url));
-outbox.addEventListener("sent", ({ detail: { row, answer } }) => {
-  if (!answer.saved) return;
-  status.saved(answer.saved[0].judged_at);
-  lately.add(row.item);
-});
+outbox.addEventListener("sent", ({ detail: { answer } }) => answer.saved && status.saved(answer.saved[0].judged_at));
 outbox.addEventListener("change", () => status.connection(outbox));
 const notices = new Notices(page.querySelector(".judge-notices"), outbox, (row) => act("correct", row));
 session.addEventListener("overtaken", ({ detail }) =>
@@ -155,7 +157,7 @@ session.addEventListener("overtaken", ({ detail }) =>
 
 setInterval(() => timer.isActive(5 * MINUTE) && session.refresh(), MINUTE);
 addEventListener("focus", () => session.refresh());
-config.items.filter((item) => !lately.has(item.item)).forEach((item) => queue.add(item));
+config.items.filter((item) => !outbox.lately.has(item.item)).forEach((item) => queue.add(item));
 status.connection(outbox);
 if (config.refusal) notices.tell(config.refusal);
 if (config.shown) session.stand(config.shown);

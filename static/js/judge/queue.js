@@ -9,10 +9,10 @@ const FEW = 3; // with fewer here some are fetched; until then each answer bring
 const AGAIN = 10 * 60_000; // ms after which a lease is renewed: a third of it, by this clock alone, for the server's may differ
 
 export class Queue extends EventTarget {
-  /** `busy()` gives the ids of items whose labels are on their way. */
-  constructor({ base, busy }) {
+  /** `busy()` gives the ids of items whose labels are on their way; `isSettled(id, since)` says whether they arrived since. */
+  constructor({ base, busy, isSettled }) {
     super();
-    Object.assign(this, { base, busy, held: [], isExhausted: false, filling: null });
+    Object.assign(this, { base, busy, isSettled, held: [], isExhausted: false, filling: null });
   }
 
   get first() {
@@ -58,8 +58,9 @@ export class Queue extends EventTarget {
   async #fetch() {
     this.isExhausted = false;
     while (this.held.length <= AHEAD && !this.isExhausted) {
+      const asked = Date.now();
       const { item, progress } = await ask(`${this.base}next/?have=${this.ids.join(",")}`);
-      this.take(item);
+      if (!this.isSettled(item?.item, asked)) this.take(item);
       this.#tell("progress", progress);
     }
   }

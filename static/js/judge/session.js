@@ -171,12 +171,17 @@ export class Session extends EventTarget {
   /** Open an own item, or one that waits, by its id. */
   async open(id) {
     try {
-      const card = this.cards.get(id) ?? this.cards.of(await ask(`${this.config.api}items/${id}/`));
-      this.#show(card);
+      this.#show(this.cards.get(id) ?? this.cards.of(await this.#ask(id)));
     } catch (error) {
       this.#stay(error);
       this.say(error instanceof Refusal ? error.message : "The server does not answer; this item is not kept here.");
     }
+  }
+
+  /** Ask for an item, after the labels for it that an earlier page left to be sent. */
+  async #ask(id) {
+    await this.outbox.arrival((row) => row.item === id);
+    return ask(`${this.config.api}items/${id}/`);
   }
 
   /** Show an item that came with the page. */

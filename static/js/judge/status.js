@@ -51,7 +51,7 @@ export class Status {
     this.submit = find("[data-act=go-on]");
     Object.assign(this, config.progress, config.pace, { savedAt: null, outbox: null });
     addEventListener("beforeunload", (event) => {
-      if (this.outbox && !this.outbox.isKept && this.outbox.waiting.length) event.preventDefault();
+      if (this.outbox && !this.outbox.isKept && this.outbox.rows.length) event.preventDefault();
     });
   }
 
