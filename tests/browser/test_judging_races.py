@@ -11,10 +11,11 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Route, expect
 
-from assessment.models import Assignment, Judgment, PoolItem
+from assessment.models import Assignment, Judgment, Pool, PoolItem
 from tests.assessment.factories import judge
 from tests.browser.conftest import enter
 from tests.browser.judging import SHOWN, SMALL, TASK2, Assessor
+from tests.browser.test_judging_page import KEEPS_NOTHING
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -185,3 +186,36 @@ def test_who_judges_in_a_browser_that_refuses_its_storage_loses_nothing(page, sm
     assessor.expect_saved()
 
     assert counting() == {first: 3}
+
+
+def test_a_browser_that_keeps_nothing_asks_also_before_a_refused_label_is_left(page, small):
+    page.add_init_script(KEEPS_NOTHING)
+    page.goto("/healthz/")
+    enter(page, small.assessor)
+    assessor = Assessor(page)
+    assessor.open(SMALL)
+    Pool.objects.update(closed_at=timezone.now())
+    assessor.judge(3)
+    expect(page.locator(SAVED)).to_contain_text("1 not saved")
+    with page.expect_event("dialog") as asked:
+        page.once("dialog", lambda dialog: dialog.dismiss())
+        page.close(run_before_unload=True)
+
+    assert asked.value.type == "beforeunload"
+
+
+def test_who_comes_back_by_the_browsers_history_finds_the_item_that_was_left(at_work):
+    judged = at_work.active
+    at_work.judge(3)
+    left = at_work.active
+    at_work.press("c")
+    at_work.page.keyboard.type("half")
+    at_work.page.goto(HOME)
+    at_work.page.go_back()
+    expect(at_work.page.locator(SHOWN)).to_have_count(1)
+
+    assert (at_work.active, judged != left) == (left, True)
+    expect(at_work.page.locator(f"{SHOWN} .judge-comment")).to_have_value("half")
+    at_work.judge(1)
+    at_work.expect_saved()
+    assert counting() == {judged: 3, left: 1}

@@ -204,6 +204,14 @@ def test_the_panel_of_the_judging_page_gets_the_list_without_its_frame(client, a
     assert "HX-Request" in panel.headers["Vary"]
 
 
+def test_a_very_long_comment_leaves_room_for_the_other_rows(client, assessor):
+    judge(assessor, instances()[0], 3, comment="long " * 2_000)
+
+    page = client.get(f"{PAGE}judgments/").content.decode()
+
+    assert 50 < page.count("long ") < 100
+
+
 def test_the_list_asks_the_database_no_more_often_for_more_judgments(client, assessor, django_assert_num_queries):
     judge(assessor, instances()[0], 3)
     path = f"{PAGE}judgments/"
