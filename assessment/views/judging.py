@@ -118,4 +118,5 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
     }
     response = render(request, f"assessment/{'_judgments' if is_panel else 'judgment_list'}.html", context)
     patch_vary_headers(response, ["HX-Request"])
+    response.headers["X-Judging-User"] = str(user.pk)  # the judging page shows no list of who signed in since
     return response

@@ -12,7 +12,7 @@ from django.utils import timezone
 from playwright.sync_api import Route, expect
 
 from assessment.models import Assignment, Judgment, Pool, PoolItem
-from tests.assessment.factories import judge
+from tests.assessment.factories import assign, judge
 from tests.browser.conftest import enter
 from tests.browser.judging import SHOWN, SMALL, TASK2, Assessor
 from tests.browser.test_judging_page import KEEPS_NOTHING
@@ -119,6 +119,18 @@ def test_a_topic_that_was_taken_away_while_the_server_failed_says_so(at_work, sm
     at_work.page.unroute("**/judging/next/**")
 
     expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(timeout=40_000)
+
+
+def test_the_list_of_somebody_who_signed_in_since_is_not_shown(at_work, small):
+    topic = small.task.topics.get(query_id="A.1")
+    judge(small.organizer, PoolItem.objects.get(topic=topic, position=3).instances.get(), 2)
+    assign(small.organizer, topic)
+    enter(at_work.page, small.organizer)
+    at_work.press("j")
+
+    panel = at_work.page.locator("#judge-judgments")
+    expect(panel).to_contain_text("You are signed out.")
+    expect(panel.locator("tbody tr")).to_have_count(0)
 
 
 def test_a_double_click_on_a_label_labels_one_instance(real_scene, page):

@@ -1,14 +1,13 @@
 // The list of one's judgments in its dialog: the server's, as on its own page. It says so as long as it has not come.
 
-/** Gives what opens the list of `url` in the dialog. */
-export function startOwnList(dialog, url) {
+/** Gives what opens a person's list, at `url`, in the dialog. */
+export function startOwnList(dialog, { url, user }) {
   const panel = dialog.querySelector(".judge-panel");
   const waiting = panel.cloneNode(true);
 
-  /** Who was signed out meanwhile is sent to another page: that is no list. */
+  /** Who was signed out meanwhile is sent to another page, and who signed in since has another list. */
   dialog.addEventListener("htmx:beforeSwap", (event) => {
-    const { pathname } = new URL(event.detail.xhr.responseURL, location.href);
-    if (pathname === url) return;
+    if (event.detail.xhr.getResponseHeader("X-Judging-User") === String(user)) return;
     event.detail.shouldSwap = false;
     panel.textContent = "You are signed out. Sign in again in another tab, then open the list anew.";
   });

@@ -81,7 +81,7 @@ const ACTS = {
   next: () => session.nextInstance(),
   thread: openThread,
   pane: changePane,
-  judgments: startOwnList(dialog("judgments"), config.judgments_url),
+  judgments: startOwnList(dialog("judgments"), { url: config.judgments_url, user: config.user }),
   instructions: () => dialog("instructions").showModal(),
   help: () => dialog("help").showModal(),
 };
