@@ -47,12 +47,12 @@ def test_a_browser_that_keeps_nothing_says_when_all_is_saved_and_asks_before_the
     page.context.set_offline(True)
     assessor.judge(3)
     expect(page.locator(SAVED)).to_contain_text("1 judgment waits; this browser keeps nothing")
-    asked: list[str] = []
-    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
-    page.close(run_before_unload=True)
-    page.wait_for_timeout(300)
+    with page.expect_event("dialog") as asked:
+        page.evaluate("setTimeout(() => location.assign('/healthz/'))")
+    asked.value.dismiss()
 
-    assert asked == ["beforeunload"]
+    assert asked.value.type == "beforeunload"
+    expect(page.locator(SAVED)).to_contain_text("1 judgment waits")
 
 
 def test_the_connection_is_told_to_a_screen_reader_when_it_is_lost_and_when_it_is_back(at_work):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from arqlab.core.maths.latexml import latexml, latexml_name
 from arqlab.core.maths.typesetting import TEMML, presentation_mathml
 
-RULES = 2  # version of our own macros, repairs and normalisation before conversion; raise it when they change
+RULES = 3  # version of our own macros, repairs and normalisation before conversion; raise it when they change
 
 
 class Converter(NamedTuple):

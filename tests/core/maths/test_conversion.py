@@ -14,7 +14,7 @@ needs_latexml = pytest.mark.skipif(
 
 def test_the_name_says_engine_version_and_rules() -> None:
     with converter(exact=False) as found:
-        assert found.name == converter_name(exact=False) == "temml 0.13.5, rules 2"
+        assert found.name == converter_name(exact=False) == "temml 0.13.5, rules 3"
         assert layout_string(found.convert("e^x") or "") == "V!e a[ V!x ]"
 
 
