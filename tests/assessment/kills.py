@@ -291,7 +291,7 @@ def main() -> None:
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
-        served_lab(Path(folder), os.environ.get("DATABASE_URL"), items=2_000) as served,
+        served_lab(Path(folder), os.environ.get("DATABASE_URL"), items=5_000) as served,
     ):
         found, times = judge_through_kills(served, seconds=options.seconds, kills=options.kills)
         print(f"32 assessors: {found}, {len(times) / options.seconds:.0f} submits/s")  # noqa: T201
