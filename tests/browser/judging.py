@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from assessment.models import Judgment
+
 TASK1, TASK2 = "/labs/arqmath-x/tasks/task1/judge/A.282/", "/labs/arqmath-x/tasks/task2/judge/B.203/"
 SMALL = "/labs/arqmath-x/tasks/task1/judge/A.1/"
 SHOWN = ".judge-item.is-shown"
@@ -76,3 +78,10 @@ class Assessor:
         """Wait until nothing waits to be sent, and the page says so."""
         saved = self.page.locator(".judge-saved[data-waiting='0']:not(.is-away)")
         expect(saved).to_contain_text("saved", timeout=40_000)
+
+
+def wait_until_stored(page: Page) -> None:
+    """Wait until a label is stored, however busy the machine is, and the page that sent it has heard so."""
+    while not Judgment.objects.exists():
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(500)

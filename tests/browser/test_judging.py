@@ -14,7 +14,7 @@ from arqlab.core.models import User
 from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
 from tests.assessment.factories import assign, judge, make_written_pool
 from tests.browser.conftest import CHROMIUM
-from tests.browser.judging import SHOWN, SMALL, TASK1, TASK2, Assessor
+from tests.browser.judging import SHOWN, SMALL, TASK1, TASK2, Assessor, wait_until_stored
 from tests.browser.test_every_page import JUDGE, WATCH, enter, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -461,8 +461,7 @@ def test_a_reload_that_overtakes_a_submit_does_not_bring_its_item_again(at_work,
         """The page is made while the item waits; before the browser has it, the old page hears that the item is saved."""
         made = client_of(small.assessor).get(SMALL)
         held.pop().continue_()
-        page.wait_for_timeout(1000)
-        assert Judgment.objects.count() == 1
+        wait_until_stored(page)
         route.fulfill(body=made.content, headers=dict(made.headers))
 
     page.route("**/judgments/", lambda route: held.append(route))

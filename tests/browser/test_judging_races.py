@@ -14,7 +14,7 @@ from playwright.sync_api import Route, expect
 from assessment.models import Assignment, Judgment, Pool, PoolItem
 from tests.assessment.factories import assign, judge
 from tests.browser.conftest import enter
-from tests.browser.judging import SHOWN, SMALL, TASK2, Assessor
+from tests.browser.judging import SHOWN, SMALL, TASK2, Assessor, wait_until_stored
 from tests.browser.test_judging_page import KEEPS_NOTHING
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -71,8 +71,7 @@ def test_a_label_that_the_page_of_the_own_topics_sent_does_not_let_its_item_stan
     def overtake(route: Route) -> None:
         answer = answer_of_now(client_of(small.assessor), route)
         held.pop().continue_()
-        page.wait_for_timeout(1000)
-        assert Judgment.objects.count() == 1
+        wait_until_stored(page)
         route.fulfill(**answer)
 
     page.route("**/judging/judgments/", lambda route: route.abort())
