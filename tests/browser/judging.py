@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db import connections
 from playwright.sync_api import Page, expect
 
 from assessment.models import Judgment
@@ -85,3 +86,4 @@ def wait_until_stored(page: Page) -> None:
     while not Judgment.objects.exists():
         page.wait_for_timeout(50)
     page.wait_for_timeout(500)
+    connections.close_all()  # what a route's handler asks goes over a connection of its own

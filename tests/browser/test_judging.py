@@ -466,7 +466,8 @@ def test_a_reload_that_overtakes_a_submit_does_not_bring_its_item_again(at_work,
 
     page.route("**/judgments/", lambda route: held.append(route))
     page.route(f"**{SMALL}", reload)
-    at_work.judge(3)
+    with page.expect_request("**/judgments/"):
+        at_work.judge(3)
     at_work.open(SMALL)
 
     assert at_work.active != judged

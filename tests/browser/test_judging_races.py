@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connections
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Route, expect
@@ -36,6 +37,7 @@ def counting() -> dict[int, int]:
 def answer_of_now(client: Client, route: Route) -> dict[str, Any]:
     """Give what the server answers to a request at this moment, to be told later."""
     made = client.get(urlsplit(route.request.url)._replace(scheme="", netloc="").geturl())
+    connections.close_all()  # what a route's handler asks goes over a connection of its own
     return {"body": made.content, "headers": dict(made.headers)}
 
 
