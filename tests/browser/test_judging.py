@@ -57,7 +57,7 @@ def judge_without_network(assessor: Assessor, context: BrowserContext) -> None:
     context.set_offline(True)
     for label in (3, 0, 1):
         assessor.judge(label, comment="said without a network")
-    expect(assessor.page.locator(SAVED)).to_contain_text("Offline. 3 judgments wait in this browser")
+    expect(assessor.page.locator(SAVED)).to_contain_text("Offline. 3 judgments are waiting in this browser")
     context.set_offline(False)
     assessor.expect_saved()
 
@@ -227,7 +227,7 @@ def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_agai
     context.clear_cookies()
     at_work.judge(3)
     at_work.judge(1)
-    expect(at_work.page.locator(SAVED)).to_contain_text("You are signed out. 2 judgments wait in this browser")
+    expect(at_work.page.locator(SAVED)).to_contain_text("You are signed out. 2 judgments are waiting in this browser")
     expect(at_work.page.get_by_role("link", name="Sign in again in another tab")).to_be_visible()
     assert Judgment.objects.count() == 0
 
@@ -241,7 +241,7 @@ def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_agai
 def test_a_server_that_fails_is_waited_for(at_work):
     at_work.page.route("**/judging/**", lambda route: route.fulfill(status=502, body="Bad gateway"))
     at_work.judge(3)
-    expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (502). 1 judgment waits")
+    expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (502). 1 judgment is waiting")
 
     at_work.page.unroute("**/judging/**")
     at_work.expect_saved()
@@ -287,7 +287,7 @@ def test_what_a_closed_pool_refuses_stays_in_sight_until_it_is_settled(at_work):
     expect(notice).to_contain_text("A.1, Answer post 10 was not saved.")
 
     Pool.objects.update(closed_at=None)
-    notice.get_by_role("button", name="Send it again").click()
+    notice.get_by_role("button", name="Send again").click()
 
     expect(notice).to_be_hidden()
     at_work.expect_saved()
@@ -302,7 +302,7 @@ def test_what_was_refused_counts_as_done_only_when_it_is_sent_again_and_taken(at
     expect(progress).to_have_text("item 1 of 3")
 
     Pool.objects.update(closed_at=None)
-    at_work.page.locator(NOTICES).get_by_role("button", name="Send it again").click()
+    at_work.page.locator(NOTICES).get_by_role("button", name="Send again").click()
     at_work.expect_saved()
     expect(progress).to_have_text("item 2 of 3")
 
@@ -316,7 +316,7 @@ def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_to
 
     expect(other.page.locator(NOTICES)).to_contain_text("That label counts; yours is kept beside it.")
     assert current() == at_work.said
-    other.page.get_by_role("button", name="Understood").click()
+    other.page.get_by_role("button", name="Dismiss").click()
     expect(other.page.locator(NOTICES)).to_be_hidden()
 
 
@@ -450,7 +450,7 @@ def test_what_others_judged_is_not_shown(at_work, small):
 
     expect(at_work.page.get_by_role("button", name="High", pressed=True)).to_be_visible()
     at_work.press("b")
-    expect(at_work.page.locator(SAVED)).to_contain_text("There is no earlier item of yours")
+    expect(at_work.page.locator(SAVED)).to_contain_text("You have no earlier item in this topic.")
 
 
 def test_a_reload_that_overtakes_a_submit_does_not_bring_its_item_again(at_work, small, client_of):

@@ -85,7 +85,7 @@ def test_nothing_is_judged_as_somebody_else_who_signed_in_meanwhile(at_work, sma
     assign(small.organizer, small.task.topics.get(query_id="A.1"))
     at_work.judge(3)
     at_work.judge(1)
-    expect(at_work.page.locator(SAVED)).to_contain_text("You are signed out. 2 judgments wait in this browser")
+    expect(at_work.page.locator(SAVED)).to_contain_text("You are signed out. 2 judgments are waiting in this browser")
     assert Judgment.objects.count() == 0
 
     enter(at_work.page, small.assessor)
@@ -121,7 +121,7 @@ def test_what_is_pressed_or_clicked_while_an_item_is_fetched_reaches_no_item(at_
 
     at_work.press("2", "Enter", "Enter")
     at_work.page.get_by_role("button", name="Low").click()
-    expect(at_work.page.locator(SAVED)).to_have_text("Fetching the item…")
+    expect(at_work.page.locator(SAVED)).to_have_text("Loading the item…")
     expect(at_work.page.locator("#judge-items")).to_have_attribute("aria-busy", "true")
     assert (at_work.active, pressed(at_work)) == (second, [])
     held[0].continue_()
@@ -145,7 +145,7 @@ def test_back_waits_for_a_label_that_the_page_before_left_to_be_sent(at_work):
     expect(at_work.page.locator(SHOWN)).to_have_count(1)
 
     at_work.press("b")
-    expect(at_work.page.locator(SAVED)).to_have_text("Fetching the item…")
+    expect(at_work.page.locator(SAVED)).to_have_text("Loading the item…")
     held[-1].continue_()
 
     expect_standing(at_work, first)
@@ -166,7 +166,7 @@ def test_back_asks_the_server_only_past_what_was_judged_on_the_page(at_work):
     at_work.page.unroute("**/judging/judgments/")
     at_work.page.context.set_offline(True)
     at_work.press("b")
-    expect(at_work.page.locator(".judge-live")).to_contain_text("The server does not answer; what you judged before")
+    expect(at_work.page.locator(".judge-live")).to_contain_text("The server does not answer, so your earlier items")
 
 
 def test_labels_are_sent_where_the_browser_has_no_room_to_keep_them(at_work):
@@ -301,11 +301,11 @@ def test_a_change_is_submitted_also_when_back_leaves_it(at_work):
     at_work.press("b")
     expect_standing(at_work, second)
     at_work.press("1", "Escape", "l")
-    expect(at_work.page.locator(SAVED)).to_have_text("This item is judged already. Enter submits the change.")
+    expect(at_work.page.locator(SAVED)).to_have_text("You already judged this item. Press Enter to submit the change.")
     at_work.press("b")
 
     expect_standing(at_work, first)
-    expect(at_work.page.locator(".judge-live")).to_have_text("The change of the item before was submitted.")
+    expect(at_work.page.locator(".judge-live")).to_have_text("Your change to the previous item was submitted.")
     at_work.expect_saved()
     assert counting() == {first: 3, second: 1}
 
@@ -382,7 +382,7 @@ def test_a_label_at_which_the_server_fails_holds_up_no_other(at_work):
     at_work.page.route("**/judging/judgments/", fail_at_the_first)
     at_work.judge(3)
     at_work.judge(2)
-    expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (500). 1 judgment waits")
+    expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (500). 1 judgment is waiting")
     at_work.page.unroute("**/judging/judgments/")
     at_work.expect_saved()
 
@@ -430,11 +430,11 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
     home.goto(HOME)
     place = home.locator("#waiting")
     expect(place).to_have_text(
-        "2 judgments and 1 item put off of yours in this browser not sent yet. They are sent when the server answers."
+        "2 judgments and 1 skipped item in this browser have not been sent yet. They will be sent when the server answers."
     )
     home.unroute("**/judging/judgments/")
 
-    expect(place).to_have_text("What waited in this browser is saved. Load the page anew to see it counted.")
+    expect(place).to_have_text("Everything is saved. Reload to update the numbers.")
     assert counting() == {instance: label for instance, (label, _) in at_work.said.items()}
 
 
@@ -471,6 +471,6 @@ def test_a_page_of_the_network_is_not_taken_for_the_server(at_work):
     )
     at_work.judge(3)
 
-    expect(at_work.page.locator(SAVED)).to_contain_text("Something else answers in the server’s place")
+    expect(at_work.page.locator(SAVED)).to_contain_text("Something other than the server answered")
     at_work.page.unroute("**/judging/**")
     at_work.expect_saved()

@@ -20,11 +20,13 @@ KEEPS_NOTHING = "delete window.indexedDB; Object.defineProperty(window, 'indexed
 def test_a_hint_is_shown_without_a_network_too_and_what_waits_after_it(at_work):
     at_work.page.context.set_offline(True)
     at_work.judge(3)
-    expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment waits in this browser")
+    expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment is waiting in this browser")
 
     at_work.press("l")
-    expect(at_work.page.locator(SAVED)).to_contain_text("Put off")
-    expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment and 1 item put off wait", timeout=10_000)
+    expect(at_work.page.locator(SAVED)).to_contain_text("Skipped for now")
+    expect(at_work.page.locator(SAVED)).to_contain_text(
+        "Offline. 1 judgment and 1 skipped item are waiting", timeout=10_000
+    )
 
 
 def test_one_judgment_that_takes_long_to_save_is_not_called_saved(at_work):
@@ -43,16 +45,16 @@ def test_a_browser_that_keeps_nothing_says_when_all_is_saved_and_asks_before_the
     enter(page, small.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL)
-    expect(page.locator(SAVED)).to_contain_text("all saved · this browser keeps nothing")
+    expect(page.locator(SAVED)).to_contain_text("all saved · this browser cannot store judgments")
     page.context.set_offline(True)
     assessor.judge(3)
-    expect(page.locator(SAVED)).to_contain_text("1 judgment waits; this browser keeps nothing")
+    expect(page.locator(SAVED)).to_contain_text("1 judgment is waiting. This browser cannot store judgments")
     with page.expect_event("dialog") as asked:
         page.evaluate("setTimeout(() => location.assign('/healthz/'))")
     asked.value.dismiss()
 
     assert asked.value.type == "beforeunload"
-    expect(page.locator(SAVED)).to_contain_text("1 judgment waits")
+    expect(page.locator(SAVED)).to_contain_text("1 judgment is waiting")
 
 
 def test_the_connection_is_told_to_a_screen_reader_when_it_is_lost_and_when_it_is_back(at_work):
@@ -79,7 +81,7 @@ def test_where_no_item_stands_the_reason_has_the_focus(at_work):
 def test_a_notice_in_sight_is_left_alone_while_others_are_saved(at_work):
     Pool.objects.update(closed_at=timezone.now())
     at_work.judge(3)
-    again = at_work.page.locator(NOTICES).get_by_role("button", name="Send it again")
+    again = at_work.page.locator(NOTICES).get_by_role("button", name="Send again")
     entry = again.element_handle()
     Pool.objects.update(closed_at=None)
     held: list[Route] = []
@@ -99,7 +101,7 @@ def test_an_item_that_could_not_be_put_off_is_not_said_to_be_unsaved(at_work):
     at_work.press("l")
 
     expect(at_work.page.locator(NOTICES)).to_contain_text(
-        "A.1, Answer post 10 was not put off. This item is not yours."
+        "A.1, Answer post 10 was not skipped. This item is not yours."
     )
 
 
@@ -185,4 +187,4 @@ def test_a_post_that_the_collection_lacks_is_not_called_a_written_answer(page, s
     assessor.open(SMALL)
 
     assessor.press("t")
-    expect(page.locator(SAVED)).to_have_text("The collection does not hold this post, so there is no thread of it.")
+    expect(page.locator(SAVED)).to_have_text("This post is not in the collection, so it has no thread.")

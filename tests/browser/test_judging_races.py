@@ -78,7 +78,7 @@ def test_a_label_that_the_page_of_the_own_topics_sent_does_not_let_its_item_stan
 
     page.route("**/judging/judgments/", lambda route: route.abort())
     at_work.judge(3)
-    expect(page.locator(SAVED)).to_contain_text("1 judgment waits")
+    expect(page.locator(SAVED)).to_contain_text("1 judgment is waiting")
     page.route("**/judging/judgments/", lambda route: held.append(route))
     with page.expect_request("**/judging/judgments/"):
         page.goto(HOME)
@@ -181,7 +181,7 @@ def test_an_item_is_opened_with_the_label_that_was_on_its_way(at_work):
     expect(page.locator(SHOWN)).to_have_count(1)
     at_work.press("j")
     page.locator("#judge-judgments").get_by_role("link", name="Answer post").click()
-    expect(page.locator(SAVED)).to_have_text("Fetching the item…")
+    expect(page.locator(SAVED)).to_have_text("Loading the item…")
     held[-1].continue_()
 
     expect(page.locator(f"{SHOWN} #instance-{first}")).to_have_count(1)
@@ -213,7 +213,7 @@ def test_a_browser_that_keeps_nothing_asks_also_before_a_refused_label_is_left(p
     leave = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
 
     assert page.evaluate(leave) is False
-    page.locator(".judge-notices").get_by_role("button", name="Let it go").click()
+    page.locator(".judge-notices").get_by_role("button", name="Discard").click()
     expect(page.locator(SAVED)).to_contain_text("all saved")
     assert page.evaluate(leave) is True
 

@@ -1,5 +1,5 @@
-// How many items of the topic are judged: submitted items count at once, refused ones no longer, and
-// the server adds those of other assessors.
+// How many items of the topic are judged: submitted items count at once, refused ones no longer,
+// and the server adds those of other assessors.
 // Events: `counted` ({items, milliseconds}, negative after a refusal), `progress` ({total, done}).
 
 export class Counts extends EventTarget {

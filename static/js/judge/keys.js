@@ -11,7 +11,7 @@ const COMMANDS = {
 };
 const STORED = "arqlab.judge.keys";
 
-/** The letter typed; for Greek, Cyrillic, Hebrew or Arabic letters the Latin one of the same key. */
+/** The letter typed; for Greek, Cyrillic, Hebrew, Arabic letters the Latin one of the same key. */
 function typed({ key, code }) {
   const isForeign = /^\p{L}$/u.test(key) && !/^\p{Script=Latin}$/u.test(key);
   return ((isForeign && code.match(/^Key([A-Z])$/)?.[1]) || key).toLowerCase();

@@ -3,7 +3,10 @@
 const template = document.getElementById("instance-template");
 const buttons = [...template.content.querySelectorAll("[data-label]")];
 const keyOf = (button) => button.getAttribute("aria-keyshortcuts");
-const byLabel = (value) => Object.fromEntries(buttons.map((each) => [each.dataset.label, value(each)]));
+
+function byLabel(value) {
+  return Object.fromEntries(buttons.map((each) => [each.dataset.label, value(each)]));
+}
 
 export const WORDS = byLabel((button) => button.dataset.word);
 export const KEY_OF = byLabel(keyOf);

@@ -59,7 +59,7 @@ export class Notices {
 
   #refusal(row) {
     const text = [refusedText(row), ...row.todo].join(" ");
-    // Rows are read again from the browser's database, so look this one up when a button is pressed.
+    // Rows are read again from the browser's database: look this one up when a button is pressed.
     const current = () => this.outbox.refused.find((each) => each.id === row.id) ?? row;
     const actions = [
       ["Open item", () => this.open(current())],

@@ -60,7 +60,7 @@ export class Session extends EventTarget {
     }
   }
 
-  /** The assessor is here, perhaps after a while: renew leases; a closed topic may be open again. */
+  /** The assessor is here, perhaps after a while: renew leases; see if a closed topic is open. */
   async refresh() {
     try {
       await this.queue.renew();
@@ -135,7 +135,7 @@ export class Session extends EventTarget {
     this.drafts.keep(instance.id, draft);
   }
 
-  /** Enter: to the next instance without a label; if all have one, submit and show the next item. */
+  /** Enter: to the next instance without a label; without one, submit and show the next item. */
   goOn() {
     if (!this.shown || performance.now() < this.ignoresUntil) return;
     const { active } = this.shown;
