@@ -353,6 +353,7 @@ replaceGlobals({
   CustomEvent, DOMParser, ResizeObserver, indexedDB, fetch,
   navigator: { get: () => navigator },
   crypto: { get: () => ({ getRandomValues }) },
+  performance: { get: () => ({ now: () => World.current.now }) },
   document: { get: () => here()?.tab.document ?? startDocument },
   localStorage: { get: () => here().tab.browser.localStorage },
   sessionStorage: { get: () => here().tab.sessionStorage },
@@ -367,5 +368,4 @@ replaceGlobals({
   },
 });
 Date.now = () => World.current.now;
-performance.now = () => World.current.now;
 AbortSignal.timeout = (milliseconds) => ({ milliseconds });
