@@ -1,15 +1,14 @@
 """What the documents promise is there."""
 
 import re
-from pathlib import Path
 
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from arqlab.ir.overrides import OVERRIDABLE
-from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.protocols.overrides import OVERRIDABLE
+from arqlab.ir.protocols.presets import PROTOCOLS
+from tests.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -24,7 +23,9 @@ def test_every_variable_of_the_example_environment_is_known():
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     known = (ROOT / "arqlab/settings.py").read_text() + (ROOT / "docker-compose.yml").read_text()
 
-    assert {name for name in re.findall(r"^([A-Z_]+)=", example, re.MULTILINE) if name not in known} == set()
+    assert {
+        name for name in re.findall(r"^([A-Z_]+)=", example, re.MULTILINE) if name not in known
+    } == set()
 
 
 def test_every_command_of_the_readme_is_there():
@@ -42,9 +43,15 @@ def test_every_management_command_is_in_the_readme():
 @pytest.mark.parametrize("row", re.findall(r"^\| `manage\.py (.+?)` \|", README, re.MULTILINE))
 def test_every_option_that_the_readme_names_is_one_of_its_command(row):
     name, *words = row.split()
-    known = load_command_class(get_commands()[name], name).create_parser("manage.py", name).format_help()
+    known = (
+        load_command_class(get_commands()[name], name)
+        .create_parser("manage.py", name)
+        .format_help()
+    )
 
-    assert [option for option in re.findall(r"--[a-z-]+", " ".join(words)) if option not in known] == []
+    assert [
+        option for option in re.findall(r"--[a-z-]+", " ".join(words)) if option not in known
+    ] == []
 
 
 def test_every_field_and_protocol_of_a_lab_file_is_described():
@@ -55,7 +62,8 @@ def test_every_field_and_protocol_of_a_lab_file_is_described():
 
 
 @pytest.mark.parametrize(
-    "path", ["README.md", "CONTRIBUTING.md", "docs/team.md", "docs/organizer.md", "docs/assessor.md"]
+    "path",
+    ["README.md", "CONTRIBUTING.md", "docs/team.md", "docs/organizer.md", "docs/assessor.md"],
 )
 def test_every_place_that_a_document_links_to_is_there(path):
     page = ROOT / path
@@ -67,13 +75,17 @@ def test_every_place_that_a_document_links_to_is_there(path):
 def test_every_decision_is_numbered_and_headed_alike():
     pages = sorted((ROOT / "docs/adr").glob("0*.md"))
 
-    assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
+    assert [page.name[:4] for page in pages] == [
+        f"{number:04}" for number in range(1, len(pages) + 1)
+    ]
     for page in pages:
         assert page.read_text(encoding="utf-8").startswith(f"# {page.name[:4]} "), page.name
 
 
 def test_no_file_names_the_host_of_a_registry():
-    hosts = re.compile(r"registry\.npmjs|pypi\.org|pythonhosted|--(?:extra-)?index-url|deb\.debian\.org")
+    hosts = re.compile(
+        r"registry\.npmjs|pypi\.org|pythonhosted|--(?:extra-)?index-url|deb\.debian\.org"
+    )
     files = [
         "requirements.txt",
         "requirements-dev.txt",
