@@ -1,5 +1,5 @@
-// The laws of judging in every order of events: nothing is lost, nothing is doubled, no item is shown
-// again after its label was stored, and nothing is called saved that is not.
+// The laws of judging in every order of events: nothing is lost, nothing is doubled, no item is
+// shown again after its label was stored, and nothing is called saved that is not.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,11 @@ function actionsOf({ browser, server, assessor }) {
         await assessor.enter();
       },
     }),
-    back: { name: "back", isReady: () => assessor.session !== null, run: () => assessor.press("back") },
+    back: {
+      name: "back",
+      isReady: () => assessor.session !== null,
+      run: () => assessor.press("back"),
+    },
     skip: { name: "skip", isReady: isShown, run: () => assessor.press("later") },
     reload: { name: "reload", run: async () => assessor.reload() },
     lose: { name: "go offline", run: () => browser.goOffline() },
@@ -36,8 +40,8 @@ function actionsOf({ browser, server, assessor }) {
     signOut: { name: "sign out", run: async () => Object.assign(browser, { user: null }) },
     signIn: { name: "sign in", run: () => signIn(browser) },
     home: { name: "open your topics", run: () => openHome(browser) },
-    close: { name: "the pool is closed", run: async () => Object.assign(server, { isClosed: true }) },
-    reopen: { name: "the pool is open", run: async () => Object.assign(server, { isClosed: false }) },
+    close: { name: "close the pool", run: async () => Object.assign(server, { isClosed: true }) },
+    reopen: { name: "reopen it", run: async () => Object.assign(server, { isClosed: false }) },
   };
 }
 
@@ -172,8 +176,9 @@ test("100 long sittings with everything at random", async () => {
   await randomOrders(async (choose) => {
     const scene = await begin({ items: [[10], [20, 21], [30], [40], [50], [60]] });
     const script = randomScript(choose, actionsOf(scene));
-    const isLate = choose([{ name: "slow disk", isLate: isSlow }, { name: "late items", isLate: isRequest }]);
-    await mix(choose, script, { ...isLate, losses: 2, check: () => scene.assessor.checkLine() });
+    const slow = { name: "slow disk", isLate: isSlow };
+    const { isLate } = choose([slow, { name: "late items", isLate: isRequest }]);
+    await mix(choose, script, { isLate, losses: 2, check: () => scene.assessor.checkLine() });
     await recover(scene);
     scene.assessor.checkEnd();
   }, 100);

@@ -1,11 +1,12 @@
-// What the page says and does while something does not work: the server, the connection, the sign-in,
-// the browser's storage, a closed pool.
+// What the page says and does while something does not work: the server, the connection, the
+// sign-in, the browser's storage, a closed pool.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { begin, recover } from "./support/judging.mjs";
 
 const WIFI = { status: 200, type: "text/html", data: "<p>Wi-Fi</p>" };
+const BAD_GATEWAY = { status: 502, data: null };
 
 /** Judge the item shown, and let everything arrive. */
 async function judgeSaved({ world, assessor }, ...labels) {
@@ -16,7 +17,7 @@ async function judgeSaved({ world, assessor }, ...labels) {
 }
 
 const OUTAGES = [
-  ["a server that fails", { status: 502, data: null }, /^The server does not answer \(502\)\. 1 judgment is waiting/],
+  ["a server that fails", BAD_GATEWAY, /^The server does not answer \(502\)\. 1 judgment is/],
   ["a busy server", { status: 429, data: {} }, /^The server is busy\. 1 judgment is waiting/],
   ["many submits at once", { status: 409, data: { code: "overtaken" } }, /^The server is busy\./],
   ["a page of the network", WIFI, /^Something other than the server answered/],
@@ -71,7 +72,8 @@ test("a request without an answer is given up after 20 seconds and sent again", 
 test("a label that makes the server fail holds up no other", async () => {
   const scene = await begin();
   const { server, assessor } = scene;
-  server.failure = ({ body }) => (body?.judgments && body.item === 1 ? { status: 500, data: null } : null);
+  const isFirst = (body) => body?.judgments && body.item === 1;
+  server.failure = ({ body }) => (isFirst(body) ? { status: 500, data: null } : null);
   await judgeSaved(scene, 3);
   await judgeSaved(scene, 2);
   assert.match(assessor.line, /^The server does not answer \(500\)\. 1 judgment is waiting/);
@@ -125,8 +127,8 @@ test("an outage with nothing to send says that judging goes on", async () => {
   await world.pass(11 * 60_000);
   assessor.tab.run(() => assessor.session.refresh());
   await world.settle();
-  const text = "The server does not answer (502). You can go on judging: judgments wait in this browser.";
-  assert.equal(assessor.line, text);
+  const text = "You can go on judging: judgments wait in this browser.";
+  assert.equal(assessor.line, `The server does not answer (502). ${text}`);
   await recover(scene);
 
   assert.equal(assessor.line, "all saved");
@@ -164,7 +166,8 @@ test("a refused label is settled by submitting its item again", async () => {
   await judgeSaved(scene, 1);
 
   assert.deepEqual(assessor.notices, []);
-  assert.deepEqual(server.judgments.map(({ label, comment }) => [label, comment]), [[1, "a long thought"]]);
+  const stored = server.judgments.map(({ label, comment }) => [label, comment]);
+  assert.deepEqual(stored, [[1, "a long thought"]]);
 });
 
 test("“Open item” shows a refused label as it was, to be corrected", async () => {
@@ -204,7 +207,8 @@ test("a skipped item that is refused is not called unsaved", async () => {
   await assessor.press("later");
   await world.settle();
 
-  assert.deepEqual(assessor.notices, ["A.1, Answer post 10 was not skipped. This item is not yours."]);
+  const text = "A.1, Answer post 10 was not skipped. This item is not yours.";
+  assert.deepEqual(assessor.notices, [text]);
 });
 
 test("a notice in sight is left alone while other labels are saved", async () => {

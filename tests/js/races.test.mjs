@@ -33,21 +33,21 @@ async function reloaded({ world, assessor }) {
 }
 
 test("an item that was judged before its late answer came is not shown again", async () => {
-  const scene = await begin({ items: [[10], [20]] });
-  const { world, server, assessor } = scene;
-  await reloaded(scene);
+  const { world, server, assessor } = await begin();
   assessor.reload();
-  await world.settle(({ kind }) => kind !== "request" && kind !== "answer");
-  await happen(world, "GET next"); // made while items 1 and 2 wait
-  for (const label of [3, 1]) {
-    await settleBut(world, "GET next");
+  await world.settle(({ kind }) => kind === "page" || kind === "storage");
+  await happen(world, "GET next"); // answered with item 3, but the answer is late
+  await settleBut(world, "GET next");
+  for (const label of [3, 1, 0]) {
     await assessor.look();
     await assessor.judge(label);
+    await settleBut(world, "GET next");
   }
   await world.settle();
 
+  assert.deepEqual(assessor.order, [1, 2, 3]);
   assert.equal(assessor.state, "finished");
-  assert.deepEqual(server.counting, { 10: 3, 20: 1 });
+  assert.deepEqual(server.counting, { 10: 3, 20: 1, 30: 0 });
 });
 
 test("a page that was made before a submit arrived does not show its item again", async () => {
@@ -107,7 +107,8 @@ test("a topic taken away while the server failed says so", async () => {
   const scene = await begin({ items: [[10]] });
   const { server, assessor } = scene;
   await judgeSaved(scene, 3);
-  server.failure = ({ address }) => (address.includes("next/") ? { status: 502, data: null } : null);
+  const failure = { status: 502, data: null };
+  server.failure = ({ address }) => (address.includes("next/") ? failure : null);
   assessor.address = 1;
   await reloaded(scene);
   await judgeSaved(scene); // Enter leaves the item unchanged
@@ -278,7 +279,8 @@ test("a change of a label that was not sent yet supersedes it", async () => {
 
   const [first, second] = server.judgments;
   assert.deepEqual([first.label, first.isCurrent], [3, false]);
-  assert.deepEqual([second.label, second.supersedes, second.reason], [1, first.id, "I misread it."]);
+  const { label, supersedes, reason } = second;
+  assert.deepEqual([label, supersedes, reason], [1, first.id, "I misread it."]);
 });
 
 test("an item given back is judged again, with the same label", async () => {
@@ -360,9 +362,8 @@ test("a topic whose last labels another tab sent is finished", async () => {
   assert.equal(assessor.state, "held-up");
   assert.deepEqual(server.counting, {});
   home.tab.run(() => home.outbox.send()); // next in line, before the judging page
-  const [own, first] = [lock.line.findIndex(({ page }) => page === assessor.tab.page), lock.line.at(-1)];
-  lock.line.splice(lock.line.length - 1, 1);
-  lock.line.splice(own, 0, first);
+  const own = lock.line.findIndex(({ page }) => page === assessor.tab.page);
+  lock.line.splice(own, 0, lock.line.pop());
   release();
   await world.settle();
 

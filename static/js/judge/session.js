@@ -131,8 +131,7 @@ export class Session extends EventTarget {
   }
 
   keepDraft(instance) {
-    const draft = { ...instance.draft, active_ms: this.timer.of(instance.id) };
-    this.drafts.keep(instance.id, draft);
+    this.drafts.keep(instance.id, { ...instance.draft, active_ms: this.timer.of(instance.id) });
   }
 
   /** Enter: to the next instance without a label; without one, submit and show the next item. */
@@ -143,9 +142,8 @@ export class Session extends EventTarget {
     if (missing) {
       this.turnTo(missing);
       const keys = `${KEYS.slice(0, -1).join(", ")} or ${KEYS.at(-1)}`;
-      const isActive = missing === active;
       const other = `Instance ${missing.number} has no label yet.`;
-      return this.say(isActive ? `Choose a label first: ${keys}.` : other);
+      return this.say(missing === active ? `Choose a label first: ${keys}.` : other);
     }
     this.#submit();
     this.#leave();
@@ -235,20 +233,17 @@ export class Session extends EventTarget {
 
   #send(path, body) {
     const { item } = this.shown;
-    const isFormula = item.kind === "visual-ids";
-    const what = isFormula ? `formula ${item.name}` : item.instances[0].heading;
+    const what = item.kind === "visual-ids" ? `formula ${item.name}` : item.instances[0].heading;
     const { api, topic } = this.config;
     return this.outbox.add({ base: api, path, item: item.item, name: `${topic}, ${what}`, body });
   }
 
   #saved({ row, answer }) {
-    for (const saved of answer.saved ?? []) {
-      const sent = row.body.judgments.find((each) => each.key === saved.key);
-      this.drafts.settle(sent, saved.judgment);
-      const { judgment, label } = saved;
-      const instances = this.cards.get(row.item)?.instances;
-      const instance = instances?.find((each) => each.id === saved.instance);
-      instance?.settled(saved.key, { judgment, label, comment: sent.comment });
+    for (const { key, judgment, label, instance: id } of answer.saved ?? []) {
+      const sent = row.body.judgments.find((each) => each.key === key);
+      this.drafts.settle(sent, judgment);
+      const instance = this.cards.get(row.item)?.instances.find((each) => each.id === id);
+      instance?.settled(key, { judgment, label, comment: sent.comment });
     }
     // Another label counts, unknown to this page: load the item again before it is changed.
     if (answer.saved?.some((saved) => !saved.counts)) this.cards.forget(row.item);

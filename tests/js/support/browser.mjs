@@ -131,7 +131,7 @@ export class Browser {
   }
 }
 
-/** A tab: one page at a time. Leaving the page ends everything that its scripts were waiting for. */
+/** A tab: one page at a time. Leaving a page ends everything that its scripts were waiting for. */
 export class Tab {
   constructor(browser, name) {
     Object.assign(this, { browser, name, sessionStorage: new TextStorage() });
@@ -240,7 +240,8 @@ const indexedDB = {
 
 function later(page, browser, name, work) {
   const run = () => context.run(page, work);
-  World.current.add({ name: `${page.tab.name}: ${name}`, kind: "storage", page, chain: browser, run });
+  const event = { kind: "storage", page, chain: browser, run };
+  World.current.add({ ...event, name: `${page.tab.name}: ${name}` });
 }
 
 function database(page, browser) {
@@ -310,7 +311,8 @@ function fetch(address, { method, headers, body, signal }) {
         resolve(response({ ...answer, text }));
       };
       const event = { kind: "answer", page, request, run: answered };
-      if (!request.isLost && tab.page === page) World.current.add({ ...event, name: `${what} is answered` });
+      if (request.isLost || tab.page !== page) return;
+      World.current.add({ ...event, name: `${what} is answered` });
     };
     const event = { kind: "request", page, request, isSent: true, run: arrive };
     World.current.add({ ...event, name: `${what} reaches the server` });

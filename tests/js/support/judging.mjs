@@ -7,12 +7,13 @@ import { Element } from "./dom.mjs";
 import { Server } from "./server.mjs";
 
 const { Commands } = await import("../../../static/js/judge/commands.js");
-const { openSession, showNotices, start } = await import("../../../static/js/judge/open-session.js");
+const { openSession, showNotices, start } =
+  await import("../../../static/js/judge/open-session.js");
 const { Timer } = await import("../../../static/js/judge/timer.js");
 const { Outbox } = await import("../../../static/js/judge/outbox.js");
 const { askAs } = await import("../../../static/js/judge/api.js");
 
-/** The assessor of one topic in one tab. `submitted` is what Enter sent: instance, label, comment. */
+/** An assessor of a topic in a tab. `submitted` is what Enter sent: instance, label, comment. */
 export class Judging {
   constructor(browser, { name, shown = null } = {}) {
     this.tab = browser.open(name);

@@ -1,4 +1,4 @@
-// Tries the orders in which events can happen: all of them where they are few, random ones otherwise.
+// Tries the orders in which events can happen: all of them if there are few, random ones otherwise.
 
 import { World, idle } from "./browser.mjs";
 

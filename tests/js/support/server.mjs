@@ -1,5 +1,5 @@
 // The server's side of judging, as far as a page can tell: leases, labels with keys, history. It
-// answers as assessment/services/judging.py and leases.py do.
+// answers as the services in assessment/judging/services/ do.
 
 import { World } from "./browser.mjs";
 
@@ -11,7 +11,8 @@ const refusal = (message, status = 409) => ({ status, data: { message, errors: [
 /** One topic. `items` are lists of instance ids; item ids are 1, 2, 3, … */
 export class Server {
   constructor(items = [[10], [20], [30]], { topic = "A.1", base = BASE } = {}) {
-    Object.assign(this, { topic, base, judgments: [], requests: [], isClosed: false, assigned: true });
+    Object.assign(this, { topic, base, judgments: [], requests: [] });
+    Object.assign(this, { isClosed: false, assigned: true });
     this.items = items.map((instances, index) => ({ id: index + 1, instances, isDone: false }));
     this.items.forEach((item) => Object.assign(item, { laterAt: null, holder: null, until: 0 }));
     this.failure = null; // (request) => an answer in the place of the server's own
@@ -56,7 +57,8 @@ export class Server {
     const { topic, base: api, progress } = this;
     const config = { user, topic, api, items, progress, page_url: "/judge/", guideline: null };
     const pace = { items: 0, active_ms: 0 };
-    return structuredClone({ ...config, pace, refusal: "", shown: shown && this.shown(shown, user) });
+    const asked = shown && this.shown(shown, user);
+    return structuredClone({ ...config, pace, refusal: "", shown: asked });
   }
 
   find(id) {
@@ -142,15 +144,16 @@ export class Server {
     return { status: 200, data: { saved, done: item.isDone, next } };
   }
 
-  /** A label counts where there was none, or where it changes the user's own that the page showed. */
+  /** A label counts if there was none, or if it changes the user's own that the page showed. */
   store({ instance, label, comment, reason, active_ms, key, seen, after }, item, user) {
     const current = this.current(instance);
     const isSeen = current?.id === seen || current?.key === after;
     const isCurrent = !current || (current.user === user && isSeen);
     if (isCurrent && current) current.isCurrent = false;
     const supersedes = isCurrent && current ? current.id : null;
-    const row = { id: 100 + this.judgments.length, instance, item, label, comment, reason, active_ms };
-    this.judgments.push({ ...row, key, user, isCurrent, supersedes });
+    const id = 100 + this.judgments.length;
+    const row = { id, instance, item, label, comment, reason, active_ms, key, user };
+    this.judgments.push({ ...row, isCurrent, supersedes });
   }
 
   saved(judgment) {
