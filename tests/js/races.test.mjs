@@ -283,6 +283,68 @@ test("a change of a label that was not sent yet supersedes it", async () => {
   assert.deepEqual([label, supersedes, reason], [1, first.id, "I misread it."]);
 });
 
+test("a change that was chosen while its label was saved survives a reload", async () => {
+  const scene = await begin();
+  const { world, server, assessor } = scene;
+  await assessor.judge(3);
+  await world.settle((event) => !isSending(event));
+  await assessor.press("back");
+  await assessor.press("label", 1); // not submitted
+  assessor.type("I misread it.", "reason");
+  await world.settle();
+  await reloaded(scene);
+  await assessor.press("back");
+  await world.settle();
+  const { label, reason } = assessor.active;
+  assert.deepEqual([assessor.item, label, reason.value], [1, 1, "I misread it."]);
+  assert.deepEqual(assessor.notices, []);
+  await assessor.enter();
+  await world.settle();
+
+  assert.deepEqual(server.counting, { 10: 1 });
+});
+
+test("the answer to a label leaves its change on the way", async () => {
+  const { world, server, assessor } = await begin();
+  await assessor.judge(3);
+  await world.settle((event) => !isSending(event));
+  await assessor.press("back");
+  await assessor.press("label", 1);
+  await assessor.enter();
+  await world.settle((event) => !isSending(event));
+  await assessor.press("back");
+  await happen(world, "POST judgments/ reaches the server");
+  await happen(world, "POST judgments/ is answered"); // the first label is saved, not the change
+  await world.settle(({ kind }) => kind === "storage");
+  assert.deepEqual([assessor.item, assessor.active.label], [1, 1]);
+  await assessor.enter(); // nothing to submit
+  await world.settle();
+
+  assert.deepEqual(server.judgments.map(({ label }) => label), [3, 1]);
+  assert.deepEqual(server.counting, { 10: 1 });
+});
+
+test("after another tab sent a label, Back shows the label that counts", async () => {
+  const { world, server, browser, assessor } = await begin();
+  await browser.goOffline();
+  await assessor.judge(3);
+  await world.settle();
+  const other = await new Judging(new Browser(server)).open();
+  await world.settle();
+  await other.look();
+  await other.judge(0);
+  await world.settle();
+  browser.isOnline = true;
+  await openHome(browser);
+  await world.settle();
+  await recover({ world, server, browser });
+  await assessor.press("back");
+  await world.settle();
+
+  assert.deepEqual([assessor.item, assessor.active.label], [1, 0]);
+  assert.deepEqual(server.counting, { 10: 0 });
+});
+
 test("an item given back is judged again, with the same label", async () => {
   const scene = await begin();
   const { world, server, browser, assessor } = scene;
