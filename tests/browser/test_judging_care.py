@@ -79,19 +79,6 @@ def test_what_is_typed_from_the_question_of_a_narrow_window_is_a_comment(at_work
     assert at_work.active == first
 
 
-def test_labels_are_sent_where_the_browser_has_no_room_to_keep_them(at_work):
-    at_work.expect_saved()
-    browser = at_work.page.context.new_cdp_session(at_work.page)
-    origin = at_work.page.evaluate("location.origin")
-    browser.send("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": 1})
-
-    at_work.judge(3, comment="x" * 5_000)
-    at_work.judge(1)
-    at_work.expect_saved()
-
-    assert counting() == {instance: label for instance, (label, _) in at_work.said.items()}
-
-
 def test_labels_are_sent_and_kept_after_the_browser_closed_its_database(page, small):
     page.add_init_script(CLOSE)
     page.goto("/healthz/")

@@ -317,6 +317,7 @@ test("the answer to a label leaves its change on the way", async () => {
   await happen(world, "POST judgments/ is answered"); // the first label is saved, not the change
   await world.settle(({ kind }) => kind === "storage");
   assert.deepEqual([assessor.item, assessor.active.label], [1, 1]);
+  await assessor.look();
   await assessor.enter(); // nothing to submit
   await world.settle();
 
