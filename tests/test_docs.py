@@ -132,6 +132,7 @@ def test_the_license_and_the_version_are_the_same_everywhere():
 
     assert (citation["cff-version"], citation["license"]) == ("1.2.0", project["license"])
     assert citation["version"] == project["version"]
+    assert f'"license": "{project["license"]}"' in (ROOT / "package.json").read_text(encoding="utf-8")
     assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith(f"{project['license']} License")
 
