@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 PICTURES = Path(__file__).resolve().parent
 ROOT = PICTURES.parent.parent
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
 CHROMIUM_OPTIONS = ["--disable-background-networking", "--disable-component-update"]
-JUDGING = {"width": 1280, "height": 640}
-LEADERBOARD = {"width": 1280, "height": 720}
+JUDGING = ViewportSize(width=1280, height=640)
+LEADERBOARD = ViewportSize(width=1280, height=720)
 MOST_BYTES = 400_000
 
 
