@@ -9,7 +9,9 @@ from arqlab.core.errors import UserError
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong with what was sent: in which instance (None: in all of it) and field, and what to do."""
+    """One thing that is wrong with what was sent: in which instance (None: in all of it) and field,
+    and what to do.
+    """
 
     instance: int | None
     field: str
@@ -19,7 +21,9 @@ class Problem(NamedTuple):
 
 
 class JudgingError(UserError):
-    """What was sent cannot be taken. `problems` are all that were found, at once; nothing was stored."""
+    """What was sent cannot be taken. `problems` are all that were found, at once; nothing was
+    stored.
+    """
 
     def __init__(self, message: str, *, code: str, problems: Iterable[Problem] = ()) -> None:
         super().__init__(message, code=code)

@@ -13,16 +13,20 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.models import Lab, Task, Team, User
 from tests.factories import Scene, make_lab
-
-SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+from tests.paths import SHARED_DATA
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Keep autovacuum from the tables: tests roll back what they insert, so it tells the planner that a table is empty
-    while a test fills it, and joins of the test's 10,000 rows read all of them for each."""
+    """Keep autovacuum from the tables: tests roll back what they insert, so it tells the planner
+    that a table is empty while a test fills it, and joins of the test's 10,000 rows read all of
+    them for each."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
-        for table in connection.introspection.table_names(cursor) if connection.vendor == "postgresql" else ():
+        for table in (
+            connection.introspection.table_names(cursor)
+            if connection.vendor == "postgresql"
+            else ()
+        ):
             cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = off)')
 
 
@@ -96,7 +100,7 @@ def superuser(scene: Scene) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User | AnonymousUser], Client]:
-    """Give a browser signed in as a person, or signed out for a visitor."""
+    """Return a browser signed in as a person, or signed out for a visitor."""
 
     def sign_in(user: User | AnonymousUser) -> Client:
         client = Client()

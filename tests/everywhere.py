@@ -1,4 +1,6 @@
-"""Run the suite on SQLite, then on PostgreSQL and Redis, started here in a folder of their own: `python -m tests.everywhere`."""
+"""Run the suite on SQLite, then on PostgreSQL and Redis, started here in a folder of their own:
+`python -m tests.everywhere`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def main(arguments: list[str]) -> int:
     """Run both variants and give the exit status: 0 only when all that could run passed."""
     options = ["-q", "-n", "2", "-rs", *arguments]
     print("== SQLite", flush=True)  # noqa: T201
-    failed = subprocess.run([sys.executable, "-m", "pytest", *options, "-m", "not servers"], check=False).returncode
+    failed = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "-m", "not servers"], check=False
+    ).returncode
     with contextlib.ExitStack() as stack:
         postgresql = stack.enter_context(postgresql_server())
         redis = stack.enter_context(redis_server())
@@ -41,7 +45,9 @@ def main(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def postgresql_server() -> Iterator[str | None]:
-    """Start a PostgreSQL server of our own on a free port; give its DATABASE_URL, or None where there is no server."""
+    """Start a PostgreSQL server of our own on a free port; give its DATABASE_URL, or None where
+    there is no server.
+    """
     binaries = postgresql_binaries()
     if binaries is None:
         yield None
@@ -55,9 +61,22 @@ def postgresql_server() -> Iterator[str | None]:
     control = [*user, str(binaries / "pg_ctl"), "-D", str(folder / "data"), "-w", "-s"]
     quiet = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder}
     subprocess.run(
-        [*user, str(binaries / "initdb"), "-D", str(folder / "data"), "-U", "arqlab", "-A", "trust", "-N"], **quiet
+        [
+            *user,
+            str(binaries / "initdb"),
+            "-D",
+            str(folder / "data"),
+            "-U",
+            "arqlab",
+            "-A",
+            "trust",
+            "-N",
+        ],
+        **quiet,
     )
-    flags = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=50"
+    flags = (
+        f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=50"
+    )
     subprocess.run([*control, "-o", flags, "-l", str(folder / "log"), "start"], **quiet)
     try:
         yield f"postgresql://arqlab@127.0.0.1:{port}/postgres"
@@ -68,14 +87,26 @@ def postgresql_server() -> Iterator[str | None]:
 
 @contextlib.contextmanager
 def redis_server() -> Iterator[str | None]:
-    """Start a Redis server of our own on a free port; give its URL, or None where there is no server."""
+    """Start a Redis server of our own on a free port; give its URL, or None where there is no
+    server.
+    """
     binary = shutil.which("redis-server")
     if binary is None:
         yield None
         return
     port = free_port()
     process = subprocess.Popen(
-        [binary, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", tempfile.gettempdir()],
+        [
+            binary,
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            tempfile.gettempdir(),
+        ],
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -87,7 +118,9 @@ def redis_server() -> Iterator[str | None]:
 
 
 def postgresql_binaries() -> Path | None:
-    """Give the folder of the newest installed server, as Debian lays them out, or that of an `initdb` on the path."""
+    """Return the folder of the newest installed server, as Debian lays them out, or that of an
+    `initdb` on the path.
+    """
     for initdb in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True):
         return initdb.parent
     found = shutil.which("initdb")
@@ -95,7 +128,7 @@ def postgresql_binaries() -> Path | None:
 
 
 def free_port() -> int:
-    """Give a port of 127.0.0.1 that nobody listens on."""
+    """Return a port of 127.0.0.1 that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,6 @@
-"""Settings of the tests: the settings of ArqLab in a folder of their own, with files and letters kept in memory."""
+"""Settings of the tests: the settings of ArqLab in a folder of their own, with files and letters
+kept in memory.
+"""
 
 import os
 import tempfile
@@ -18,7 +20,8 @@ STORAGES = {
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
-# A file, as labs have it: in memory all threads of the live server would share one connection, and break into each other's
-# transactions as soon as a page asks for two things at once.
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
-    DATABASES["default"]["TEST"] = {"NAME": os.path.join(os.environ["ARQLAB_DATA"], "tests.sqlite3")}  # noqa: F405
+# A file, as labs have it: in memory all threads of the live server would share one connection, and
+# break into each other's transactions as soon as a page asks for two things at once.
+DATABASE = DATABASES["default"]  # noqa: F405
+if DATABASE["ENGINE"].endswith("sqlite3"):
+    DATABASE["TEST"] = {"NAME": os.path.join(os.environ["ARQLAB_DATA"], "tests.sqlite3")}

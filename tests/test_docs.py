@@ -8,15 +8,17 @@ import pytest
 import yaml
 from django.core.management import BaseCommand, get_commands, load_command_class
 
-from arqlab.ir.overrides import OVERRIDABLE
-from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.protocols.overrides import OVERRIDABLE
+from arqlab.ir.protocols.presets import PROTOCOLS
+from tests.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 OURS = sorted(
-    path.stem for path in ROOT.glob("**/management/commands/[a-z]*.py") if not {".venv", "tests"} & set(path.parts)
+    path.stem
+    for path in ROOT.glob("**/management/commands/[a-z]*.py")
+    if not {".venv", "tests"} & set(path.parts)
 )
 
 
@@ -29,7 +31,11 @@ def own_options(name: str) -> set[str]:
     """Return the options that a command adds to those of every Django command."""
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     known = {option for action in parser._actions for option in action.option_strings}
-    shared = {option for action in BaseCommand().create_parser("", "")._actions for option in action.option_strings}
+    shared = {
+        option
+        for action in BaseCommand().create_parser("", "")._actions
+        for option in action.option_strings
+    }
     return {option for option in known - shared if option.startswith("--")}
 
 
@@ -51,7 +57,11 @@ def test_every_variable_of_the_example_environment_is_known_and_described():
 def test_every_described_variable_is_read():
     known = (ROOT / "arqlab/settings.py").read_text() + (ROOT / "docker-compose.yml").read_text()
 
-    assert [name for name in re.findall(r"^\| `([A-Z_]+)` \|", SETTINGS, re.MULTILINE) if name not in known] == []
+    assert [
+        name
+        for name in re.findall(r"^\| `([A-Z_]+)` \|", SETTINGS, re.MULTILINE)
+        if name not in known
+    ] == []
 
 
 def test_every_script_that_a_page_names_is_there():
@@ -61,7 +71,9 @@ def test_every_script_that_a_page_names_is_there():
 
 
 def test_every_script_is_described():
-    assert [path.name for path in (ROOT / "bin").iterdir() if f"| `bin/{path.name}" not in COMMANDS] == []
+    assert [
+        path.name for path in (ROOT / "bin").iterdir() if f"| `bin/{path.name}" not in COMMANDS
+    ] == []
 
 
 def test_every_management_command_is_described_and_no_other():
@@ -83,8 +95,14 @@ def test_every_command_that_a_page_shows_can_be_given(page):
 
     for name, words in calls:
         assert name in get_commands(), name
-        options = load_command_class(get_commands()[name], name).create_parser("manage.py", name)._option_string_actions
-        assert [option for option in re.findall(r"--[a-z-]+", words) if option not in options] == [], name
+        options = (
+            load_command_class(get_commands()[name], name)
+            .create_parser("manage.py", name)
+            ._option_string_actions
+        )
+        assert [
+            option for option in re.findall(r"--[a-z-]+", words) if option not in options
+        ] == [], name
 
 
 def test_every_field_and_protocol_of_a_lab_file_is_described():
@@ -96,10 +114,24 @@ def test_every_field_and_protocol_of_a_lab_file_is_described():
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_every_place_that_a_page_links_to_is_there(page):
-    for place, _, anchor in re.findall(r"\]\(([^)#:]*)(#([^)]+))?\)", page.read_text(encoding="utf-8")):
+    for place, _, anchor in re.findall(
+        r"\]\(([^)#:]*)(#([^)]+))?\)", page.read_text(encoding="utf-8")
+    ):
         target = page.parent / place if place else page
         assert target.exists(), place
         assert not anchor or anchor in anchors(target), f"{place}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_file_and_module_that_a_page_names_is_there(page):
+    words = re.findall(r"`([^`\s]+)`", page.read_text(encoding="utf-8"))
+    files = [word for word in words if re.fullmatch(r"[a-z_]+(/[\w.]+)+\.(py|js|css|tsv)", word)]
+    modules = [word for word in words if re.fullmatch(r"arqlab(\.[a-z_]+)+", word)]
+    paths = [ROOT / file for file in files] + [ROOT / name.replace(".", "/") for name in modules]
+
+    assert [
+        path for path in paths if not path.exists() and not path.with_suffix(".py").exists()
+    ] == []
 
 
 def anchors(page: Path) -> set[str]:
@@ -112,7 +144,9 @@ def test_every_decision_is_numbered_and_listed_with_its_title():
     pages = sorted((ROOT / "docs/adr").glob("0*.md"))
     contents = (ROOT / "docs/adr/README.md").read_text(encoding="utf-8")
 
-    assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
+    assert [page.name[:4] for page in pages] == [
+        f"{number:04}" for number in range(1, len(pages) + 1)
+    ]
     for page in pages:
         title, *_ = page.read_text(encoding="utf-8").splitlines()
         assert title.startswith(f"# {page.name[:4]} "), page.name
@@ -132,13 +166,19 @@ def test_the_license_and_the_version_are_the_same_everywhere():
 
     assert (citation["cff-version"], citation["license"]) == ("1.2.0", project["license"])
     assert citation["version"] == project["version"]
-    assert f'"license": "{project["license"]}"' in (ROOT / "package.json").read_text(encoding="utf-8")
+    assert f'"license": "{project["license"]}"' in (ROOT / "package.json").read_text(
+        encoding="utf-8"
+    )
     assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith(f"{project['license']} License")
+    assert (
+        (ROOT / "LICENSE").read_text(encoding="utf-8").startswith(f"{project['license']} License")
+    )
 
 
 def test_no_file_names_the_host_of_a_registry():
-    hosts = re.compile(r"registry\.npmjs|pypi\.org|pythonhosted|--(?:extra-)?index-url|deb\.debian\.org")
+    hosts = re.compile(
+        r"registry\.npmjs|pypi\.org|pythonhosted|--(?:extra-)?index-url|deb\.debian\.org"
+    )
     files = [
         "requirements.txt",
         "requirements-dev.txt",

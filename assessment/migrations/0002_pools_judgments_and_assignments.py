@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveSmallIntegerField(help_text='1 is the pool, the others are its supplements.')),
                 ('reason', models.TextField(blank=True, help_text='Why a supplement was made.')),
                 ('preset', models.SlugField(blank=True, max_length=40)),
-                ('settings', models.JSONField(help_text='The fields of arqlab.ir.protocols.PoolProtocol.')),
+                ('settings', models.JSONField(help_text='The fields of arqlab.ir.protocols.presets.PoolProtocol.')),
                 ('seed', models.BigIntegerField()),
                 ('runs', models.JSONField(help_text='The runs that were pooled: name, kind, depth, sha256 of the index.')),
                 ('sha256', models.CharField(max_length=64)),

@@ -62,6 +62,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='qrelset',
             name='sha256',
-            field=models.CharField(help_text='Of the file of the version (arqlab.ir.qrelfile.write_qrels).', max_length=64),
+            field=models.CharField(help_text='Of the file of the version (arqlab.formats.qrels.read.write_qrels).', max_length=64),
         ),
     ]

@@ -1,6 +1,7 @@
 """A real browser for the tests below: Debian's Chromium, driven by Playwright.
 
-`ARQLAB_SCREENSHOTS=DIR bin/test tests/browser` keeps a picture of each step, in both widths and both colour schemes.
+`ARQLAB_SCREENSHOTS=DIR bin/test tests/browser` keeps a picture of each step, in both widths and
+both colour schemes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ SCHEMES = ("light", "dark")
 
 @pytest.fixture(scope="session", autouse=True)
 def _database_calls_beside_playwrights_loop() -> Iterator[None]:
-    # Playwright's synchronous interface runs an event loop in this thread; Django would refuse queries beside it.
+    # Playwright's synchronous interface runs an event loop in this thread; Django would refuse
+    # queries beside it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     yield
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
@@ -43,7 +45,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip("Chromium was not found. Install it: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--disable-background-networking", "--disable-component-update"]
+            executable_path=CHROMIUM,
+            args=["--disable-background-networking", "--disable-component-update"],
         )
         yield browser
         browser.close()
@@ -51,26 +54,36 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def live_server(live_server: LiveServer) -> Iterator[LiveServer]:
-    """The server, until it has answered everything: what a closed browser had asked for is still worked at, and would meet
-    the tables of the next test."""
+    """The server, until it has answered everything: what a closed browser had asked for is still
+    worked at, and would meet the tables of the next test."""
     yield live_server
     for thread in threading.enumerate():
         if "process_request_thread" in thread.name:
             thread.join(timeout=60)
-            assert not thread.is_alive(), "A minute after the browser was closed the server is still answering it."
+            assert not thread.is_alive(), (
+                "A minute after the browser was closed the server is still answering it."
+            )
 
 
 @pytest.fixture
 def page(browser: Browser, live_server) -> Iterator[Page]:
-    """A page on the live server. It fails the test when a script throws or the policy blocks something."""
+    """A page on the live server. It fails the test when a script throws or the policy blocks
+    something.
+    """
     context = browser.new_context(base_url=live_server.url, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.set_default_timeout(15_000)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on(
-        "request", lambda request: complaints.append(request.url) if elsewhere(request.url, live_server.url) else None
+        "console",
+        lambda message: complaints.append(message.text) if message.type == "error" else None,
+    )
+    page.on(
+        "request",
+        lambda request: (
+            complaints.append(request.url) if elsewhere(request.url, live_server.url) else None
+        ),
     )
     yield page
     context.close()
@@ -79,7 +92,7 @@ def page(browser: Browser, live_server) -> Iterator[Page]:
 
 
 def elsewhere(url: str, home: str) -> bool:
-    """Say whether a request left our own host."""
+    """Return whether a request left our own host."""
     return not url.startswith((home, "data:", "blob:"))
 
 
@@ -94,7 +107,9 @@ def enter(page: Page, person: User) -> None:
 
 @pytest.fixture
 def look(page: Page) -> Callable[[str], None]:
-    """Look at the page in both widths and both schemes: nothing overflows; a picture is kept where one is asked for."""
+    """Look at the page in both widths and both schemes: nothing overflows; a picture is kept where
+    one is asked for.
+    """
     folder = os.environ.get("ARQLAB_SCREENSHOTS")
 
     def look_at(name: str) -> None:
@@ -102,9 +117,14 @@ def look(page: Page) -> Callable[[str], None]:
             for scheme in SCHEMES:
                 page.set_viewport_size({"width": width, "height": 900})
                 page.emulate_media(color_scheme=scheme)
-                # The new width is laid out with the next frames, not with the answer to the call above.
-                page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} overflows at {width}"
+                # The new width is laid out with the next frames, not with the answer to the call
+                # above.
+                page.evaluate(
+                    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+                )
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (
+                    f"{name} overflows at {width}"
+                )
                 if folder:
                     Path(folder).mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png", full_page=True)

@@ -43,7 +43,9 @@ def test_an_address_has_one_account(scene, client):
 
 @pytest.mark.parametrize("password", ["short", "password123", "ada@example.org"])
 def test_a_weak_password_is_refused(db, client, password):
-    assert "There is a problem" in text_of(client.post("/accounts/signup/", ADA | {"password1": password}))
+    assert "There is a problem" in text_of(
+        client.post("/accounts/signup/", ADA | {"password1": password})
+    )
     assert not User.objects.exists()
 
 

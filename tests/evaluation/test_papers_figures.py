@@ -1,4 +1,6 @@
-"""The commands give the papers' figures: real labs and runs, through the doors that an organizer uses."""
+"""The commands give the papers' figures: real labs and runs, through the doors that an organizer
+uses.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,14 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from arqlab.core.models import Task
-from arqlab.core.services import change_task
-from arqlab.ir.runname import read_name
+from arqlab.core.services.labs import change_task
+from arqlab.formats.runs.filename import read_name
 from assessment.models import QrelSet
-from assessment.services import load_lab
-from evaluation.selectors import live_board
+from assessment.qrels.services.loading import load_lab
+from evaluation.selectors.boards import live_board
+from tests.paths import ROOT
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "scores.tsv"
+GOLDEN = ROOT / "tests" / "golden" / "scores.tsv"
 TASK_OF = {"ntcir-12-wfb": "concrete"}
 QRELS_OF = {
     "qrels.task1.tsv": "official",
@@ -31,7 +34,9 @@ MEASURES = ("nDCG'", "MAP'", "P'@10")
 
 def submit(path: Path, task: str) -> None:
     team = [] if read_name(path.name).team else ["--team", "Somebody"]
-    call_command("submit_run", str(path), "--task", task, *team, stdout=StringIO(), stderr=StringIO())
+    call_command(
+        "submit_run", str(path), "--task", task, *team, stdout=StringIO(), stderr=StringIO()
+    )
 
 
 def printed(task: str, qrels: str) -> list[dict[str, str]]:
@@ -45,7 +50,12 @@ def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path
     figures = [row for row in FIGURES if (row["lab"], row["order"]) == (lab, order)]
     call_command("load_lab", str(shared_data / lab), stdout=StringIO())
     if order == "rank":
-        change_task(task=Task.objects.get(lab__slug=lab, slug="task1"), changes={}, protocol={"order": "rank"}, by=None)
+        change_task(
+            task=Task.objects.get(lab__slug=lab, slug="task1"),
+            changes={},
+            protocol={"order": "rank"},
+            by=None,
+        )
     for task, file in sorted({(row["task"] or TASK_OF[lab], row["run"]) for row in figures}):
         submit(next(shared_data.glob(f"{lab}/runs/**/{Path(file).name}")), f"{lab}/{task}")
     for row in figures:
@@ -56,7 +66,9 @@ def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path
 
 def test_the_ceilings_are_the_known_ones(shared_data: Path, db):
     load_lab(folder=shared_data / "arqmath-3", at=timezone.now(), by=None)
-    current = QrelSet.objects.select_related("task__lab").filter(is_current=True).order_by("task__slug")
+    current = (
+        QrelSet.objects.select_related("task__lab").filter(is_current=True).order_by("task__slug")
+    )
 
     ceilings = [live_board(one).ceilings["P(rel=2,judged_only=True)@10"] for one in current]
     assert ceilings == pytest.approx([0.9500, 0.9303], abs=5e-5)

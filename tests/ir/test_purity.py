@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.paths import ROOT
+
 MODULES = sorted(path.stem for path in (ROOT / "arqlab/ir").glob("[a-z]*.py"))
 
 

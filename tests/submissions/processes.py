@@ -14,7 +14,8 @@ from typing import Any
 
 import psycopg2
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.paths import ROOT
+
 PREPARE = """
 import os, signal, json, time
 import django
@@ -51,7 +52,9 @@ Team.objects.create(lab=lab, name="Alpha")
 
 
 def use_tested_database(data: Path) -> None:
-    """Have processes on `data` use a new database of the server that the tests run on; SQLite needs nothing."""
+    """Have processes on `data` use a new database of the server that the tests run on; SQLite needs
+    nothing.
+    """
     if url := os.environ.get("DATABASE_URL"):
         name = f"together_{hashlib.sha256(bytes(data)).hexdigest()[:12]}"
         with contextlib.closing(psycopg2.connect(url)) as server:
@@ -62,12 +65,23 @@ def use_tested_database(data: Path) -> None:
 
 def start(data: Path, *steps: str) -> subprocess.Popen[str]:
     """Start a process that does the steps, with its files below `data`."""
-    variables = {key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}}
-    variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings", "GO": str(data / "go")}
+    variables = {
+        key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
+    }
+    variables |= {
+        "ARQLAB_DATA": str(data),
+        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+        "GO": str(data / "go"),
+    }
     if (data / "database").exists():
-        variables |= {"DATABASE_URL": (data / "database").read_text(), "ARQLAB_SECRET_KEY": "only for tests"}
+        variables |= {
+            "DATABASE_URL": (data / "database").read_text(),
+            "ARQLAB_SECRET_KEY": "only for tests",
+        }
     command = [sys.executable, "-c", "\n".join([PREPARE, *steps])]
-    return subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def told(data: Path, *steps: str) -> Any:

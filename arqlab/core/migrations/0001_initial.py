@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(unique=True)),
                 ('name', models.CharField(max_length=200)),
                 ('description', models.TextField(blank=True)),
-                ('protocol', models.CharField(help_text='A preset of arqlab.ir.protocols.', max_length=40)),
+                ('protocol', models.CharField(help_text='A preset of arqlab.ir.protocols.presets.', max_length=40)),
                 ('is_public', models.BooleanField(default=True, help_text='Visitors see the lab; a draft is seen by its organizers.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],

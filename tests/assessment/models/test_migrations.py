@@ -1,4 +1,6 @@
-"""A filled database goes through the app's migrations, forwards and backwards, and keeps what was judged."""
+"""A filled database goes through the app's migrations, forwards and backwards, and keeps what was
+judged.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def test_instances_name_their_posts_by_key_again_when_it_goes_back(tmp_path):
 
     try:
         call_command("migrate", "assessment", "0005", verbosity=0)
-        shown = rows("SELECT doc_id, post_id FROM assessment_poolinstance WHERE shown_post_id IS NULL ORDER BY id")
+        shown = rows(
+            "SELECT doc_id, post_id FROM assessment_poolinstance WHERE shown_post_id IS NULL ORDER BY id"
+        )
         named = rows(
             "SELECT post.post_id FROM assessment_poolinstance instance"
             " JOIN collection_post post ON post.id = instance.shown_post_id ORDER BY instance.id"
@@ -40,7 +44,7 @@ def test_instances_name_their_posts_by_key_again_when_it_goes_back(tmp_path):
 
 
 def rows(query: str) -> list[tuple[object, ...]]:
-    """Give the rows of a query: the models know nothing of a table as it was."""
+    """Return the rows of a query: the models know nothing of a table as it was."""
     with connection.cursor() as cursor:
         cursor.execute(query)
         return [tuple(row) for row in cursor.fetchall()]

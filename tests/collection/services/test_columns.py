@@ -23,7 +23,9 @@ def later() -> datetime:
 
 
 def test_the_name_tells_the_content():
-    names = [store_frame(slug="named", what="posts", frame=frame) for frame in (FRAME, FRAME.clear())]
+    names = [
+        store_frame(slug="named", what="posts", frame=frame) for frame in (FRAME, FRAME.clear())
+    ]
 
     assert len({name.split("-")[2][:12] for name in names}) == 2
     assert all(name.startswith("collections/named-posts-") for name in names)
@@ -43,7 +45,9 @@ def test_files_that_rows_name_stay():
     collection.formulas_index = store_frame(slug="kept", what="formulas", frame=FRAME)
     collection.save()
     mapping = store_frame(slug="kept", what="mapping", frame=FRAME)
-    VisualMap.objects.create(collection=collection, version=1, mapping=mapping, forms=mapping, made_at=NOW)
+    VisualMap.objects.create(
+        collection=collection, version=1, mapping=mapping, forms=mapping, made_at=NOW
+    )
     sweep_columns(at=later())
 
     assert default_storage.exists(str(collection.formulas_index))
