@@ -8,7 +8,7 @@ from typing import NamedTuple
 from arqlab.core.errors import UserError
 
 
-class Problem(NamedTuple):
+class RequestProblem(NamedTuple):
     """One thing that is wrong with what was sent: in which instance (None: in all of it) and field,
     and what to do.
     """
@@ -25,6 +25,6 @@ class JudgingError(UserError):
     stored.
     """
 
-    def __init__(self, message: str, *, code: str, problems: Iterable[Problem] = ()) -> None:
+    def __init__(self, message: str, *, code: str, problems: Iterable[RequestProblem] = ()) -> None:
         super().__init__(message, code=code)
         self.problems = tuple(problems)

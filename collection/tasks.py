@@ -12,7 +12,7 @@ from collection.services.indexing import INDEX_CLAIM
 @app.task
 def sweep_columns() -> None:
     """Remove columns that a worker stored and was killed before any row named them."""
-    columns.sweep_columns(at=timezone.now())
+    columns.delete_unused_columns(at=timezone.now())
 
 
 @app.task(time_limit=int(INDEX_CLAIM.total_seconds()) - 30)
@@ -21,4 +21,4 @@ def index_waiting() -> None:
 
     One index of pairs is made in one piece, which may take longer than other tasks are given.
     """
-    indexing.index_waiting(seconds=10)
+    indexing.index_waiting_collections(seconds=10)

@@ -191,7 +191,7 @@ def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame
     return _read_parquet(run.index, columns)
 
 
-def items_of(run: Run, task: Task) -> ItemKind:
+def run_items(run: Run, task: Task) -> ItemKind:
     """Return what the items of a run are: as its team says, else as they were found, else as the task
     has them.
     """

@@ -17,7 +17,7 @@ from submissions.services.validation import return_stale_claims, waiting_run_ids
 @app.task
 def validate_run(run_id: int) -> None:
     """Check one run, if it still waits."""
-    validation.validate_run(run_id=run_id, at=timezone.now())
+    validation.validate_uploaded_run(run_id=run_id, at=timezone.now())
 
 
 @app.task

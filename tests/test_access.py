@@ -24,7 +24,7 @@ from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.intake import submit_upload
-from submissions.services.validation import validate_run
+from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import assign, make_pool, raise_ticket
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
@@ -259,7 +259,7 @@ def fill(scene: Scene, folder) -> Run:
         name="Alpha-task1-ours-auto-both-A.tsv",
     )
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
-    validate_run(run_id=run.pk, at=at)
+    validate_uploaded_run(run_id=run.pk, at=at)
     score_waiting(at=at)
     return run
 

@@ -32,7 +32,7 @@ class ItemKind(StrEnum):
     ANSWERS = "answers"
 
 
-class Topic(NamedTuple):
+class TopicRecord(NamedTuple):
     """One information need. Title and body are the source's HTML, unescaped once; a Task 2 topic
     has its formula too.
     """

@@ -22,7 +22,7 @@ TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCounts:
     """What a person judged of a topic: items, their pace, how many of them lately and since when
     here, and the last time.
     """
@@ -41,7 +41,7 @@ class Share:
     """
 
     person: User
-    judged: Judged
+    judged: JudgedCounts
     assignment: Assignment | None = None
     may_judge: bool = True
     left: int = 0
@@ -205,7 +205,7 @@ def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
     people = dict(staff)
     for one in open_ones:
         people.setdefault(one.assessor_id, one.assessor)
-        known = judged.pop((one.topic_id, one.assessor_id), Judged())
+        known = judged.pop((one.topic_id, one.assessor_id), JudgedCounts())
         rows[one.topic_id].shares[one.assessor_id] = Share(
             one.assessor, known, one, one.assessor_id in staff
         )
@@ -231,7 +231,9 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
     }
 
 
-def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int, int], Judged]:
+def judged_by(
+    judgments: QuerySet[Judgment], *, at: datetime
+) -> dict[tuple[int, int], JudgedCounts]:
     """Sum up the judgments that count by topic and person; those without a person are left out.
 
     What was imported says nothing of how much is judged in a day: its file may give the moment of
@@ -259,7 +261,7 @@ def judged_by(judgments: QuerySet[Judgment], *, at: datetime) -> dict[tuple[int,
         )
     )
     return {
-        (topic, person): Judged(count, Pace(timed, active_ms / 1000), lately, first, last)
+        (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), lately, first, last)
         for topic, person, count, timed, active_ms, lately, first, last in found
     }
 

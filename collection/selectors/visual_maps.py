@@ -10,7 +10,7 @@ from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
 
 
-class Judged(NamedTuple):
+class JudgedFormula(NamedTuple):
     """What judgments tell about formulas.
 
     `relevance` (formula_id, label) decides between parts of a formula that are equally large.

@@ -57,7 +57,7 @@ def name_columns(collection: Collection, **names: str) -> None:
     collection.save(update_fields=list(names))
 
 
-def sweep_columns(*, at: datetime) -> int:
+def delete_unused_columns(*, at: datetime) -> int:
     """Remove the column files that no row names and that are older than a day; gives their number."""
     named = set(_named_files())
     swept = 0

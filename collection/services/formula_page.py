@@ -39,7 +39,7 @@ class ShownFormula(NamedTuple):
     slt: str
 
 
-class ShownInstance(NamedTuple):
+class FormulaOccurrence(NamedTuple):
     """An instance with the post that it stands in."""
 
     formula_id: str
@@ -80,13 +80,13 @@ def show_formula(
     )
 
 
-def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[ShownInstance]:
+def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[FormulaOccurrence]:
     """Return instances with the titles of their threads."""
     titles = titles_of(collection, set(instances["thread_id"].drop_nulls()))
     shown = {thread: _title(post) for thread, post in titles.items()}
     columns = ("formula_id", "post_id", "comment_id", "type", "latex", "thread_id")
     rows = instances.with_columns(pl.col(pl.String).fill_null("")).select(columns).rows()
-    return [ShownInstance._make((*row, shown.get(row[-1], SafeString("")))) for row in rows]
+    return [FormulaOccurrence._make((*row, shown.get(row[-1], SafeString("")))) for row in rows]
 
 
 def _title(post: Post) -> SafeString:

@@ -88,7 +88,7 @@ def waiting_versions() -> QuerySet[VisualMap]:
     return lacking.select_related("collection")
 
 
-def index_waiting(*, seconds: float) -> None:
+def index_waiting_collections(*, seconds: float) -> None:
     """Bring all search indexes up to date, for about so many seconds."""
     end = time.monotonic() + seconds
     for collection in waiting_collections():

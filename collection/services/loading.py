@@ -29,7 +29,7 @@ from collection.models import (
     PostLink,
     Tag,
 )
-from collection.selectors.visual_maps import Judged
+from collection.selectors.visual_maps import JudgedFormula
 from collection.services.columns import name_columns
 from collection.services.importing.formulas import forget_formulas, import_formulas
 from collection.services.importing.records import Progress, file_digest
@@ -46,7 +46,7 @@ def load_collection(
     lab: Lab,
     file: CollectionFile,
     at: datetime,
-    judged: Judged | None = None,
+    judged: JudgedFormula | None = None,
     progress: Progress | None = None,
 ) -> Collection:
     """Load the collection that a lab's folder names, and have the lab search it.

@@ -12,7 +12,7 @@ from django.db import transaction
 from arqlab.ir.formulas import identity
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
-from collection.selectors.visual_maps import Judged, map_frame, newest_map
+from collection.selectors.visual_maps import JudgedFormula, map_frame, newest_map
 from collection.services.columns import store_frame
 from collection.services.converting import convert_latex, converted_latex
 from collection.services.importing.records import Progress
@@ -22,7 +22,7 @@ def make_visual_map(
     *,
     collection: Collection,
     at: datetime,
-    judged: Judged | None = None,
+    judged: JudgedFormula | None = None,
     again: bool = False,
     progress: Progress | None = None,
 ) -> VisualMap | None:
@@ -40,7 +40,7 @@ def make_visual_map(
     if newest and newest.inputs == inputs and not again:
         return newest
     previous = map_frame(newest, "mapping") if newest else None
-    judged = judged or Judged()
+    judged = judged or JudgedFormula()
     above = max(judged.highest_id, newest.counts.get("highest id", 0) if newest else 0)
     made = identity.visual_map(
         _instances(collection), previous=previous, relevance=judged.relevance, above=above
@@ -70,7 +70,7 @@ def _instances(collection: Collection) -> pl.DataFrame:
 @transaction.atomic
 def _stored(
     collection: Collection,
-    made: identity.VisualMap,
+    made: identity.VisualIdMap,
     *,
     inputs: str,
     previous: pl.DataFrame | None,
@@ -99,7 +99,7 @@ def _stored(
     )
 
 
-def _counts(made: identity.VisualMap, previous: pl.DataFrame | None) -> dict[str, Any]:
+def _counts(made: identity.VisualIdMap, previous: pl.DataFrame | None) -> dict[str, Any]:
     changes, opinion = made.changes, made.opinion
     return {
         "instances": made.mapping.height,
@@ -114,7 +114,7 @@ def _counts(made: identity.VisualMap, previous: pl.DataFrame | None) -> dict[str
     }
 
 
-def _highest(made: identity.VisualMap, newest: VisualMap | None) -> int:
+def _highest(made: identity.VisualIdMap, newest: VisualMap | None) -> int:
     """Return the highest number that any version used: an id that was given up must not be used for
     something else.
     """

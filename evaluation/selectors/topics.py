@@ -17,7 +17,7 @@ from submissions.models import Run
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRow:
+class TopicScoreRow:
     """One topic of the qrels: the run's score, the median and the best of all runs; None where
     there is no score.
 
@@ -39,7 +39,7 @@ class TopicRow:
 
 def topic_rows(
     *, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int]
-) -> list[TopicRow]:
+) -> list[TopicScoreRow]:
     """Return one row for each topic of the qrels, in the order of the topics; median and best are
     over `peers` and the run.
     """
@@ -56,7 +56,7 @@ def topic_rows(
         if run_id == run.pk:
             own[query_id] = value
     return [
-        TopicRow(
+        TopicScoreRow(
             query_id=query_id,
             topic=topics.get(query_id),
             own=own.get(query_id),

@@ -15,7 +15,7 @@ from assessment.models import QrelSet
 from collection.models import Collection, VisualMap
 from evaluation.models import Scoring
 from submissions.models import Run
-from submissions.selectors import items_of
+from submissions.selectors import run_items
 
 FORMULAS_INDEX = Coalesce(
     Subquery(
@@ -48,7 +48,7 @@ def identity_of(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
         return run.tag
     is_joined = (
         qrel_set.items == ItemKind.VISUAL_IDS
-        and items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS
+        and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
     )
     return formulas_index if is_joined else ""
 
@@ -59,7 +59,7 @@ def obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:
     Instances become visual ids by the lab's collection, if it joins them; a visual id names no
     instance, so there is no way back.
     """
-    items = items_of(run, qrel_set.task)
+    items = run_items(run, qrel_set.task)
     if items == qrel_set.items:
         return ""
     if items == ItemKind.VISUAL_IDS and qrel_set.items == ItemKind.FORMULA_IDS:

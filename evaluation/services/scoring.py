@@ -24,7 +24,7 @@ from collection.selectors.collections import visual_ids
 from evaluation.models import RunScore, Scoring, TopicScore
 from evaluation.selectors.waiting import formulas_index_of, identity_of, measures_of, waiting_scores
 from submissions.models import Run
-from submissions.selectors import items_of, ordered_index
+from submissions.selectors import ordered_index, run_items
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
         return index
     # A list of visual ids goes through it too: a formula counts once, at its first place.
     return distinct_visual(
-        index, mapping if items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS else None
+        index, mapping if run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS else None
     )
 
 

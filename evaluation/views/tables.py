@@ -12,9 +12,9 @@ from django.urls import reverse
 from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.ir.leaderboard import BoardCell, BoardRow, sorted_board
 from arqlab.ir.measures.names import Measure
-from arqlab.texts.html.rendering import plain_title
+from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import ShownBoard, Sight
-from evaluation.selectors.topics import TopicRow
+from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
 
 
@@ -52,7 +52,7 @@ def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
     return BoardLine(row, url, cells, is_own=row.run.team in sight.own_teams.values())
 
 
-def chart_of(rows: Iterable[TopicRow], run: Run, measure: Measure) -> dict[str, Any]:
+def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:
     """Return the data of the per-topic chart, as `js/topic-chart.js` reads it."""
     return {
         "title": f"{measure.heading} of {run.tag} by topic, against the median and the best of all runs",
@@ -62,11 +62,11 @@ def chart_of(rows: Iterable[TopicRow], run: Run, measure: Measure) -> dict[str, 
     }
 
 
-def _point(row: TopicRow, run: Run) -> dict[str, Any]:
+def _point(row: TopicScoreRow, run: Run) -> dict[str, Any]:
     address = [run.task.lab.slug, run.task.slug, row.query_id]
     return {
         "topic": row.query_id,
-        "title": plain_title(row.topic.title) if row.topic else "",
+        "title": title_text(row.topic.title) if row.topic else "",
         "own": row.own,
         "median": row.median,
         "best": row.best,
@@ -74,7 +74,7 @@ def _point(row: TopicRow, run: Run) -> dict[str, Any]:
     }
 
 
-def info_columns(rows: Sequence[TopicRow]) -> list[str]:
+def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
     """Return what is known of the topics and readers compare by; the rest stands on the topic's page."""
     return [
         name
@@ -83,7 +83,7 @@ def info_columns(rows: Sequence[TopicRow]) -> list[str]:
     ]
 
 
-def means_of(rows: Sequence[TopicRow]) -> dict[str, float | None]:
+def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
     """Return the means of the columns own, median and best over the topics that have a value."""
     return {name: _mean([getattr(row, name) for row in rows]) for name in ("own", "median", "best")}
 

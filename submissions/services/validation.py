@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 3
 
 
-def validate_run(*, run_id: int, at: datetime) -> bool:
+def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
     """Check a waiting run and write down its report and index. Safe to call twice, and by several
     workers at once.
 

@@ -19,7 +19,7 @@ from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.intake import submit_upload
-from submissions.services.validation import validate_run
+from submissions.services.validation import validate_uploaded_run
 from tests.browser.conftest import WIDTHS, enter
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
@@ -84,7 +84,7 @@ def busy_lab(folder: Path) -> tuple[Scene, dict[str, Run]]:
         by=scene.member,
         at=AT,
     )
-    validate_run(run_id=bad.pk, at=AT)
+    validate_uploaded_run(run_id=bad.pk, at=AT)
     return scene, {"valid": valid, "refused": bad, "withdrawn": withdrawn}
 
 

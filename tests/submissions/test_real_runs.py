@@ -13,7 +13,7 @@ from arqlab.formats.labs.folder import read_lab
 from collection.services.loading import load_collection
 from submissions.models import Run
 from submissions.services.intake import submit_upload
-from submissions.services.validation import validate_run
+from submissions.services.validation import validate_uploaded_run
 from tests.factories import TeamFactory
 from tests.submissions.factories import NOW
 
@@ -72,7 +72,7 @@ def test_a_real_run_is_valid_as_it_is(shared_data: Path, path: str) -> None:
         run = submit_upload(file=file, task=task, team=TeamFactory(lab=task.lab), by=None, at=NOW)[
             0
         ]
-    validate_run(run_id=run.pk, at=NOW)
+    validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.report["format"], run.report["rows"], run.report["topics"]) == (
         Run.Status.VALID,
@@ -90,5 +90,5 @@ def test_an_item_outside_a_sample_is_only_a_note(shared_data: Path) -> None:
         run = submit_upload(file=file, task=task, team=TeamFactory(lab=task.lab), by=None, at=NOW)[
             0
         ]
-    validate_run(run_id=run.pk, at=NOW)
+    validate_uploaded_run(run_id=run.pk, at=NOW)
     assert run.problems.get(kind="unknown-item").severity == "note"

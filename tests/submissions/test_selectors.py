@@ -12,13 +12,13 @@ from arqlab.core.models import Task
 from arqlab.ir.records import ItemKind, TaskKind
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
-    items_of,
     most_lines,
     ordered_index,
     places_left,
     quota_left,
     report_summary,
     rules_for,
+    run_items,
     runs_visible_to,
     with_problem_counts,
 )
@@ -129,7 +129,7 @@ def test_kinds_of_problems_are_counted_by_severity(scene: Scene) -> None:
     ],
 )
 def test_items_are_what_the_team_says_else_what_was_found_else_the_tasks(task, said, found, items):
-    assert items_of(Run(items=said, report={"items": found}), task) == items
+    assert run_items(Run(items=said, report={"items": found}), task) == items
 
 
 def test_an_index_of_another_order_is_ordered_anew(team, task):

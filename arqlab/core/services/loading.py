@@ -125,7 +125,7 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
 
 
 def _topic_fields(
-    topic: records.Topic, file: TaskFile, page: TopicPage, *, position: int
+    topic: records.TopicRecord, file: TaskFile, page: TopicPage, *, position: int
 ) -> dict[str, Any]:
     """Return the fields of a topic's row."""
     return {

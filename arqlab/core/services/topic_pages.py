@@ -37,7 +37,7 @@ class _Read(NamedTuple):
     highlight: frozenset[str]
 
 
-def topic_pages(topics: Iterable[records.Topic]) -> list[TopicPage]:
+def topic_pages(topics: Iterable[records.TopicRecord]) -> list[TopicPage]:
     """Return the HTML of topics, in their order: sanitized, typeset, links dead, the query formula
     marked where it stands.
     """
@@ -49,7 +49,7 @@ def topic_pages(topics: Iterable[records.Topic]) -> list[TopicPage]:
 
 
 def question_with_links(
-    topic: records.Topic, local_pages: Callable[[list[str]], Mapping[str, str]]
+    topic: records.TopicRecord, local_pages: Callable[[list[str]], Mapping[str, str]]
 ) -> str:
     """Return the question of a topic as its page has it, but with the links alive for which
     `local_pages` gives an address.
@@ -60,7 +60,7 @@ def question_with_links(
     return str(compose(read.body, formulas=formulas, links=links.get, highlight=read.highlight))
 
 
-def _read(topic: records.Topic) -> _Read:
+def _read(topic: records.TopicRecord) -> _Read:
     title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
     latex = topic.latex or ""
     definitions = Definitions()

@@ -71,8 +71,8 @@ def duration(seconds: float) -> str:
     )
 
 
-@register.filter
-def words(slug: str) -> str:
+@register.filter("words")
+def words_of_field(slug: str) -> str:
     """Write the key of a topic's information as words: `multi_part` is Multi part."""
     return slug.replace("_", " ").replace("-", " ").strip().capitalize()
 

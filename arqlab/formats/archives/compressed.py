@@ -18,7 +18,7 @@ class DamagedFileError(Exception):
     """A packed file ends in its middle or is not what it should be. Says how, for a person."""
 
 
-def pieces(path: Path, *, size: int = PIECE) -> Iterator[bytes]:
+def read_pieces(path: Path, *, size: int = PIECE) -> Iterator[bytes]:
     """Return the unpacked bytes in pieces of about `size`. What packs the file is read from its first
     bytes.
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from arqlab.formats.archives.compressed import PIECE, DamagedFileError, pieces
+from arqlab.formats.archives.compressed import PIECE, DamagedFileError, read_pieces
 from arqlab.formats.formulas.seen_ids import SeenIds
-from arqlab.formats.formulas.tsv_blocks import LONGEST_ROW, REMEDY, cells_of, read_block
+from arqlab.formats.formulas.tsv_blocks import LONGEST_ROW, REMEDY, cells_of, read_tsv_block
 from arqlab.ir.records import Problem
 
 COLUMNS = (
@@ -100,7 +100,7 @@ def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:
     """Read one file; its last part may hold no row and a problem."""
     file = _IndexFile(source, seen)
     try:
-        for piece in pieces(path):
+        for piece in read_pieces(path):
             yield from file.take(piece)
         yield from file.end()
     except DamagedFileError as damage:
@@ -165,7 +165,7 @@ class _IndexFile:
                 )
                 return
             self.line += 1
-        block = read_block(
+        block = read_tsv_block(
             data, source=self.source, headings=self.headings, line=self.line, is_last=is_last
         )
         self.line, self.rest = block.next_line, block.rest + self.rest

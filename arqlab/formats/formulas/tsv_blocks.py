@@ -26,7 +26,7 @@ _A_ROW = re.compile(rb'"?(?:q_)?\d+"?\t"?(?:[A-Z]\.)?\d*"?\t')
 Lines = npt.NDArray[np.int64]
 
 
-class Block(NamedTuple):
+class TsvBlock(NamedTuple):
     """What a block gave: its rows, `line` and a column for each heading, in order; what was wrong;
     bytes not used yet.
     """
@@ -96,7 +96,9 @@ def cells_of(text: str) -> list[str] | None:
     return cells
 
 
-def read_block(data: bytes, *, source: str, headings: list[str], line: int, is_last: bool) -> Block:
+def read_tsv_block(
+    data: bytes, *, source: str, headings: list[str], line: int, is_last: bool
+) -> TsvBlock:
     """Read the rows of `data`, whose first line is `line` of the file; only a whole line may end
     it.
 
@@ -116,7 +118,7 @@ def read_block(data: bytes, *, source: str, headings: list[str], line: int, is_l
         others = others.with_columns(line=pl.Series(found.lines, dtype=pl.Int64))
         frame = pl.concat([frame, others.select(frame.columns)]).sort("line")
     used = len(data) if rows.ended == len(ends) else int(starts[rows.ended])
-    return Block(
+    return TsvBlock(
         frame, sorted(found.problems, key=lambda one: one.line or 0), data[used:], line + rows.ended
     )
 

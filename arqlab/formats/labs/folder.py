@@ -29,7 +29,7 @@ from arqlab.ir.protocols.overrides import (
     with_overrides,
 )
 from arqlab.ir.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
-from arqlab.ir.records import FileRefusedError, ItemKind, TaskKind, Topic
+from arqlab.ir.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class TaskFile:
     slug: str
     name: str
     kind: TaskKind
-    topics: tuple[Topic, ...]
+    topics: tuple[TopicRecord, ...]
     topic_info: TopicInfo
     threads: Mapping[str, str]
     qrels: tuple[QrelsFile, ...]
@@ -173,7 +173,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     )
 
 
-def _threads(table: LabTable, topics: list[Topic]) -> dict[str, str]:
+def _threads(table: LabTable, topics: list[TopicRecord]) -> dict[str, str]:
     file = table.file("topic_formulas", required=False)
     if file is None:
         return {}
@@ -184,7 +184,7 @@ def _threads(table: LabTable, topics: list[Topic]) -> dict[str, str]:
         return {}
 
 
-def _topics(table: LabTable, kind: TaskKind | None) -> list[Topic] | None:
+def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
     file = table.file("topics")
     formulas = kind is TaskKind.FORMULAS
     return (
@@ -194,7 +194,9 @@ def _topics(table: LabTable, kind: TaskKind | None) -> list[Topic] | None:
     )
 
 
-def _qrels(table: LabTable, rules: TaskProtocol, topics: list[Topic] | None) -> QrelsFile | None:
+def _qrels(
+    table: LabTable, rules: TaskProtocol, topics: list[TopicRecord] | None
+) -> QrelsFile | None:
     name, file = table.text("name", most=50), table.file("file")
     items = table.take("items", item_kind, rules.items) or rules.items
     labels = table.take("labels", label_range, rules.labels) or rules.labels

@@ -13,7 +13,7 @@ from arqlab.formats.runs.problems import describe, sort_problems
 from arqlab.formats.runs.ranks import check_ranks, check_scores, check_ties, fits_limit, kept_rows
 from arqlab.formats.runs.repair import repaired_run
 from arqlab.formats.runs.report import Finding, ProblemGroup, RunReport, RunRules, listed
-from arqlab.formats.runs.rows import items_of, read_rows
+from arqlab.formats.runs.rows import item_kind_of, read_rows
 from arqlab.formats.runs.rules import (
     check_answers,
     check_duplicates,
@@ -22,7 +22,7 @@ from arqlab.formats.runs.rules import (
     check_tags,
     check_topics,
 )
-from arqlab.formats.runs.text import line_end_findings, read_text
+from arqlab.formats.runs.text import decode_run, line_end_findings
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity
@@ -41,10 +41,10 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
     say. Every problem is reported with its line, counted from 1 over all lines of the file. Raises
     EngineFailedError for a fault of polars.
     """
-    text = read_text(data)
+    text = decode_run(data)
     lines = text.data.count(b"\n") + (text.data[-1:] not in (b"\n", b""))
     table = read_rows(text.data, rules)
-    kind = items_of(table, rules, items)
+    kind = item_kind_of(table, rules, items)
     findings = [*text.findings, *line_end_findings(text.data, lines), *table.findings]
     findings += [
         *_format_findings(table, rules, is_text=text.is_text),

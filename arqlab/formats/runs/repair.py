@@ -9,7 +9,7 @@ from arqlab.formats.runs.layouts import TASK3, RunTable
 from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
 from arqlab.formats.runs.report import RunRules
 from arqlab.formats.runs.rows import read_rows
-from arqlab.formats.runs.text import read_text
+from arqlab.formats.runs.text import decode_run
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.ranking import with_order
 
@@ -35,7 +35,7 @@ def repaired_run(data: bytes, rules: RunRules) -> bytes | None:
 
 
 def _repaired_once(data: bytes, rules: RunRules) -> bytes:
-    text = read_text(data)
+    text = decode_run(data)
     if not text.can_repair:
         return data
     table = read_rows(text.data, rules)

@@ -25,7 +25,7 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
     return table._replace(rows=with_numbers(table.rows))
 
 
-def items_of(table: RunTable, rules: RunRules, items: ItemKind | None) -> ItemKind:
+def item_kind_of(table: RunTable, rules: RunRules, items: ItemKind | None) -> ItemKind:
     """Return what the items are: the format tells, but for TREC's, where the caller says or the rules
     do.
     """

@@ -31,7 +31,7 @@ class RunText(NamedTuple):
         return self.is_text and not any(finding.kind == "encoding" for finding in self.findings)
 
 
-def read_text(data: bytes) -> RunText:
+def decode_run(data: bytes) -> RunText:
     """Look at the bytes of a run file. Lines that are not UTF-8 are listed, with the first wrong
     byte of each.
     """

@@ -13,14 +13,14 @@ from html import escape
 from lxml import etree
 
 from arqlab.formats.source_text import source_text
-from arqlab.ir.records import FileRefusedError, Problem, Topic
+from arqlab.ir.records import FileRefusedError, Problem, TopicRecord
 
 _ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
 _LONGEST_ID = 100
 _TWO_COLUMNS = "two columns with a tab between: topic and LaTeX"
 
 
-def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[Topic]:
+def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[TopicRecord]:
     """Read a topics file, in its order.
 
     With `formulas=True` (a formula retrieval task) every topic must have its LaTeX. Raises
@@ -42,7 +42,7 @@ def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[Topic
     return [topic for topic, _ in topics]
 
 
-def _repeated(topics: list[tuple[Topic, int]], path: str) -> Iterator[Problem]:
+def _repeated(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for topic, line in topics:
         if topic.query_id in first:
@@ -57,7 +57,7 @@ def _repeated(topics: list[tuple[Topic, int]], path: str) -> Iterator[Problem]:
         first.setdefault(topic.query_id, line)
 
 
-def _bad_numbers(topics: list[tuple[Topic, int]], path: str) -> Iterator[Problem]:
+def _bad_numbers(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Problem]:
     """Find numbers that cannot stand in a run file, whose columns blanks may part, or in an
     address.
     """
@@ -82,13 +82,13 @@ def _bad_numbers(topics: list[tuple[Topic, int]], path: str) -> Iterator[Problem
             yield Problem(path, line, found, f"at most {_LONGEST_ID} characters", todo)
 
 
-def _text_topics(data: bytes, path: str) -> tuple[list[tuple[Topic, int]], list[Problem]]:
-    topics: list[tuple[Topic, int]] = []
+def _text_topics(data: bytes, path: str) -> tuple[list[tuple[TopicRecord, int]], list[Problem]]:
+    topics: list[tuple[TopicRecord, int]] = []
     problems: list[Problem] = []
     for line, text in enumerate(source_text(data, path=path).split("\n"), start=1):
         query_id, _, latex = (part.strip() for part in text.partition("\t"))
         if query_id and latex:
-            topics.append((Topic(query_id, "", "", latex=latex), line))
+            topics.append((TopicRecord(query_id, "", "", latex=latex), line))
         elif text.strip():
             todo = "Write the topic's number, a tab, and its LaTeX; or give the topics as XML."
             problems.append(Problem(path, line, repr(text[:80]), _TWO_COLUMNS, todo))
@@ -97,8 +97,8 @@ def _text_topics(data: bytes, path: str) -> tuple[list[tuple[Topic, int]], list[
 
 def _xml_topics(
     data: bytes, path: str, formulas: bool
-) -> tuple[list[tuple[Topic, int]], list[Problem]]:
-    topics: list[tuple[Topic, int]] = []
+) -> tuple[list[tuple[TopicRecord, int]], list[Problem]]:
+    topics: list[tuple[TopicRecord, int]] = []
     problems: list[Problem] = []
     for element in _root(data, path):
         if not isinstance(element.tag, str):
@@ -139,14 +139,16 @@ def _root(data: bytes, path: str) -> etree._Element:
     return root
 
 
-def _xml_topic(element: etree._Element, path: str, formulas: bool) -> tuple[Topic, list[Problem]]:
+def _xml_topic(
+    element: etree._Element, path: str, formulas: bool
+) -> tuple[TopicRecord, list[Problem]]:
     number = (element.get("number") or "").strip()
     children = [child for child in element if isinstance(child.tag, str)]
     problems = [
         _unknown_element(child, _ELEMENTS, path) for child in children if child.tag not in _ELEMENTS
     ]
     texts = {str(child.tag): _inner_html(child).strip() for child in children}
-    topic = Topic(
+    topic = TopicRecord(
         query_id=number,
         title=texts.get("Title", ""),
         body=texts.get("Question", ""),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from arqlab.ir.records import Topic
+from arqlab.ir.records import TopicRecord
 
 INDEX_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula")
 
@@ -28,7 +28,7 @@ class TopicFormula(NamedTuple):
     latex: str
 
 
-def write_topics(topics: Iterable[Topic], *, newline: str = "\n") -> bytes:
+def write_topics(topics: Iterable[TopicRecord], *, newline: str = "\n") -> bytes:
     """Return the XML of topics. ARQMath-1 and -2 end their lines with CRLF, ARQMath-3 with LF."""
     lines = ['<?xml version="1.0" ?>', "<Topics>"]
     for topic in topics:
@@ -45,7 +45,7 @@ def write_topic_formulas(formulas: Iterable[TopicFormula]) -> bytes:
     return file.getvalue().encode()
 
 
-def _elements(topic: Topic) -> list[str]:
+def _elements(topic: TopicRecord) -> list[str]:
     formula = [("Formula_Id", topic.formula_id), ("Latex", topic.latex)] if topic.latex else []
     question = [
         ("Title", topic.title),

@@ -24,7 +24,7 @@ from arqlab.ir.labels import NOT_JUDGMENTS
 EXAMPLES = 20  # most formula ids and LaTeX strings of one row of the second opinion
 
 
-class VisualMap(NamedTuple):
+class VisualIdMap(NamedTuple):
     """The formulas that a set of instances shows.
 
     mapping: formula_id, visual_id, for every instance. forms: visual_id, latex and layout (of most
@@ -67,7 +67,7 @@ def visual_map(
     previous: pl.DataFrame | None = None,
     relevance: pl.DataFrame | None = None,
     above: int = 0,
-) -> VisualMap:
+) -> VisualIdMap:
     """Return every instance the id of the formula that it shows.
 
     instances: formula_id, latex, layout (null ok), given (null ok). previous: formula_id, visual_id
@@ -80,7 +80,7 @@ def visual_map(
     own = _own_ids(rows, parts, _highest(rows, previous, above))
     rows = rows.join(own, on="form", how="left", maintain_order="left")
     rows = rows.with_columns(visual_id=pl.coalesce("given", "visual_id"))
-    return VisualMap(
+    return VisualIdMap(
         rows.select("formula_id", "visual_id"),
         _forms(rows),
         _changes(rows, previous),

@@ -58,7 +58,7 @@ def labels_in_order(scale: tuple[int, int]) -> list[int]:
     return [*range(highest, lowest - 1, -1), *NOT_JUDGMENTS]
 
 
-def item_kind(kind: TaskKind, level: Level) -> ItemKind:
+def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
     """Return what the items of a task's qrels are at a level; only formulas have two levels."""
     if kind == TaskKind.FORMULAS:
         return ItemKind.VISUAL_IDS if level == Level.VISUAL else ItemKind.FORMULA_IDS

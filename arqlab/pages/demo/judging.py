@@ -31,7 +31,7 @@ class SharePlan:
 
 
 @dataclass(frozen=True)
-class PoolPlan:
+class DemoPool:
     """The pool of a task, who judges it, and the qrels (`TASK/NAME`) whose labels they give."""
 
     task: str
@@ -54,10 +54,10 @@ class TicketPlan:
     answer: str = ""
 
 
-def read_pools(path: Path = FOLDER / "judging.toml") -> list[PoolPlan]:
+def read_pools(path: Path = FOLDER / "judging.toml") -> list[DemoPool]:
     """Read what is judged in the demo lab, in the order of the file."""
     return [
-        PoolPlan(
+        DemoPool(
             pool["task"],
             pool["seed"],
             pool["primary"],

@@ -13,7 +13,7 @@ from arqlab.formats.dumps.posts import PostRecord
 from arqlab.formats.dumps.posts import read_posts as read_file
 from arqlab.formats.topics.read import read_topics
 from arqlab.formats.topics.write import TopicFormula, write_topic_formulas
-from arqlab.ir.records import Topic
+from arqlab.ir.records import TopicRecord
 from arqlab.pages.demo import tokens
 from arqlab.texts.posts.text import TextFormula, text_formulas
 
@@ -29,7 +29,7 @@ THREADS = {"A.1": "3100"}
 _FIRST_VISUAL_ID = 100_000
 
 
-class Formula(NamedTuple):
+class DemoFormula(NamedTuple):
     """One row of the formula index, in the second edition's columns (protocol §2)."""
 
     formula_id: str
@@ -40,7 +40,7 @@ class Formula(NamedTuple):
     latex: str
 
 
-def read_posts() -> list[Post]:
+def read_demo_posts() -> list[Post]:
     """Read the demo's posts that are searched, in the order of the file."""
     return [post for post in read_dump() if int(post.post_id) < FIRST_LATER_ID]
 
@@ -50,7 +50,7 @@ def read_dump() -> list[Post]:
     return list(read_file(FOLDER / "Posts.xml"))
 
 
-def index_topics(topics: Sequence[Topic]) -> list[TopicFormula]:
+def index_topics(topics: Sequence[TopicRecord]) -> list[TopicFormula]:
     """Return all formulas of the topics of Task 1, with the thread of a topic where the dump has it."""
     return [
         TopicFormula(
@@ -62,7 +62,7 @@ def index_topics(topics: Sequence[Topic]) -> list[TopicFormula]:
     ]
 
 
-def index_formulas(posts: Sequence[Post]) -> list[Formula]:
+def index_demo_formulas(posts: Sequence[Post]) -> list[DemoFormula]:
     """Return all formulas of the posts; those that look the same share a visual id, named after the
     first of them.
     """
@@ -72,7 +72,7 @@ def index_formulas(posts: Sequence[Post]) -> list[Formula]:
         form = tokens.visual_form(formula.latex)
         first[form] = min(first.get(form, int(formula.formula_id)), int(formula.formula_id))
     return [
-        Formula(
+        DemoFormula(
             formula.formula_id,
             post.post_id,
             post.thread_id,
@@ -89,13 +89,13 @@ def _formulas(post: Post) -> list[tuple[str, TextFormula]]:
     return title + [(post.kind, formula) for formula in text_formulas(post.body)]
 
 
-def write_index(formulas: Sequence[Formula]) -> bytes:
+def write_index(formulas: Sequence[DemoFormula]) -> bytes:
     """Return the formula index as the collection's TSV, with its header."""
     rows = [INDEX_COLUMNS, *formulas]
     return "".join("\t".join(row) + "\n" for row in rows).encode()
 
 
-def read_questions() -> list[Topic]:
+def read_questions() -> list[TopicRecord]:
     """Read the topics of Task 1."""
     path = FOLDER / "topics.task1.xml"
     return read_topics(path.read_bytes(), path=str(path))
@@ -105,4 +105,4 @@ if __name__ == "__main__":
     (FOLDER / "topic-formulas.latex.tsv").write_bytes(
         write_topic_formulas(index_topics(read_questions()))
     )
-    (FOLDER / "formulas.latex.tsv").write_bytes(write_index(index_formulas(read_posts())))
+    (FOLDER / "formulas.latex.tsv").write_bytes(write_index(index_demo_formulas(read_demo_posts())))

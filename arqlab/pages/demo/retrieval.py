@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arqlab.ir.records import TaskKind, Topic
+from arqlab.ir.records import TaskKind, TopicRecord
 from arqlab.pages.demo import systems
 from arqlab.pages.demo.posts import Post
 from arqlab.pages.demo.systems import Library
@@ -37,7 +37,7 @@ FORMULA_SYSTEMS: Mapping[str, System] = {
 }
 
 
-class Row(NamedTuple):
+class RankedPost(NamedTuple):
     """One line of a run: `item` is a post or a formula instance, `post` the post of a formula
     instance or empty.
 
@@ -53,8 +53,13 @@ class Row(NamedTuple):
 
 
 def retrieve(
-    system: str, topics: Sequence[Topic], library: Library, *, depth: int = 1000, **parameters: Any
-) -> list[Row]:
+    system: str,
+    topics: Sequence[TopicRecord],
+    library: Library,
+    *,
+    depth: int = 1000,
+    **parameters: Any,
+) -> list[RankedPost]:
     """Run one of `ANSWER_SYSTEMS` or `FORMULA_SYSTEMS` over the topics: at most `depth` matching
     items a topic.
 
@@ -73,18 +78,23 @@ def retrieve(
 
 def _ranked(
     query_id: str, items: Sequence[tuple[str, str]], scores: Sequence[float], depth: int
-) -> list[Row]:
+) -> list[RankedPost]:
     matching = [(score, *item) for score, item in zip(scores, items, strict=True) if score > 0]
     best = sorted(matching, reverse=True)[:depth]
     return [
-        Row(query_id, item, post, rank, score)
+        RankedPost(query_id, item, post, rank, score)
         for rank, (score, item, post) in enumerate(best, start=1)
     ]
 
 
 def extract(
-    system: str, topics: Sequence[Topic], library: Library, *, skip: int = 0, **parameters: Any
-) -> list[Row]:
+    system: str,
+    topics: Sequence[TopicRecord],
+    library: Library,
+    *,
+    skip: int = 0,
+    **parameters: Any,
+) -> list[RankedPost]:
     """Answer each topic with the text of the best retrieved answer post (Task 3, extractive), or of
     one further down.
     """
@@ -92,11 +102,11 @@ def extract(
     found = retrieve(system, topics, library, depth=skip + 1, **parameters)
     chosen = [row for row in found if row.rank == skip + 1]
     return [
-        row._replace(rank=1, post=row.item, answer=plain_text(texts[row.item])) for row in chosen
+        row._replace(rank=1, post=row.item, answer=text_of_html(texts[row.item])) for row in chosen
     ]
 
 
-def plain_text(post: Post) -> str:
+def text_of_html(post: Post) -> str:
     """Return a post's text without markup, formulas in dollar signs, cut at a sentence to what Task 3
     allows.
     """
@@ -107,13 +117,13 @@ def plain_text(post: Post) -> str:
     return text[: end + 1]
 
 
-def write_run(rows: Sequence[Row], *, tag: str, kind: TaskKind) -> bytes:
+def write_run(rows: Sequence[RankedPost], *, tag: str, kind: TaskKind) -> bytes:
     """Return a run as the TSV of its task, in the columns of protocol §4."""
     lines = ("\t".join(_cells(row, tag, kind)) for row in rows)
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _cells(row: Row, tag: str, kind: TaskKind) -> tuple[str, ...]:
+def _cells(row: RankedPost, tag: str, kind: TaskKind) -> tuple[str, ...]:
     numbers = (str(row.rank), f"{row.score:.6f}", tag)
     if kind == TaskKind.WRITTEN_ANSWERS:
         return (row.query_id, *numbers, row.post, row.answer)

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from arqlab.ir.records import Topic
+from arqlab.ir.records import TopicRecord
 from arqlab.pages.demo import tokens, weighting
-from arqlab.pages.demo.posts import FOLDER, Formula, Post
+from arqlab.pages.demo.posts import FOLDER, DemoFormula, Post
 from arqlab.pages.demo.weighting import Scores
 from arqlab.texts.posts.text import text_formulas
 
@@ -26,10 +26,10 @@ class Library(NamedTuple):
 
     answers: tuple[Post, ...]
     questions: dict[str, Post]
-    formulas: tuple[Formula, ...]
+    formulas: tuple[DemoFormula, ...]
 
 
-def open_library(posts: Sequence[Post], formulas: Sequence[Formula]) -> Library:
+def open_library(posts: Sequence[Post], formulas: Sequence[DemoFormula]) -> Library:
     """Sort a collection into what the systems search."""
     answers = tuple(post for post in posts if post.kind == "answer")
     questions = {post.post_id: post for post in posts if post.kind == "question"}
@@ -38,7 +38,7 @@ def open_library(posts: Sequence[Post], formulas: Sequence[Formula]) -> Library:
 
 def answer_bm25(
     library: Library,
-    topics: Sequence[Topic],
+    topics: Sequence[TopicRecord],
     *,
     data: DataUsed = "both",
     thread: Thread = "none",
@@ -55,7 +55,7 @@ def answer_bm25(
 
 def answer_cosine(
     library: Library,
-    topics: Sequence[Topic],
+    topics: Sequence[TopicRecord],
     *,
     data: DataUsed = "both",
     thread: Thread = "none",
@@ -68,7 +68,7 @@ def answer_cosine(
 
 
 def answer_feedback(
-    library: Library, topics: Sequence[Topic], *, best: int = 3, weight: float = 0.4
+    library: Library, topics: Sequence[TopicRecord], *, best: int = 3, weight: float = 0.4
 ) -> Scores:
     """Score answers by TF-IDF after the query was moved towards the `best` answers of a first
     search.
@@ -78,7 +78,9 @@ def answer_feedback(
     )
 
 
-def answer_latent(library: Library, topics: Sequence[Topic], *, dimensions: int = 60) -> Scores:
+def answer_latent(
+    library: Library, topics: Sequence[TopicRecord], *, dimensions: int = 60
+) -> Scores:
     """Score answers by their nearness in a latent semantic space."""
     return weighting.latent(
         _documents(library, "both", "title"), _queries(topics, "both", 1), dimensions=dimensions
@@ -86,7 +88,7 @@ def answer_latent(library: Library, topics: Sequence[Topic], *, dimensions: int 
 
 
 def answer_likelihood(
-    library: Library, topics: Sequence[Topic], *, mu: float = 200.0, title: int = 1
+    library: Library, topics: Sequence[TopicRecord], *, mu: float = 200.0, title: int = 1
 ) -> Scores:
     """Score answers by the likelihood of the topic's words under the answer's language model."""
     return weighting.likelihood(
@@ -95,7 +97,7 @@ def answer_likelihood(
 
 
 def answer_by_question(
-    library: Library, topics: Sequence[Topic], *, answers: float = 0.3
+    library: Library, topics: Sequence[TopicRecord], *, answers: float = 0.3
 ) -> Scores:
     """Score an answer by how near its question is to the topic, and within a thread by its own BM25
     score.
@@ -108,7 +110,9 @@ def answer_by_question(
     return weighting.min_max(spread) + answers * own
 
 
-def answer_combination(library: Library, topics: Sequence[Topic], *, text: float = 0.5) -> Scores:
+def answer_combination(
+    library: Library, topics: Sequence[TopicRecord], *, text: float = 0.5
+) -> Scores:
     """Combine BM25 on words with TF-IDF on LaTeX tokens: min-max normalized scores, weights `text`
     and 1 - `text`.
     """
@@ -118,7 +122,7 @@ def answer_combination(library: Library, topics: Sequence[Topic], *, text: float
 
 
 def answer_manual(
-    library: Library, topics: Sequence[Topic], *, k1: float = 1.2, b: float = 0.75
+    library: Library, topics: Sequence[TopicRecord], *, k1: float = 1.2, b: float = 0.75
 ) -> Scores:
     """Score answers by BM25 for queries that a person wrote after reading each topic
     (`manual-queries.toml`).
@@ -135,7 +139,7 @@ def _manual_queries() -> dict[str, str]:
 
 
 def formula_cosine(
-    library: Library, topics: Sequence[Topic], *, size: int = 1, sublinear: bool = False
+    library: Library, topics: Sequence[TopicRecord], *, size: int = 1, sublinear: bool = False
 ) -> Scores:
     """Score formula instances by the cosine of their n-grams of LaTeX tokens, of lengths 1 to
     `size`.
@@ -146,13 +150,18 @@ def formula_cosine(
 
 
 def formula_bm25(
-    library: Library, topics: Sequence[Topic], *, size: int = 2, k1: float = 1.2, b: float = 0.4
+    library: Library,
+    topics: Sequence[TopicRecord],
+    *,
+    size: int = 2,
+    k1: float = 1.2,
+    b: float = 0.4,
 ) -> Scores:
     """Score formula instances by BM25 over n-grams of their LaTeX tokens."""
     return weighting.bm25(_formula_bags(library, size), _formula_queries(topics, size), k1=k1, b=b)
 
 
-def formula_overlap(library: Library, topics: Sequence[Topic], *, size: int = 2) -> Scores:
+def formula_overlap(library: Library, topics: Sequence[TopicRecord], *, size: int = 2) -> Scores:
     """Score formula instances by the Dice coefficient of their sets of n-grams with those of the
     query formula.
     """
@@ -169,7 +178,7 @@ def _dice(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def formula_in_context(
-    library: Library, topics: Sequence[Topic], *, context: float = 0.3
+    library: Library, topics: Sequence[TopicRecord], *, context: float = 0.3
 ) -> Scores:
     """Score formula instances by their n-grams, and by the words of the post that they stand in."""
     posts = {post.post_id: post for post in (*library.questions.values(), *library.answers)}
@@ -194,7 +203,7 @@ def _text(library: Library, answer: Post, thread: Thread) -> str:
     return f"{added} {answer.body}"
 
 
-def _queries(topics: Sequence[Topic], data: DataUsed, title: int) -> list[list[str]]:
+def _queries(topics: Sequence[TopicRecord], data: DataUsed, title: int) -> list[list[str]]:
     return [_bag(" ".join([topic.title] * title + [topic.body]), data) for topic in topics]
 
 
@@ -208,7 +217,7 @@ def _bag(html: str, data: DataUsed) -> list[str]:
         if data == "text"
         else [f"${sign}" for found in text_formulas(html) for sign in _grams(found.latex, 2)]
     )
-    return math if data == "math" else tokens.words(html) + math
+    return math if data == "math" else tokens.lower_words(html) + math
 
 
 @cache
@@ -221,5 +230,5 @@ def _formula_bags(library: Library, size: int) -> list[list[str]]:
     return [_grams(formula.latex, size) for formula in library.formulas]
 
 
-def _formula_queries(topics: Sequence[Topic], size: int) -> list[list[str]]:
+def _formula_queries(topics: Sequence[TopicRecord], size: int) -> list[list[str]]:
     return [_grams(topic.latex or "", size) for topic in topics]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arqlab.ir.records import TaskKind, Topic
+from arqlab.ir.records import TaskKind, TopicRecord
 from arqlab.pages.demo.posts import FOLDER
-from arqlab.pages.demo.retrieval import Row, extract, retrieve, write_run
+from arqlab.pages.demo.retrieval import RankedPost, extract, retrieve, write_run
 from arqlab.pages.demo.systems import Library
 
 # Formula runs are cut here: the demo's posts hold some 1,500 instances, and nobody reads so far.
@@ -18,7 +18,7 @@ _FORMULA_DEPTH = 200
 
 
 @dataclass(frozen=True)
-class Board:
+class DemoBoard:
     """What the leaderboard of a task shows: a version of the qrels, to everybody or to the
     organizers only.
     """
@@ -38,7 +38,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class RunPlan:
+class DemoRun:
     """A run as its team declares it (protocol §4). Either `system` retrieves it or `written` names
     its answers.
     """
@@ -62,7 +62,7 @@ class DemoTeam:
     name: str
     institution: str
     members: tuple[Member, ...]
-    runs: tuple[RunPlan, ...]
+    runs: tuple[DemoRun, ...]
     baseline: bool
 
 
@@ -73,20 +73,20 @@ def read_teams(path: Path = FOLDER / "teams.toml") -> list[DemoTeam]:
             team["name"],
             team["institution"],
             tuple(Member(**member) for member in team.get("members", ())),
-            tuple(RunPlan(**run) for run in team["runs"]),
+            tuple(DemoRun(**run) for run in team["runs"]),
             team.get("baseline", False),
         )
         for team in tomllib.loads(path.read_text())["teams"]
     ]
 
 
-def read_boards(path: Path = FOLDER / "teams.toml") -> list[Board]:
+def read_boards(path: Path = FOLDER / "teams.toml") -> list[DemoBoard]:
     """Read which leaderboards there are and which of them are released."""
     boards = tomllib.loads(path.read_text())["boards"]
-    return [Board(task, board["qrels"], board["released"]) for task, board in boards.items()]
+    return [DemoBoard(task, board["qrels"], board["released"]) for task, board in boards.items()]
 
 
-def file_name(team: DemoTeam, run: RunPlan) -> str:
+def file_name(team: DemoTeam, run: DemoRun) -> str:
     """Name a run's file as the labs do:
     `TEAM-taskN-RUN-{auto|manual}-{both|text|math}-[extract|generate-]{P|A}.tsv`.
     """
@@ -95,7 +95,7 @@ def file_name(team: DemoTeam, run: RunPlan) -> str:
     return "-".join([team.name, task, run.tag, *filter(None, marks)]) + ".tsv"
 
 
-def run_file(run: RunPlan, topics: Sequence[Topic], library: Library) -> bytes:
+def demo_run_file(run: DemoRun, topics: Sequence[TopicRecord], library: Library) -> bytes:
     """Retrieve a run over the topics of its task and give its file."""
     parameters = run.parameters or {}
     if run.written:
@@ -111,7 +111,7 @@ def run_file(run: RunPlan, topics: Sequence[Topic], library: Library) -> bytes:
     )
 
 
-def _written(run: RunPlan) -> list[Row]:
+def _written(run: DemoRun) -> list[RankedPost]:
     lines = (FOLDER / run.written).read_text().splitlines()
     cells = (line.split("\t", 1) for line in lines)
-    return [Row(query_id, "", "", 1, 1.0, answer) for query_id, answer in cells]
+    return [RankedPost(query_id, "", "", 1, 1.0, answer) for query_id, answer in cells]

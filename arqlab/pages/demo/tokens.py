@@ -35,7 +35,7 @@ _STOPWORDS = frozenset(
 )
 
 
-def words(html: str) -> list[str]:
+def lower_words(html: str) -> list[str]:
     """Return the words of a post's HTML outside its formulas: lower case, no stop words, plurals cut
     to singulars.
     """

@@ -157,7 +157,7 @@ def compose(
     return SafeHtml(_PIECES.sub(composed, text.html))
 
 
-def plain_title(html: str) -> str:
+def title_text(html: str) -> str:
     """A title as plain text, formulas as LaTeX between dollars: for <title>, file names and logs.
     Not escaped.
     """

@@ -146,7 +146,7 @@ def clean_comment(text: str, *, comment_id: str) -> CleanText:
     return _clean(text, IN_LINES, f"c{comment_id}", 1, has_typed_code="`" in text)
 
 
-def latex_of(written: str) -> tuple[str, bool]:
+def source_latex(written: str) -> tuple[str, bool]:
     """Return the LaTeX of what stands in a formula's element, without dollars, and whether it is a
     display.
     """
@@ -247,7 +247,7 @@ def _numbered(
 
 
 def _formula(formula_id: str, text: str) -> FoundFormula:
-    return _found((formula_id, *latex_of(text), "." in formula_id))
+    return _found((formula_id, *source_latex(text), "." in formula_id))
 
 
 def _joined(parts: _Parts) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arqlab.formats.topics.write import TopicFormula
-from arqlab.ir.records import Topic
+from arqlab.ir.records import TopicRecord
 from arqlab.texts.posts.text import TextFormula, renumbered, text_formulas
 
 Size = tuple[int, ...]
@@ -34,8 +34,8 @@ class MadeTopics:
     formulas.
     """
 
-    questions: list[Topic] = field(default_factory=list)
-    formulas: list[Topic] = field(default_factory=list)
+    questions: list[TopicRecord] = field(default_factory=list)
+    formulas: list[TopicRecord] = field(default_factory=list)
     index: list[TopicFormula] = field(default_factory=list)
 
 
@@ -52,7 +52,7 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
         title, body = (
             _numbered(text, kind, question, made.index, ids) for kind, text in _texts(question)
         )
-        topic = Topic(f"A.{question.number}", title, body, question.tags)
+        topic = TopicRecord(f"A.{question.number}", title, body, question.tags)
         made.questions.append(topic)
         if chosen is not None:
             place, formula = chosen

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
-from assessment.errors import JudgingError, Problem
+from assessment.errors import JudgingError, RequestProblem
 from assessment.judging.services.judgments import Label, Submission
 from assessment.models import Judgment
 
@@ -38,14 +38,14 @@ class _Reader:
     """Reads fields and gathers problems, so that one answer tells them all."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[RequestProblem] = []
 
     def tell(
         self, instance: int | None, field: str, found: object, expected: str, todo: str = NEVER_MIND
     ) -> None:
         """Note a problem; what was found is shown shortly."""
         shown = found if isinstance(found, str) else repr(found)
-        self.problems.append(Problem(instance, field, text_of(shown)[:80], expected, todo))
+        self.problems.append(RequestProblem(instance, field, text_of(shown)[:80], expected, todo))
 
     def number(
         self,

@@ -205,7 +205,7 @@ def lock_next(
     What another assessor is taking at this moment is passed over, so nobody waits, and no two get
     the same.
     """
-    parameters = {"topic": topic_id, "user": user_id, "have": list(have), "at": moment(at)}
+    parameters = {"topic": topic_id, "user": user_id, "have": list(have), "at": database_moment(at)}
     with connection.cursor() as cursor:
         for question in _NEXT:
             if rows := question.ask(cursor, **parameters):
@@ -227,7 +227,7 @@ def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None
     return found if found and found.instances else None
 
 
-def moment(at: datetime) -> Any:
+def database_moment(at: datetime) -> Any:
     """Return a moment as the database takes it in SQL that is written by hand."""
     return connection.ops.adapt_datetimefield_value(at)
 

@@ -17,7 +17,7 @@ from assessment.assignments.selectors import (
     JUDGING_ROLES,
     NO_PACE,
     TOPIC_TEXTS,
-    Judged,
+    JudgedCounts,
     Share,
     TopicRow,
     judged_by,
@@ -59,7 +59,7 @@ class OwnWork:
         begun = {last: row for row in waiting if (last := self._judged(row).last)}
         return begun[max(begun)] if begun else next(iter(waiting), None)
 
-    def _judged(self, row: TopicRow) -> Judged:
+    def _judged(self, row: TopicRow) -> JudgedCounts:
         return row.shares[self.person.pk].judged
 
 
@@ -92,7 +92,7 @@ def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, Ow
     paces: dict[int, Pace] = {}
     rows: dict[int, list[TopicRow]] = {}
     for one in found:
-        known = judged.get((one.topic_id, user.pk), Judged())
+        known = judged.get((one.topic_id, user.pk), JudgedCounts())
         kind = TaskKind(one.topic.task.kind)
         row = TopicRow(
             one.topic,

@@ -64,7 +64,7 @@ def _question_html(topic: Topic) -> str:
     collection = collection_of(topic.task.lab) if "dead-link" in topic.body_html else None
     if collection is None:
         return topic.body_html
-    source = records.Topic(
+    source = records.TopicRecord(
         topic.query_id,
         topic.title,
         topic.body,

@@ -13,8 +13,14 @@ from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import User
 from arqlab.ir.judgments.qrels import labels_in_order
-from assessment.errors import JudgingError, Problem
-from assessment.judging.selectors.items import Current, Submitted, lock_next, moment, submitted_item
+from assessment.errors import JudgingError, RequestProblem
+from assessment.judging.selectors.items import (
+    Current,
+    Submitted,
+    database_moment,
+    lock_next,
+    submitted_item,
+)
 from assessment.judging.services.leases import LEASE, Seat, Taken, signed_lease
 from assessment.models import Judgment, Ticket
 
@@ -91,7 +97,7 @@ class SavedLabel(NamedTuple):
     message: str
 
 
-class Outcome(NamedTuple):
+class SubmitOutcome(NamedTuple):
     """What was stored, in the order of the labels; whether the item is done; the item that comes
     next, leased.
     """
@@ -105,7 +111,9 @@ class _OvertakenError(Exception):
     """Another submit for the item was stored between our reading and our writing."""
 
 
-def submit_judgments(*, seat: Seat, submission: Submission, browser: str, at: datetime) -> Outcome:
+def submit_judgments(
+    *, seat: Seat, submission: Submission, browser: str, at: datetime
+) -> SubmitOutcome:
     """Store labels, all or none, and lease the next item; the caller has seen to the lease of this
     one.
 
@@ -132,7 +140,7 @@ def submit_judgments(*, seat: Seat, submission: Submission, browser: str, at: da
 
 def _submit(
     seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime
-) -> Outcome:
+) -> SubmitOutcome:
     user = seat.user
     found = submitted_item(submission.item, user_id=user.pk, guideline=submission.guideline)
     if found is None:
@@ -156,7 +164,7 @@ def _submit(
     is_done, following = _go_on(
         found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else _ALL_JUDGED
     )
-    return Outcome(saved, is_done, following)
+    return SubmitOutcome(saved, is_done, following)
 
 
 def _refuse_others(found: Submitted, submission: Submission) -> None:
@@ -167,7 +175,7 @@ def _refuse_others(found: Submitted, submission: Submission) -> None:
             f"one of {', '.join(map(str, sorted(found.current)))}",
             "Reload the page and judge what it shows.",
         )
-        problems = [Problem(other, "instance", str(other), *told) for other in others]
+        problems = [RequestProblem(other, "instance", str(other), *told) for other in others]
         raise JudgingError(
             "What was judged does not belong to this item.", code="not-in-pool", problems=problems
         )
@@ -183,7 +191,7 @@ def _refuse(found: Submitted, submission: Submission) -> None:
     known = labels_in_order(found.scale)
     expected = f"one of {', '.join(map(str, known))}"
     problems = [
-        Problem(
+        RequestProblem(
             label.instance,
             "label",
             str(label.label),
@@ -205,7 +213,7 @@ def _refuse(found: Submitted, submission: Submission) -> None:
             "a version of the task's instructions, or null",
             "Reload the page.",
         )
-        problems = [Problem(None, "guideline", *told)]
+        problems = [RequestProblem(None, "guideline", *told)]
         raise JudgingError(
             "There is no such version of the instructions.", code="malformed", problems=problems
         )
@@ -318,8 +326,8 @@ def _go_on(
         "item": submission.item,
         "next": following.item.pk if following else None,
         "user": seat.user.pk,
-        "at": moment(at),
-        "until": moment(at + LEASE),
+        "at": database_moment(at),
+        "until": database_moment(at + LEASE),
     }
     with connection.cursor() as cursor:
         cursor.execute(_FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
@@ -348,7 +356,7 @@ def _known(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
     instances = {label.key: label.instance for label in submission.labels}
     known = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}
     problems = [
-        Problem(
+        RequestProblem(
             instances[key],
             "key",
             str(key),

@@ -17,8 +17,8 @@ from assessment.judging.selectors.items import (
     FREE,
     ShownItem,
     TopicPath,
+    database_moment,
     lock_next,
-    moment,
     shown_item,
 )
 from assessment.judging.selectors.progress import is_judged_by, open_items
@@ -130,8 +130,8 @@ def _update_waiting(change: str, item_id: int, seat: Seat, at: datetime) -> bool
     parameters = {
         "item": item_id,
         "user": seat.user.pk,
-        "at": moment(at),
-        "until": moment(at + LEASE),
+        "at": database_moment(at),
+        "until": database_moment(at + LEASE),
     }
     with connection.cursor() as cursor:
         cursor.execute(

@@ -28,7 +28,7 @@ from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors.collections import collection_of, scan_columns
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
-from submissions.selectors import items_of, ordered_index, run_index
+from submissions.selectors import ordered_index, run_index, run_items
 
 ITEM = {"topic": pl.String, "item": pl.String}
 POOL_KINDS = {
@@ -201,7 +201,7 @@ def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the valid runs that can be pooled, and those that cannot, each with a sentence why."""
     runs, left_out = [], []
     for run in valid_runs(task):
-        if task.kind == Task.Kind.FORMULAS and items_of(run, task) == ItemKind.VISUAL_IDS:
+        if task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
             left_out.append(
                 (run, "It names visual ids, and assessors judge instances in their posts.")
             )

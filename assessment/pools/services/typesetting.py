@@ -20,7 +20,7 @@ from collection.services.rendering import typeset_posts
 POSTS_AT_ONCE = 50
 
 
-def typeset_pools(*, seconds: float) -> None:
+def typeset_waiting_pools(*, seconds: float) -> None:
     """Typeset the formulas of frozen pools for about so many seconds, what assessors see first
     before the rest.
     """

@@ -14,9 +14,9 @@ from arqlab.ir.judgments.qrels import (
     JUDGED_SCHEMA,
     JudgedTopic,
     Level,
-    item_kind,
     judged_topics,
     make_qrels,
+    qrels_item_kind,
 )
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import PoolInstance, PoolItem
@@ -70,7 +70,7 @@ def levels_of(task: Task) -> tuple[Level, ...]:
 
 def items_at(task: Task, level: Level) -> ItemKind:
     """Return what the items of a task's qrels are at a level."""
-    return item_kind(TaskKind(task.kind), level)
+    return qrels_item_kind(TaskKind(task.kind), level)
 
 
 def draft_of(task: Task) -> Draft:

@@ -11,7 +11,7 @@ from arqlab.ir.records import ItemKind
 from assessment.models import Qrel
 from collection.models import VisualMap
 from collection.selectors.collections import scan_columns
-from collection.selectors.visual_maps import Judged, map_before, map_frame
+from collection.selectors.visual_maps import JudgedFormula, map_before, map_frame
 
 SCHEMA = {
     "task": pl.String,
@@ -25,7 +25,7 @@ SCHEMA = {
 }
 
 
-def judged_formulas(collection: str, lab: Lab | None = None) -> Judged:
+def judged_formulas(collection: str, lab: Lab | None = None) -> JudgedFormula:
     """Return what the judgments of the labs that search a collection, and of `lab`, tell about
     formulas.
 
@@ -40,7 +40,7 @@ def judged_formulas(collection: str, lab: Lab | None = None) -> Judged:
     relevance = pl.DataFrame(list(by_id), schema=schema, orient="row").drop("pk")
     visual = judged.filter(qrel_set__items=ItemKind.VISUAL_IDS).values_list("doc_id", flat=True)
     numbers = [int(one) for one in visual if one.isascii() and one.isdigit()]
-    return Judged(relevance, max(numbers, default=0))
+    return JudgedFormula(relevance, max(numbers, default=0))
 
 
 def touched_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from arqlab.formats.batches import in_slices
 from arqlab.formats.formulas.seen_ids import SeenIds
 from arqlab.texts.html.allowed_html import FORMULA
 from arqlab.texts.html.dump_posts import ReadyPost
-from arqlab.texts.html.sanitizer import latex_of
+from arqlab.texts.html.sanitizer import source_latex
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.columns import name_columns
@@ -130,5 +130,5 @@ def _of_comments(collection: Collection) -> Iterator[tuple[str, ...]]:
         for comment_id, post_id, text in some:
             if post_id in threads and (formulas := FORMULA.findall(text)):
                 ids = "\0".join(known for known, _ in formulas)
-                latex = "\0".join(latex_of(written)[0] for _, written in formulas)
+                latex = "\0".join(source_latex(written)[0] for _, written in formulas)
                 yield post_id, threads[post_id], "comment", comment_id, ids, latex

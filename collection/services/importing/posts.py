@@ -26,7 +26,7 @@ from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
 from collection.models import Collection, Import, Post
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.post_store import StoredPost, store_posts
-from collection.services.importing.posts_index import index_posts
+from collection.services.importing.posts_index import write_posts_index
 from collection.services.importing.records import (
     Progress,
     begin_anew,
@@ -89,7 +89,7 @@ def import_posts(
         intake.store()
         with transaction.atomic():
             intake.settle_threads()
-            index_posts(collection)
+            write_posts_index(collection)
             index_found_formulas(collection, intake.found, anew=intake.threads.seen)
             finish_import(record=record, at=at)
     return record

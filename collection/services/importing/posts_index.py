@@ -21,7 +21,7 @@ put together.
 POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
 
 
-def index_posts(collection: Collection) -> None:
+def write_posts_index(collection: Collection) -> None:
     """Store which posts of a collection are searched, and have it name that file."""
     posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
     rows = posts.values_list("post_id", "kind", "thread_id").iterator(PART)

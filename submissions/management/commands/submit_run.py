@@ -23,7 +23,7 @@ from submissions.management.report_text import report_text
 from submissions.models import Run
 from submissions.selectors import report_data
 from submissions.services.intake import claims_for, submit_upload
-from submissions.services.validation import validate_run
+from submissions.services.validation import validate_uploaded_run
 
 
 class Command(LabCommand):
@@ -74,7 +74,7 @@ class Command(LabCommand):
                 f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."
             ) from error
         for run in runs:
-            validate_run(run_id=run.pk, at=timezone.now())
+            validate_uploaded_run(run_id=run.pk, at=timezone.now())
             self.wait_for(run)
             data = report_data(
                 facts=run.report,

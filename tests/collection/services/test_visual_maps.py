@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from collection.models import Collection, VisualMap
-from collection.selectors.visual_maps import Judged, map_frame, newest_map
+from collection.selectors.visual_maps import JudgedFormula, map_frame, newest_map
 from collection.services.converting import convert_latex
 from collection.services.importing.formulas import import_formulas
 from collection.services.visual_maps import make_visual_map
@@ -86,7 +86,7 @@ def test_new_ids_are_above_every_judged_one(collection, tmp_path):
     import_formulas(
         collection=collection, files={"latex": write_index(tmp_path, "latex.tsv", *ROWS)}, at=NOW
     )
-    version = make_visual_map(collection=collection, at=NOW, judged=Judged(highest_id=5000))
+    version = make_visual_map(collection=collection, at=NOW, judged=JudgedFormula(highest_id=5000))
 
     assert ids(version)["3"] == "5001"
 
@@ -108,7 +108,7 @@ def test_relevance_decides_between_equal_parts(collection, tmp_path):
     before = ids(make_visual_map(collection=collection, at=NOW))
     write_index(tmp_path, "two.tsv", slt.format(1, "x"), slt.format(2, "y"))
     import_formulas(collection=collection, files={"slt": tmp_path / "two.tsv"}, at=NOW)
-    judged = Judged(pl.DataFrame({"formula_id": ["2"], "label": [3]}))
+    judged = JudgedFormula(pl.DataFrame({"formula_id": ["2"], "label": [3]}))
     after = ids(make_visual_map(collection=collection, at=NOW, judged=judged))
 
     assert after["2"] == before["2"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from arqlab.core.services.topic_pages import topic_pages
-from arqlab.ir.records import Topic
+from arqlab.ir.records import TopicRecord
 
 pytestmark = pytest.mark.django_db
 
 
-def topic(**fields: object) -> Topic:
+def topic(**fields: object) -> TopicRecord:
     known = {
         "query_id": "B.1",
         "title": "",
@@ -19,7 +19,7 @@ def topic(**fields: object) -> Topic:
         "formula_id": None,
         "latex": None,
     }
-    return Topic(**(known | fields))
+    return TopicRecord(**(known | fields))
 
 
 def test_a_formula_without_an_id_is_numbered_through_title_and_question():

@@ -51,7 +51,7 @@ def test_a_score_has_four_decimals(score, text):
 
 
 def test_a_key_is_written_as_words():
-    assert core_tags.words("multi_part") == "Multi part"
+    assert core_tags.words_of_field("multi_part") == "Multi part"
 
 
 def test_an_event_tells_old_and_new_values_line_by_line():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqlab.formats.archives.compressed import DamagedFileError, pieces
+from arqlab.formats.archives.compressed import DamagedFileError, read_pieces
 
 TEXT = b"".join(b"%d,%d\n" % (number, number * 7919 % 10007) for number in range(20_000))
 
@@ -20,7 +20,7 @@ TEXT = b"".join(b"%d,%d\n" % (number, number * 7919 % 10007) for number in range
 def test_the_bytes_come_whole_in_pieces(tmp_path: Path, pack: object, size: int) -> None:
     path = tmp_path / "file"
     path.write_bytes(pack(TEXT))
-    found = list(pieces(path, size=size))
+    found = list(read_pieces(path, size=size))
 
     assert b"".join(found) in (TEXT, TEXT * 2)
     assert max(map(len, found)) < size + 300_000
@@ -35,7 +35,7 @@ def test_a_cut_file_gives_what_stands_before_the_cut(
     path.write_bytes(gzip.compress(TEXT)[:cut])
     found: list[bytes] = []
     with pytest.raises(DamagedFileError, match="a gzip file that is cut short"):
-        found.extend(pieces(path, size=5_000))
+        found.extend(read_pieces(path, size=5_000))
 
     assert TEXT.startswith(b"".join(found))
     assert len(b"".join(found)) > (cut - 20_000) * 2
@@ -44,4 +44,4 @@ def test_a_cut_file_gives_what_stands_before_the_cut(
 def test_an_empty_file_has_no_bytes(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    assert b"".join(pieces(tmp_path / "file")) == b""
+    assert b"".join(read_pieces(tmp_path / "file")) == b""

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.formats.formulas.tsv_blocks import cells_of, read_block
+from arqlab.formats.formulas.tsv_blocks import cells_of, read_tsv_block
 
 CELL = st.text('a"\t\n ü', max_size=6)
 
 
 def block(data: bytes, *, is_last: bool = True, line: int = 1):
-    return read_block(
+    return read_tsv_block(
         data, source="1.tsv", headings=["id", "post", "text"], line=line, is_last=is_last
     )
 

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.formats.runs import text as runtext
-from arqlab.formats.runs.text import line_end_findings, read_text, split_lines
+from arqlab.formats.runs.text import decode_run, line_end_findings, split_lines
 
 
 def found(data: bytes) -> dict[str, list[tuple]]:
-    return {finding.kind: finding.occurrences.rows() for finding in read_text(data).findings}
+    return {finding.kind: finding.occurrences.rows() for finding in decode_run(data).findings}
 
 
 @given(st.text(st.sampled_from("ab\t é\n")))
@@ -38,23 +38,23 @@ def test_a_byte_that_is_not_utf_8_is_found_with_its_line_and_as_latin_1(monkeypa
         == "byte F6 at byte 4 of the line; as Latin-1 it reads 'schön'"
     )
     assert split_lines(data).to_list() == ["gut", "\ufffd1", "sch\ufffdn"]
-    assert not read_text(data).can_repair
+    assert not decode_run(data).can_repair
 
 
 def test_a_byte_order_mark_is_found_and_left_out():
-    text = read_text(b"\xef\xbb\xbfA.1\n")
+    text = decode_run(b"\xef\xbb\xbfA.1\n")
 
     assert text.data == b"A.1\n"
     assert text.findings[0].kind == "bom"
 
 
 def test_utf_16_and_null_bytes_are_no_text():
-    assert not read_text("A.1".encode("utf-16")).is_text
+    assert not decode_run("A.1".encode("utf-16")).is_text
     assert found(b"A.1\nA\0")["null-byte"][0][0] == 2
 
 
 def test_a_carriage_return_alone_is_read_as_a_line_end():
-    text = read_text(b"a\rb\r\nc\rd\n")
+    text = decode_run(b"a\rb\r\nc\rd\n")
 
     assert [place[0] for place in found(b"a\rb\r\nc\rd\n")["cr"]] == [1, 3]
     assert text.data == b"a\nb\nc\nd\n"

@@ -5,7 +5,7 @@ is refused.
 import pytest
 
 from arqlab.formats.topics.read import read_topics
-from arqlab.ir.records import FileRefusedError, Topic
+from arqlab.ir.records import FileRefusedError, TopicRecord
 from arqlab.ir.topics import natural_key
 from tests.real_data import DATA, needs_data
 
@@ -30,7 +30,7 @@ def test_a_topic_has_number_title_body_and_tags():
     )
 
     assert read_topics(data, path="t") == [
-        Topic("A.1", "Is 2 even?", "Yes?", ("numbers", "parity"))
+        TopicRecord("A.1", "Is 2 even?", "Yes?", ("numbers", "parity"))
     ]
 
 

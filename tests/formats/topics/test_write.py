@@ -8,10 +8,10 @@ import pytest
 
 from arqlab.formats.topics.read import read_topics
 from arqlab.formats.topics.write import TopicFormula, write_topic_formulas, write_topics
-from arqlab.ir.records import Topic
+from arqlab.ir.records import TopicRecord
 from tests.real_data import DATA, needs_data
 
-TOPIC = Topic(
+TOPIC = TopicRecord(
     "B.1", 'Is <em>"a" & b</em>?', "<p>&lt; is less</p>", ("algebra", "limits"), "q_1", "a < b"
 )
 XML = """<?xml version="1.0" ?>
@@ -33,7 +33,7 @@ def test_a_topic_is_written_as_in_the_labs_files():
 
 
 def test_what_was_written_is_read_again():
-    topics = [TOPIC, Topic("A.2", "", "<pre>a\n b</pre>", ())]
+    topics = [TOPIC, TopicRecord("A.2", "", "<pre>a\n b</pre>", ())]
 
     assert read_topics(write_topics(topics), path="t.xml") == topics
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqlab.ir.formulas.identity import VisualMap, agreement, visual_map
+from arqlab.ir.formulas.identity import VisualIdMap, agreement, visual_map
 from arqlab.ir.formulas.layout import layout_strings
 from tests.real_data import DATA
 
@@ -20,7 +20,7 @@ def instances(*rows: Row) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def ids(found: VisualMap) -> dict[str, str]:
+def ids(found: VisualIdMap) -> dict[str, str]:
     """The map as a dictionary."""
     return dict(found.mapping.iter_rows())
 
@@ -33,7 +33,7 @@ def known(**formulas: str) -> pl.DataFrame:
     )
 
 
-def changes(found: VisualMap) -> list[tuple[str, ...]]:
+def changes(found: VisualIdMap) -> list[tuple[str, ...]]:
     """The changes as rows."""
     return found.changes.rows()
 
@@ -248,7 +248,7 @@ OURS = tables(st.none())
 ANY = tables(NUMBERS)
 
 
-def same(left: VisualMap, right: VisualMap) -> bool:
+def same(left: VisualIdMap, right: VisualIdMap) -> bool:
     """Whether two maps are equal to the last row."""
     return all(one.equals(other) for one, other in zip(left, right, strict=True))
 

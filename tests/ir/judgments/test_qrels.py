@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.ir.formulas.visual_ids import as_formulas, highest_labels
-from arqlab.ir.judgments.qrels import JUDGED_SCHEMA, Level, item_kind, judged_topics, make_qrels
+from arqlab.ir.judgments.qrels import (
+    JUDGED_SCHEMA,
+    Level,
+    judged_topics,
+    make_qrels,
+    qrels_item_kind,
+)
 from arqlab.ir.records import ItemKind, TaskKind
 
 LABELS = st.sampled_from([None, 0, 1, 2, 3, 5, 6])
@@ -92,7 +98,7 @@ def test_a_topic_that_nobody_judged_says_so():
     ],
 )
 def test_a_tasks_kind_and_the_level_say_what_an_item_is(kind, level, items):
-    assert item_kind(kind, level) == items
+    assert qrels_item_kind(kind, level) == items
 
 
 @given(ROWS)

@@ -28,12 +28,12 @@ def tasks(demo: LabFile) -> dict[str, TaskFile]:
 
 @pytest.fixture(scope="session")
 def read_posts() -> list[Post]:
-    return posts.read_posts()
+    return posts.read_demo_posts()
 
 
 @pytest.fixture(scope="session")
 def library(read_posts: list[Post]) -> systems.Library:
-    return systems.open_library(read_posts, posts.index_formulas(read_posts))
+    return systems.open_library(read_posts, posts.index_demo_formulas(read_posts))
 
 
 @pytest.fixture(scope="session")

@@ -5,14 +5,14 @@ from collections import Counter
 import pytest
 
 from arqlab.formats.labs.folder import TaskFile
-from arqlab.pages.demo.judging import PoolPlan, read_pools, read_tickets
+from arqlab.pages.demo.judging import DemoPool, read_pools, read_tickets
 
 POOLS = read_pools()
 
 
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.task)
 def test_every_topic_is_one_of_the_task_and_one_persons(
-    pool: PoolPlan, tasks: dict[str, TaskFile]
+    pool: DemoPool, tasks: dict[str, TaskFile]
 ) -> None:
     given = Counter(topic for share in pool.shares for topic in share.topics)
 
@@ -21,7 +21,7 @@ def test_every_topic_is_one_of_the_task_and_one_persons(
 
 
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.task)
-def test_some_topics_are_done_some_begun_and_some_wait(pool: PoolPlan) -> None:
+def test_some_topics_are_done_some_begun_and_some_wait(pool: DemoPool) -> None:
     for kind in ("done", "begun", "waiting"):
         assert any(getattr(share, kind) for share in pool.shares)
 

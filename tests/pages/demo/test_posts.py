@@ -46,24 +46,24 @@ def test_every_post_is_well_formed_html(read_posts: list[Post]) -> None:
 
 
 def test_every_text_is_written_once(read_posts: list[Post]) -> None:
-    opening = Counter(" ".join(tokens.words(post.body)[:8]) for post in read_posts)
+    opening = Counter(" ".join(tokens.lower_words(post.body)[:8]) for post in read_posts)
     assert [text for text, times in opening.items() if times > 1] == []
 
 
 def test_the_formula_index_agrees_with_the_posts(read_posts: list[Post], data: Path) -> None:
     assert (
-        posts.write_index(posts.index_formulas(read_posts))
+        posts.write_index(posts.index_demo_formulas(read_posts))
         == (data / "formulas.latex.tsv").read_bytes()
     )
 
 
 def test_every_formula_has_an_id_of_its_own(read_posts: list[Post]) -> None:
-    formulas = posts.index_formulas(read_posts)
+    formulas = posts.index_demo_formulas(read_posts)
     assert len({formula.formula_id for formula in formulas}) == len(formulas)
 
 
 def test_a_visual_id_is_no_formula_id(read_posts: list[Post]) -> None:
-    formulas = posts.index_formulas(read_posts)
+    formulas = posts.index_demo_formulas(read_posts)
     assert not {formula.visual_id for formula in formulas} & {
         formula.formula_id for formula in formulas
     }
@@ -74,7 +74,7 @@ def test_formulas_that_look_the_same_share_a_visual_id() -> None:
     body = "".join(
         html.format(number, latex) for number, latex in enumerate(["a^2", "a^{2}", "a^3"], start=7)
     )
-    formulas = posts.index_formulas([Post("1", "answer", "2", "", body, ())])
+    formulas = posts.index_demo_formulas([Post("1", "answer", "2", "", body, ())])
     assert [formula.visual_id for formula in formulas] == ["100007", "100007", "100009"]
 
 
@@ -91,7 +91,7 @@ def typeset() -> quickjs.Function:
 def test_every_formula_of_a_post_can_be_typeset(
     read_posts: list[Post], typeset: quickjs.Function
 ) -> None:
-    for formula in posts.index_formulas(read_posts):
+    for formula in posts.index_demo_formulas(read_posts):
         assert typeset(formula.latex).startswith("<math"), formula
 
 
@@ -124,7 +124,7 @@ def test_posts_are_later_than_the_window_from_one_id_on(demo: LabFile, data: Pat
     until = demo.collection.window.until.isoformat()
     later = {row["Id"] for row in rows_of(data, "Posts.xml") if row["CreationDate"][:10] > until}
     assert later == {row.post_id for row in posts.read_dump()} - {
-        row.post_id for row in posts.read_posts()
+        row.post_id for row in posts.read_demo_posts()
     }
 
 
@@ -133,8 +133,11 @@ def test_a_topic_has_its_own_thread_in_the_dump(tasks: dict[str, TaskFile]) -> N
         post for post in posts.read_dump() if post.post_id == tasks["task1"].threads["A.1"]
     )
     topic = tasks["task1"].topics[0]
-    assert (tokens.words(question.title), question.tags) == (tokens.words(topic.title), topic.tags)
-    assert tokens.words(question.body) == tokens.words(topic.body)
+    assert (tokens.lower_words(question.title), question.tags) == (
+        tokens.lower_words(topic.title),
+        topic.tags,
+    )
+    assert tokens.lower_words(question.body) == tokens.lower_words(topic.body)
 
 
 def test_what_stands_around_posts_is_about_posts_and_people_that_there_are(data: Path) -> None:

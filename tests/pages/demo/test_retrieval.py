@@ -6,7 +6,7 @@ from arqlab.formats.labs.folder import TaskFile
 from arqlab.ir.records import TaskKind
 from arqlab.pages.demo import retrieval
 from arqlab.pages.demo.posts import Post
-from arqlab.pages.demo.retrieval import Row
+from arqlab.pages.demo.retrieval import RankedPost
 from arqlab.pages.demo.systems import Library
 
 
@@ -69,7 +69,7 @@ def test_rows_are_ranked_by_score_and_then_by_id_both_descending(
 )
 def test_a_run_has_the_columns_of_its_task(kind: TaskKind, line: str) -> None:
     assert (
-        retrieval.write_run([Row("A.1", "12", "7", 1, 0.5, "Yes.")], tag="MyRun", kind=kind)
+        retrieval.write_run([RankedPost("A.1", "12", "7", 1, 0.5, "Yes.")], tag="MyRun", kind=kind)
         == line.encode()
     )
 
@@ -85,6 +85,6 @@ def test_an_extracted_answer_is_the_best_post_without_markup(
 
 
 def test_a_long_post_is_cut_at_the_end_of_a_sentence() -> None:
-    text = retrieval.plain_text(Post("1", "answer", "2", "", "<p>One is one.</p> " * 200, ()))
+    text = retrieval.text_of_html(Post("1", "answer", "2", "", "<p>One is one.</p> " * 200, ()))
     assert 1150 < len(text) <= 1200
     assert text.endswith("one.")

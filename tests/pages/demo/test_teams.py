@@ -12,7 +12,7 @@ from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import Severity
 from arqlab.pages.demo import teams
 from arqlab.pages.demo.systems import Library
-from arqlab.pages.demo.teams import DemoTeam, RunPlan
+from arqlab.pages.demo.teams import DemoRun, DemoTeam
 
 PLANS = [(team, run) for team in teams.read_teams() for run in team.runs]
 
@@ -47,19 +47,19 @@ def test_every_task_has_a_board_for_qrels_that_it_has(tasks: dict[str, TaskFile]
 @pytest.mark.parametrize(("team", "run"), PLANS, ids=[f"{run.task}-{run.tag}" for _, run in PLANS])
 def test_a_run_is_valid_and_at_most_odd(
     team: DemoTeam,
-    run: RunPlan,
+    run: DemoRun,
     tasks: dict[str, TaskFile],
     library: Library,
     rules: dict[str, RunRules],
 ) -> None:
-    report = check_run(teams.run_file(run, tasks[run.task].topics, library), rules[run.task])
+    report = check_run(teams.demo_run_file(run, tasks[run.task].topics, library), rules[run.task])
     assert report.is_valid
     assert report.run_tags == (run.tag,)
     assert {problem.kind for problem in report.problems} <= {"missing-topic", "score-tie"}
 
 
 @pytest.mark.parametrize(("team", "run"), PLANS, ids=[f"{run.task}-{run.tag}" for _, run in PLANS])
-def test_a_file_name_tells_what_the_team_says_of_the_run(team: DemoTeam, run: RunPlan) -> None:
+def test_a_file_name_tells_what_the_team_says_of_the_run(team: DemoTeam, run: DemoRun) -> None:
     assert read_name(teams.file_name(team, run)) == RunName(
         team=team.name,
         task=run.task[:5],
@@ -77,7 +77,7 @@ def test_every_written_answer_is_judged_under_its_run_and_topic(
     judged = set(tasks["task3"].qrels[1].frame["item"])
     for _, run in PLANS:
         if run.task == "task3":
-            lines = teams.run_file(run, tasks["task3"].topics, library).decode().splitlines()
+            lines = teams.demo_run_file(run, tasks["task3"].topics, library).decode().splitlines()
             assert {f"{run.tag}:{line.split()[0]}" for line in lines} <= judged
 
 
@@ -89,7 +89,7 @@ def test_an_extracted_answer_has_the_label_of_its_post(
         for slug in ("task1", "task3")
     )
     for run in (run for _, run in PLANS if run.answers == "extract"):
-        for line in teams.run_file(run, tasks["task3"].topics, library).decode().splitlines():
+        for line in teams.demo_run_file(run, tasks["task3"].topics, library).decode().splitlines():
             topic, _, _, tag, post, _ = line.split("\t")
             assert answers[topic, f"{tag}:{topic}"] == posts[topic, post]
 

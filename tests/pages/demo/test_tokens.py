@@ -8,7 +8,7 @@ HTML = '<p>The <em>primes</em> of <span class="math-container" id="7">$a &lt; b$
 
 
 def test_words_are_those_outside_of_formulas_without_stop_words() -> None:
-    assert tokens.words(HTML) == ["prime", "property"]
+    assert tokens.lower_words(HTML) == ["prime", "property"]
 
 
 def test_latex_tokens_leave_out_braces_and_space() -> None:

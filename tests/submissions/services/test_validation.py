@@ -16,7 +16,11 @@ from submissions.selectors import run_index, run_occurrences
 from submissions.services import validation
 from submissions.services.changing import withdraw_run
 from submissions.services.intake import check_upload, submit_upload
-from submissions.services.validation import return_stale_claims, validate_run, waiting_run_ids
+from submissions.services.validation import (
+    return_stale_claims,
+    validate_uploaded_run,
+    waiting_run_ids,
+)
 from tests.factories import Scene
 from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, sent, zipped
 
@@ -33,7 +37,7 @@ def submitted(
 
 
 def validated(run: Run) -> Run:
-    assert validate_run(run_id=run.pk, at=NOW)
+    assert validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     return run
 
@@ -122,7 +126,7 @@ def test_an_upload_that_cannot_be_unpacked_says_what_it_is(scene: Scene) -> None
 
 def test_a_run_is_checked_once(scene: Scene) -> None:
     run = validated(submitted(scene))
-    assert not validate_run(run_id=run.pk, at=NOW)
+    assert not validate_uploaded_run(run_id=run.pk, at=NOW)
     assert Run.objects.get(pk=run.pk).attempts == 1
 
 
@@ -215,7 +219,7 @@ def test_a_fault_of_ours_is_raised_and_gives_the_claim_back(scene: Scene) -> Non
     run = submitted(scene)
     run.upload.file.storage.delete(run.upload.file.name)
     with pytest.raises(FileNotFoundError):
-        validate_run(run_id=run.pk, at=NOW)
+        validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.attempts) == ("uploaded", 1)
 
@@ -231,7 +235,7 @@ def test_a_panic_of_polars_is_tried_again_and_then_told_as_a_fault_of_ours(
     monkeypatch.setattr(validation, "check_stored", panic)
     for _ in range(validation.MOST_ATTEMPTS):
         with pytest.raises(EngineFailedError):
-            validate_run(run_id=run.pk, at=NOW)
+            validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
 
@@ -247,7 +251,7 @@ def test_a_request_to_stop_leaves_the_claim_to_be_found(
 
     monkeypatch.setattr(validation, "check_stored", stopped)
     with pytest.raises(stop):
-        validate_run(run_id=run.pk, at=NOW)
+        validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.attempts) == ("validating", 1)
 

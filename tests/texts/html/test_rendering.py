@@ -14,9 +14,9 @@ from arqlab.texts.html.rendering import (
     addresses_of,
     compose,
     keys_of,
-    plain_title,
     read_text,
     render_formula,
+    title_text,
 )
 from arqlab.texts.html.sanitizer import clean_line, clean_post
 
@@ -226,7 +226,7 @@ def test_a_title_has_no_blocks() -> None:
     ],
 )
 def test_a_plain_title_is_text_with_latex(title: str, plain: str) -> None:
-    assert plain_title(title) == plain
+    assert title_text(title) == plain
 
 
 ATTACKS = [

@@ -19,16 +19,16 @@ from arqlab.core.services.people import grant_role
 from arqlab.core.services.teams import create_team, join_team
 from arqlab.ir import records
 from arqlab.pages.demo.folder import write_lab
-from arqlab.pages.demo.posts import FOLDER, index_formulas, read_posts
+from arqlab.pages.demo.posts import FOLDER, index_demo_formulas, read_demo_posts
 from arqlab.pages.demo.systems import open_library
-from arqlab.pages.demo.teams import DemoTeam, RunPlan, file_name, read_teams, run_file
+from arqlab.pages.demo.teams import DemoRun, DemoTeam, demo_run_file, file_name, read_teams
 from arqlab.pages.services.demo.judging import play_judging
 from arqlab.pages.services.demo.stage import Stage, sender_of
 from arqlab.pages.services.demo.weeks import OPEN_TASK, play_open_task, release_boards
 from assessment.qrels.services.loading import load_lab
 from submissions.services.claims import RunClaims
 from submissions.services.intake import submit_upload
-from submissions.services.validation import validate_run
+from submissions.services.validation import validate_uploaded_run
 
 __all__ = ["OPEN_TASK", "SLUG", "account_roles", "build_demo", "new_password"]
 
@@ -113,16 +113,16 @@ def _make_accounts(password: str) -> dict[str, User]:
 
 def _stage(lab: Lab, organizer: User, at: datetime) -> Stage:
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
-    posts = read_posts()
-    library = open_library(posts, index_formulas(posts))
+    posts = read_demo_posts()
+    library = open_library(posts, index_demo_formulas(posts))
     return Stage(
         lab, tasks, {slug: _topics(task) for slug, task in tasks.items()}, library, organizer, at
     )
 
 
-def _topics(task: Task) -> list[records.Topic]:
+def _topics(task: Task) -> list[records.TopicRecord]:
     return [
-        records.Topic(
+        records.TopicRecord(
             topic.query_id,
             topic.title,
             topic.body,
@@ -141,7 +141,7 @@ def _make_team(stage: Stage, team: DemoTeam, people: Mapping[str, User]) -> Team
     return made
 
 
-def _submit(stage: Stage, team: Team, planned: DemoTeam, plan: RunPlan, *, number: int) -> None:
+def _submit(stage: Stage, team: Team, planned: DemoTeam, plan: DemoRun, *, number: int) -> None:
     """Retrieve and submit a run, some days before the deadline or, where the task is open, before
     now.
     """
@@ -158,10 +158,10 @@ def _submit(stage: Stage, team: Team, planned: DemoTeam, plan: RunPlan, *, numbe
         description=plan.description,
     )
     file = ContentFile(
-        run_file(plan, stage.topics[plan.task], stage.library), name=file_name(planned, plan)
+        demo_run_file(plan, stage.topics[plan.task], stage.library), name=file_name(planned, plan)
     )
     by = sender_of(stage, team)
     [run] = submit_upload(
         file=file, task=task, team=team, by=by, at=at, claims={str(file.name): claims}
     )
-    validate_run(run_id=run.pk, at=at + timedelta(seconds=1))
+    validate_uploaded_run(run_id=run.pk, at=at + timedelta(seconds=1))

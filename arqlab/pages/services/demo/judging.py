@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from arqlab.core.models import Topic, User
 from arqlab.ir.labels import NOT_JUDGMENTS
-from arqlab.pages.demo.judging import PoolPlan, SharePlan, read_pools, read_tickets
+from arqlab.pages.demo.judging import DemoPool, SharePlan, read_pools, read_tickets
 from arqlab.pages.services.demo.stage import Stage
 from assessment.assignments.services import assign_topics
 from assessment.judging.selectors.items import ShownInstance, TopicPath
@@ -72,7 +72,7 @@ def play_judging(stage: Stage, people: Mapping[str, User]) -> None:
 
 
 def _judge_share(
-    stage: Stage, plan: PoolPlan, share: SharePlan, person: User, *, end: datetime
+    stage: Stage, plan: DemoPool, share: SharePlan, person: User, *, end: datetime
 ) -> None:
     """Assign a person's topics; each that they judged had a day, the last one today."""
     task = stage.tasks[plan.task]
@@ -112,7 +112,7 @@ def _judge_topic(topic: Topic, desk: _Desk, count: int | None, *, at: datetime) 
         judged += 1
 
 
-def _labels(stage: Stage, plan: PoolPlan) -> Labels:
+def _labels(stage: Stage, plan: DemoPool) -> Labels:
     found: dict[tuple[str, str], int] = {}
     for named in plan.qrels:
         task, name = named.split("/")

@@ -17,7 +17,7 @@ class Stage:
 
     lab: Lab
     tasks: Mapping[str, Task]
-    topics: Mapping[str, list[records.Topic]]
+    topics: Mapping[str, list[records.TopicRecord]]
     library: Library
     organizer: User
     at: datetime

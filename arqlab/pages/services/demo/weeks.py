@@ -21,7 +21,7 @@ from submissions.models import Run
 from submissions.services.changing import withdraw_run
 from submissions.services.claims import RunClaims
 from submissions.services.intake import check_upload, submit_upload
-from submissions.services.validation import validate_run
+from submissions.services.validation import validate_uploaded_run
 
 OPEN_TASK = "task1-progress"
 
@@ -50,7 +50,7 @@ def _send(
     take_in = check_upload if check_only else submit_upload
     claims = {str(file.name): RunClaims(tag=tag, data_used="both")}
     [run] = take_in(file=file, task=stage.tasks[OPEN_TASK], team=team, by=by, at=at, claims=claims)
-    validate_run(run_id=run.pk, at=at + timedelta(seconds=1))
+    validate_uploaded_run(run_id=run.pk, at=at + timedelta(seconds=1))
     return run
 
 

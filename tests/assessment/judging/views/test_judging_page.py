@@ -173,7 +173,7 @@ def test_links_of_the_question_lead_to_the_threads_of_posts_that_the_collection_
         '<span class="math-container" id="q_1">$x^2$</span>',
     )
     body = f'<p>{span}: see <a href="{site}/questions/1/why">this {span}</a>, <a href="{site}/q/999">that</a></p>'
-    source = records.Topic("A.1", "Even squares", body, formula_id="q_1", latex="x^2")
+    source = records.TopicRecord("A.1", "Even squares", body, formula_id="q_1", latex="x^2")
     [page] = topic_pages([source])
     task.topics.filter(query_id="A.1").update(
         title=source.title,
