@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from arqlab.core.models import Task
 from arqlab.core.selectors import TaskRow
-from evaluation.templatetags.evaluation_tags import open_first, release_first
+from arqlab.pages.templatetags.pages_tags import open_first, release_first
 
 
 def row(pk: int, state: str) -> TaskRow:
