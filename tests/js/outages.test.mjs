@@ -39,6 +39,21 @@ for (const [name, answer, text] of OUTAGES) {
   });
 }
 
+test("labels of one moment are sent in their order", async () => {
+  const scene = await begin({ items: [[10], [20], [30], [40], [50], [60]] });
+  const { world, server, browser, assessor } = scene;
+  await browser.goOffline();
+  for (const label of [3, 2, 1, 0, 3]) {
+    await assessor.press("label", label); // pressing a label means the item shown
+    await assessor.enter();
+  }
+  await world.settle();
+  assessor.reload();
+  await recover(scene);
+
+  assert.deepEqual(server.judgments.map(({ instance }) => instance), [10, 20, 30, 40, 50]);
+});
+
 test("attempts become rarer: after 1, 2, 4, … 30 seconds", async () => {
   const { world, server, assessor } = await begin();
   server.failure = () => ({ status: 503, data: null });

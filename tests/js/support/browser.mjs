@@ -47,9 +47,12 @@ export class World {
   /** Let events happen in their order, those that `matches` if given, until there are none. */
   async settle(matches = () => true) {
     await idle();
-    for (let event = this.enabled.find(matches); event; event = this.enabled.find(matches)) {
+    for (let events = 0; events < 10_000; events += 1) {
+      const event = this.enabled.find(matches);
+      if (!event) return;
       await this.happen(event);
     }
+    throw new Error("The page asks without end.");
   }
 
   after(milliseconds, tab, run) {
@@ -104,6 +107,12 @@ export class Browser {
     this.kept.push(...(row.body.judgments ?? []));
     if (row.state === "refused") this.stored.delete(row.item);
     else if (row.body.judgments) this.stored.add(row.item);
+  }
+
+  /** The rows in the order of their ids, as a database returns them. */
+  get sorted() {
+    const ids = [...this.rows.keys()].sort();
+    return ids.map((id) => this.rows.get(id));
   }
 
   get localStorage() {
@@ -274,7 +283,7 @@ function transaction(page, browser) {
   change.objectStore = () => ({
     put,
     delete: (id) => operation("delete a row", () => void browser.rows.delete(id)),
-    getAll: () => operation("read the rows", () => structuredClone([...browser.rows.values()])),
+    getAll: () => operation("read the rows", () => structuredClone(browser.sorted)),
   });
   return change;
 }
