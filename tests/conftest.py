@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.models import Lab, Task, Team, User
+from tests.databases import copy_template, empty_tables
 from tests.factories import Scene, make_lab
 
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+NO_DATA = f"The real data is not at {SHARED_DATA}."
+# Whatever asks for the database has one of these fixtures, or is marked so.
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup"}
+
+# The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for others.
+hypothesis.settings.register_profile(
+    "suite", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.register_profile(
+    "search", deadline=None, max_examples=1000, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("suite")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark the tests that need a database or the real data, and begin with those that take longest."""
+    for item in items:
+        if DATABASE_FIXTURES & set(item.fixturenames) or item.get_closest_marker("django_db"):
+            item.add_marker("database")
+        if "shared_data" in item.fixturenames and not item.get_closest_marker("shared_data"):
+            item.add_marker("shared_data")
+        if item.get_closest_marker("shared_data") and not SHARED_DATA.is_dir():
+            item.add_marker(pytest.mark.skip(reason=NO_DATA))
+    result = yield
+    items.sort(key=lambda item: not {"servers", "browser", "slow"} & set(item.keywords))
+    return result
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write how many tests read the real data."""
+    reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
+    read = sum(each.when == "call" and "shared_data" in each.keywords for each in reports)
+    terminalreporter.write_line(f"{read} tests read the real data." if SHARED_DATA.is_dir() else NO_DATA)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Begin with a copy of the database that `tests.everywhere` migrated, if it did."""
+    copy_template()
 
 
 @pytest.fixture(scope="session")
@@ -24,13 +66,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor) if connection.vendor == "postgresql" else ():
             cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = off)')
+    TransactionTestCase._fixture_teardown = lambda self: empty_tables(connection)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of the field's real data, where there is one."""
-    if not SHARED_DATA.is_dir():
-        pytest.skip(f"The real data is not at {SHARED_DATA}.")
+    """The folder of the field's real data; tests that ask for it are skipped where there is none."""
     return SHARED_DATA
 
 

@@ -18,7 +18,8 @@ STORAGES = {
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
-# A file, as labs have it: in memory all threads of the live server would share one connection, and break into each other's
-# transactions as soon as a page asks for two things at once.
+# A file, as labs have it, which a server reads too.
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": os.path.join(os.environ["ARQLAB_DATA"], "tests.sqlite3")}  # noqa: F405
+elif os.environ.get("ARQLAB_TEST_TEMPLATE"):
+    DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["ARQLAB_TEST_TEMPLATE"]}  # noqa: F405

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
-from pytest_django.live_server_helper import LiveServer
+from pytest_django.fixtures import Settings
 
 from arqlab.core.models import User
 from tests.assessment.factories import assign, make_pool
@@ -23,6 +23,7 @@ from tests.browser.judging import SMALL, Assessor
 from tests.browser.realitems import real_items
 from tests.collection.factories import load_small
 from tests.factories import Scene, make_lab
+from tests.served import Server, running_server
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = (1440, 390)
@@ -49,28 +50,39 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def live_server(live_server: LiveServer) -> Iterator[LiveServer]:
-    """The server, until it has answered everything: what a closed browser had asked for is still worked at, and would meet
-    the tables of the next test."""
-    yield live_server
-    for thread in threading.enumerate():
-        if "process_request_thread" in thread.name:
-            thread.join(timeout=60)
-            assert not thread.is_alive(), "A minute after the browser was closed the server is still answering it."
+@pytest.fixture(scope="session")
+def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """ArqLab's server as a process of its own, one for all browser tests of a worker."""
+    with running_server(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def served(transactional_db: None, server: Server, settings: Settings) -> Iterator[Server]:
+    """The server, whose files the test shares, until it has answered everything: what a closed browser had asked for is
+    still worked at, and would meet the tables of the next test."""
+    settings.MEDIA_ROOT = server.folder / "files"
+    settings.STORAGES = settings.STORAGES | {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    }
+    server.go_on()
+    said = server.log.stat().st_size
+    yield server
+    server.pause()
+    sys.stderr.write(server.log.read_bytes()[said:].decode())
 
 
 @pytest.fixture
-def page(browser: Browser, live_server) -> Iterator[Page]:
+def page(browser: Browser, served) -> Iterator[Page]:
     """A page on the live server. It fails the test when a script throws or the policy blocks something."""
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1440, "height": 900})
+    context = browser.new_context(base_url=served.url, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.set_default_timeout(15_000)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on(
-        "request", lambda request: complaints.append(request.url) if elsewhere(request.url, live_server.url) else None
+        "request", lambda request: complaints.append(request.url) if elsewhere(request.url, served.url) else None
     )
     yield page
     context.close()

@@ -23,13 +23,13 @@ SAVED, NOTICES = ".judge-saved", ".judge-notices"
 
 
 @pytest.fixture
-def started(browser, live_server, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
+def started(browser, served, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
     """Start a browser of its own that keeps its profile in a folder; starting it again finds the profile as it was."""
     running: list[BrowserContext] = []
 
     def start(person: User) -> BrowserContext:
         context = browser.browser_type.launch_persistent_context(
-            str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=live_server.url
+            str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=served.url
         )
         running.append(context)
         context.pages[0].goto("/healthz/")

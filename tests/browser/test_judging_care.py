@@ -237,12 +237,12 @@ def test_enter_that_ends_a_composition_submits_nothing(at_work):
 
 
 def test_what_was_chosen_before_another_machine_judged_is_offered_and_not_sent(
-    at_work, browser: Browser, live_server, small
+    at_work, browser: Browser, served, small
 ):
     first = at_work.active
     at_work.press("2", "c")
     at_work.page.keyboard.type("half a thought")
-    with browser.new_context(base_url=live_server.url) as context:
+    with browser.new_context(base_url=served.url) as context:
         other = Assessor(context.new_page())
         other.page.goto("/healthz/")
         enter(other.page, small.assessor)

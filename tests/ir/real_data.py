@@ -8,9 +8,7 @@ import pytest
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(), reason="The labs' public data is not at ../shared/data; put it there to run this test."
-)
+needs_data = pytest.mark.shared_data
 
 LABELS = {"ntcir-12-wfb": (0, 4)}
 QRELS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/qrels.*"))

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity, TaskKind
 from arqlab.ir.runfile import RunReport, RunRules, check_run, repaired_run
+from tests.ir.real_data import DATA, needs_data
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.exists(), reason="The real data of ../shared/data is not here.")
 
 TOPICS = ("A.1", "A.2", "A.3")
 RULES = RunRules(TaskKind.ANSWERS, TOPICS, limit=20)

@@ -259,11 +259,8 @@ def test_most_real_posts_are_plainly_built_and_proven_at_length_too(real_posts: 
 
 
 @pytest.fixture(scope="module")
-def real_posts() -> list[tuple[str, str, str]]:
-    path = Path(__file__).resolve().parents[4] / "shared/data/collection/Posts.xml.gz"
-    if not path.exists():
-        pytest.skip(f"The real data is not at {path}.")
-    with gzip.open(path) as file:
+def real_posts(shared_data: Path) -> list[tuple[str, str, str]]:
+    with gzip.open(shared_data / "collection/Posts.xml.gz") as file:
         return [
             (row.get("Id"), row.get("Title", ""), row.get("Body", "")) for _, row in etree.iterparse(file, tag="row")
         ]
