@@ -13,13 +13,14 @@ from django.test import Client, TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.models import Lab, Task, Team, User
-from tests.databases import copy_template, empty_tables
+from tests.databases import UseDatabase, copy_template, empty_tables
 from tests.factories import Scene, make_lab
+from tests.submissions import processes
 
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 NO_DATA = f"The real data is not at {SHARED_DATA}."
 # Whatever asks for the database has one of these fixtures, or is marked so.
-DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup"}
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "use_tested_database"}
 
 # The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for others.
 hypothesis.settings.register_profile(
@@ -67,6 +68,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         for table in connection.introspection.table_names(cursor) if connection.vendor == "postgresql" else ():
             cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = off)')
     TransactionTestCase._fixture_teardown = lambda self: empty_tables(connection)
+
+
+@pytest.fixture(scope="session")
+def use_tested_database() -> UseDatabase:
+    """Have processes on a data folder use a new database of the kind that the tests run on."""
+    return processes.use_database
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import psycopg2
 from django.core.management.color import no_style
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 TEMPLATE = "ARQLAB_TEST_TEMPLATE"
 """The variable that names the migrated database: PostgreSQL's by its name, SQLite's by its file."""
+UseDatabase = Callable[[Path], None]
 # Django fills these when it migrates, and no test changes them.
 KEPT = {"django_content_type", "auth_permission"}
 
@@ -29,6 +35,26 @@ def copy_template() -> None:
         return str(name)
 
     creation._create_test_db = copy
+
+
+def new_database(folder: Path) -> str | None:
+    """Make a database for processes on a folder and return its address: on the server that the tests run on, else (None)
+    SQLite's in the folder itself. It is migrated where there is a migrated one to copy."""
+    server, template = os.environ.get("DATABASE_URL"), os.environ.get(TEMPLATE)
+    if not server:
+        return copy_embedded(folder)
+    name = f"together_{hashlib.sha256(bytes(folder)).hexdigest()[:12]}"
+    with contextlib.closing(psycopg2.connect(server)) as connected:
+        connected.autocommit = True
+        connected.cursor().execute(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
+    return f"{server.rpartition('/')[0]}/{name}"
+
+
+def copy_embedded(folder: Path) -> None:
+    """Copy the migrated database of SQLite, where there is one, into a data folder."""
+    template = os.environ.get(TEMPLATE, "")
+    if Path(template).is_absolute():
+        shutil.copyfile(template, folder / "arqlab.sqlite3")
 
 
 def empty_tables(database: BaseDatabaseWrapper) -> None:

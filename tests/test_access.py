@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
+from typing import NamedTuple
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -15,6 +17,7 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from pytest_django.plugin import DjangoDbBlocker
 
 from assessment.models import PoolInstance, PoolItem, Ticket
 from assessment.services import write_guideline
@@ -231,7 +234,7 @@ def parameters_of(name: str) -> list[str]:
 def fill(scene: Scene, folder) -> Run:
     """Give the lab posts, an import, qrels, a pool of which A.1 is the assessor's, and team Alpha a valid run with a problem, scored, on an unreleased board."""
     at = datetime(2026, 11, 21, tzinfo=UTC)
-    make_import(load_small(scene.lab, folder))
+    make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
@@ -244,6 +247,25 @@ def fill(scene: Scene, folder) -> Run:
     return run
 
 
+class Filled(NamedTuple):
+    """A lab that everybody sees and a draft, both filled, and the run of each."""
+
+    public: Scene
+    run: Run
+    draft: Scene
+    draft_run: Run
+
+
+@pytest.fixture(scope="module")
+def filled(django_db_setup, django_db_blocker: DjangoDbBlocker, tmp_path_factory) -> Iterator[Filled]:
+    """Make both labs once. What a test does is rolled back to this state, and at the end this state too."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        public, draft = make_lab(), make_lab("draft", is_public=False)
+        folder = tmp_path_factory.mktemp("filled")
+        yield Filled(public, fill(public, folder), draft, fill(draft, folder))
+        transaction.set_rollback(True)
+
+
 def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
     """Ask for an address as a person of a role, and give the status."""
     client, person = Client(raise_request_exception=False), scene.people[role]
@@ -253,23 +275,20 @@ def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
 
 
 @pytest.mark.parametrize(("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else "")
-def test_an_address_answers_each_role_as_the_table_says(method, name, expected, scene, tmp_path):
-    run, found = fill(scene, tmp_path), {}
+def test_an_address_answers_each_role_as_the_table_says(method, name, expected, filled, db):
+    found = {}
 
     for role in ROLES:
         with transaction.atomic():
-            found[role] = status_of(method, name, scene, run, role)
+            found[role] = status_of(method, name, filled.public, filled.run, role)
             transaction.set_rollback(True)
 
     assert found == expected
 
 
 @pytest.mark.parametrize("name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)}))
-def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
-    draft = make_lab("draft", is_public=False)
-    run = fill(draft, tmp_path)
-
-    found = {status_of("GET", name, draft, run, role) for role in ("visitor", "outsider")}
+def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, filled, db):
+    found = {status_of("GET", name, filled.draft, filled.draft_run, role) for role in ("visitor", "outsider")}
 
     assert found <= {302, 403, 404, 405}
 
@@ -277,10 +296,9 @@ def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
 @pytest.mark.parametrize(
     "name", ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"]
 )
-def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, scene, tmp_path):
-    run, elsewhere = fill(scene, tmp_path), make_lab("elsewhere")
-    client = Client()
-    client.force_login(scene.member)
+def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, filled, db):
+    elsewhere, client = make_lab("elsewhere"), Client()
+    client.force_login(filled.public.member)
 
-    assert client.get(reverse(f"submissions:{name}", args=["elsewhere", "task1", run.pk])).status_code == 404
+    assert client.get(reverse(f"submissions:{name}", args=["elsewhere", "task1", filled.run.pk])).status_code == 404
     assert elsewhere.task.runs.count() == 0

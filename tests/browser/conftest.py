@@ -81,9 +81,7 @@ def page(browser: Browser, served) -> Iterator[Page]:
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on(
-        "request", lambda request: complaints.append(request.url) if elsewhere(request.url, served.url) else None
-    )
+    page.on("request", lambda request: complaints.append(request.url) if elsewhere(request.url, served.url) else None)
     yield page
     context.close()
     # An answer of 404 or 409 that a test asks for is told by the browser too, and is no complaint.

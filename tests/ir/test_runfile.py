@@ -15,7 +15,6 @@ from arqlab.ir.records import ItemKind, Severity, TaskKind
 from arqlab.ir.runfile import RunReport, RunRules, check_run, repaired_run
 from tests.ir.real_data import DATA, needs_data
 
-
 TOPICS = ("A.1", "A.2", "A.3")
 RULES = RunRules(TaskKind.ANSWERS, TOPICS, limit=20)
 
