@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -25,6 +26,7 @@ from collection.models import Import
 from evaluation.services import score_waiting
 from submissions.models import Run
 from submissions.services import submit_upload, validate_run
+from tests.assessment.desk import Desk, body_for, label_for
 from tests.assessment.factories import assign, make_pool, raise_ticket
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
@@ -35,7 +37,7 @@ TABLE = """
 GET  account_change_password                   302 200 200 200 200 200 200
 POST account_change_password                   302 200 200 200 200 200 200
 GET  account_confirm_email                     200 200 200 200 200 200 200
-POST account_confirm_email                     404 404 404 404 404 404 404
+POST account_confirm_email                     302 302 302 302 302 302 302
 GET  account_confirm_login_code                302 302 302 302 302 302 302
 POST account_confirm_login_code                302 302 302 302 302 302 302
 GET  account_email                             302 200 200 200 200 200 200
@@ -75,9 +77,9 @@ GET  assessment:qrels-list                404 404 404 404 404 200 200
 POST assessment:qrels-list                404 404 404 404 404 200 200
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
-POST assessment:api-judging-judgments     403 415 415 415 415 415 415
-POST assessment:api-judging-later         403 415 415 415 415 415 415
-POST assessment:api-judging-lease         403 415 415 415 415 415 415
+POST assessment:api-judging-judgments     403 404 404 404 200 404 404
+POST assessment:api-judging-later         403 404 404 404 200 404 404
+POST assessment:api-judging-lease         403 404 404 404 200 404 404
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
 POST assessment:assignment-apply          404 404 404 404 404 302 302
 GET  assessment:assignment-import         404 404 404 404 404 200 200
@@ -147,11 +149,11 @@ GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          404 404 404 404 404 302 302
-POST evaluation:leaderboard-release       404 404 404 404 404 404 404
+POST evaluation:leaderboard-release       404 404 404 404 404 302 302
 GET  evaluation:run-scores                404 404 404 404 404 200 200
 GET  submissions:api-run-detail           403 404 200 404 404 200 200
 GET  submissions:api-run-list             403 200 200 200 404 200 200
-POST submissions:api-run-list             403 400 400 400 404 400 400
+POST submissions:api-run-list             403 400 202 400 404 202 202
 GET  submissions:api-run-report           403 404 200 404 404 200 200
 GET  submissions:run-detail               302 404 200 404 404 200 200
 GET  submissions:run-edit                 302 404 200 404 404 200 200
@@ -166,7 +168,7 @@ POST submissions:run-repaired             302 404 302 404 404 302 302
 GET  submissions:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
 GET  submissions:run-upload               302 200 200 200 404 200 200
-POST submissions:run-upload               302 422 422 422 404 422 422
+POST submissions:run-upload               302 422 302 422 404 302 302
 GET  submissions:run-withdraw             302 404 200 404 404 200 200
 POST submissions:run-withdraw             302 404 200 404 404 200 200
 """
@@ -215,10 +217,34 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "formula_id": "7",
         "visual_id": "70",
         "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first() or 1,
-        "key": "no-such-key",
+        "key": confirmation_key(scene),
         "uidb36": "1",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
+
+
+def confirmation_key(scene: Scene) -> str:
+    """Return the key of the letter by which the outsider confirms an address."""
+    person = scene.outsider
+    address, _ = EmailAddress.objects.get_or_create(user=person, email=person.email, verified=False)
+    return str(EmailConfirmationHMAC(address).key)
+
+
+def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
+    """Return what is posted to an address that takes more than its path, as arguments of the client."""
+    file = ContentFile(b"A.1\t10\t1\t2.5\tnew\n", name="Alpha-task1-new-auto-both-A.tsv")
+    place = {"item": item["item"], "lease": item["lease"]}
+    labels = body_for(item, [label_for(instance, 3) for instance in item["instances"]])
+    json = {"content_type": "application/json"}
+    known: dict[str, dict[str, Any]] = {
+        "assessment:api-judging-judgments": {"data": labels, **json},
+        "assessment:api-judging-later": {"data": place, **json},
+        "assessment:api-judging-lease": {"data": place, **json},
+        "evaluation:leaderboard-release": {"data": {"qrels": "v1"}},
+        "submissions:api-run-list": {"data": {"file": file, "team": scene.team.name}},
+        "submissions:run-upload": {"data": {"file": file, "team": scene.team.pk, "submit": "yes"}},
+    }
+    return known.get(name, {})
 
 
 def parameters_of(name: str) -> list[str]:
@@ -248,10 +274,11 @@ def fill(scene: Scene, folder) -> Run:
 
 
 class Filled(NamedTuple):
-    """A lab that everybody sees and a draft, both filled, and the run of each."""
+    """A lab that everybody sees and a draft, both filled, the run of each, and the item that the assessor has."""
 
     public: Scene
     run: Run
+    item: Any
     draft: Scene
     draft_run: Run
 
@@ -262,25 +289,28 @@ def filled(django_db_setup, django_db_blocker: DjangoDbBlocker, tmp_path_factory
     with django_db_blocker.unblock(), transaction.atomic():
         public, draft = make_lab(), make_lab("draft", is_public=False)
         folder = tmp_path_factory.mktemp("filled")
-        yield Filled(public, fill(public, folder), draft, fill(draft, folder))
+        run = fill(public, folder)
+        yield Filled(public, run, Desk(public.assessor).next(), draft, fill(draft, folder))
         transaction.set_rollback(True)
 
 
-def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
-    """Ask for an address as a person of a role, and give the status."""
+def status_of(method: str, path: str, scene: Scene, role: str, **sent: Any) -> int:
+    """Ask for an address as a person of a role, and return the status."""
     client, person = Client(raise_request_exception=False), scene.people[role]
     if not isinstance(person, AnonymousUser):
         client.force_login(person)
-    return int(getattr(client, method.lower())(address(name, scene, run.pk)).status_code)
+    return int(getattr(client, method.lower())(path, **sent).status_code)
 
 
 @pytest.mark.parametrize(("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else "")
 def test_an_address_answers_each_role_as_the_table_says(method, name, expected, filled, db):
-    found = {}
+    scene, found = filled.public, {}
+    path = address(name, scene, filled.run.pk)
 
     for role in ROLES:
+        sent = body(name, scene, filled.item) if method == "POST" else {}
         with transaction.atomic():
-            found[role] = status_of(method, name, filled.public, filled.run, role)
+            found[role] = status_of(method, path, scene, role, **sent)
             transaction.set_rollback(True)
 
     assert found == expected
@@ -288,7 +318,8 @@ def test_an_address_answers_each_role_as_the_table_says(method, name, expected, 
 
 @pytest.mark.parametrize("name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)}))
 def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, filled, db):
-    found = {status_of("GET", name, filled.draft, filled.draft_run, role) for role in ("visitor", "outsider")}
+    path = address(name, filled.draft, filled.draft_run.pk)
+    found = {status_of("GET", path, filled.draft, role) for role in ("visitor", "outsider")}
 
     assert found <= {302, 403, 404, 405}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django.fixtures import Settings
 
 from arqlab.core.models import User
@@ -28,6 +28,9 @@ from tests.served import Server, running_server
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = (1440, 390)
 SCHEMES = ("light", "dark")
+PATIENCE = 60_000
+"""The milliseconds after which something that is waited for will not come, however busy the machine is."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -77,7 +80,7 @@ def page(browser: Browser, served) -> Iterator[Page]:
     """A page on the live server. It fails the test when a script throws or the policy blocks something."""
     context = browser.new_context(base_url=served.url, viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
