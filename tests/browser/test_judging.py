@@ -222,6 +222,7 @@ def test_what_was_chosen_and_typed_survives_a_reload(at_work):
     expect(at_work.page.locator(f"{SHOWN} .judge-comment")).to_have_value("half\nway")
 
 
+@pytest.mark.smoke
 def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_again(at_work, small):
     context = at_work.page.context
     context.clear_cookies()
@@ -355,6 +356,7 @@ def test_time_counts_while_somebody_reads_and_stops_when_nobody_does(small, page
     expect(page.locator(".judge-pace")).to_have_text(re.compile(r"8[01] s each · 3 min left"))
 
 
+@pytest.mark.smoke
 def test_a_finished_topic_says_what_was_done_and_leads_to_the_next(at_work, small):
     assign(small.assessor, small.task.topics.get(query_id="A.2"))
     for label in ("3", "0"):

@@ -68,6 +68,7 @@ def test_a_deep_link_shows_its_post_or_comment_marked(page, place):
     assert page.locator(f"#{place}").evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
 
 
+@pytest.mark.smoke
 def test_a_link_inside_the_collection_opens_the_thread_at_the_post(page):
     make_thread()
     page.goto(f"{POSTS}/1/")
