@@ -43,8 +43,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if item.get_closest_marker("shared_data") and not SHARED_DATA.is_dir():
             item.add_marker(pytest.mark.skip(reason=NO_DATA))
     result = yield
-    items.sort(key=lambda item: not {"servers", "browser", "slow"} & set(item.keywords))
+    items.sort(key=lambda item: not takes_long(set(item.keywords)))
     return result
+
+
+def takes_long(marks: set[str]) -> bool:
+    """Return whether a test begins early: beside it others are run, and none waits for it at the end."""
+    return bool({"servers", "browser"} & marks) or {"database", "shared_data"} <= marks
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

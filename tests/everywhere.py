@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -31,6 +33,7 @@ ON_POSTGRESQL = "database or servers"
 
 def main(arguments: list[str]) -> int:
     """Run both variants and return the exit status: 0 only when all that could run passed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stops the servers too
     with tempfile.TemporaryDirectory(prefix="arqlab-tests-") as folder, contextlib.ExitStack() as stack:
         postgresql = stack.enter_context(postgresql_server())
         redis = stack.enter_context(redis_server())
@@ -137,13 +140,16 @@ def postgresql_binaries() -> Path | None:
 
 
 def free_port() -> int:
-    """Give a port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of 127.0.0.1 that nobody listens on, below those that the system gives to connections: it would give
+    one away before a server that starts slowly listens there."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
-def wait_for_port(port: int, *, seconds: float = 20) -> None:
+def wait_for_port(port: int, *, seconds: float = 300) -> None:
     """Return once somebody listens on the port; raises `TimeoutError` after the seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

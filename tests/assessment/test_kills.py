@@ -14,9 +14,9 @@ pytestmark = pytest.mark.servers
 
 def test_of_what_32_assessors_were_told_is_stored_nothing_is_lost_doubled_or_torn(tmp_path: Path) -> None:
     with served_lab(tmp_path, new_database(tmp_path), items=400) as served:
-        found, times = judge_through_kills(served, seconds=12, kills=2)
+        found, times = judge_through_kills(served, submits=300, kills=2)
 
-    assert found.acknowledged >= len(times) > 32
+    assert found.acknowledged >= len(times) >= 300
     assert found[3:] == (0, 0, 0, 0, 0)
 
 
