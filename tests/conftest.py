@@ -8,7 +8,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client, TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
@@ -73,6 +73,15 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         for table in connection.introspection.table_names(cursor) if connection.vendor == "postgresql" else ():
             cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = off)')
     TransactionTestCase._fixture_teardown = lambda self: empty_tables(connection)
+
+
+@pytest.fixture(scope="module")
+def kept_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The database for fixtures of a module: what they make is made once, each test is rolled back to it, and after the
+    last it is rolled back too."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,6 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
-from pytest_django.plugin import DjangoDbBlocker
 
 from assessment.models import PoolInstance, PoolItem, Ticket
 from assessment.services import write_guideline
@@ -284,14 +283,12 @@ class Filled(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def filled(django_db_setup, django_db_blocker: DjangoDbBlocker, tmp_path_factory) -> Iterator[Filled]:
-    """Make both labs once. What a test does is rolled back to this state, and at the end this state too."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        public, draft = make_lab(), make_lab("draft", is_public=False)
-        folder = tmp_path_factory.mktemp("filled")
-        run = fill(public, folder)
-        yield Filled(public, run, Desk(public.assessor).next(), draft, fill(draft, folder))
-        transaction.set_rollback(True)
+def filled(kept_db: None, tmp_path_factory) -> Filled:
+    """Make both labs once."""
+    public, draft = make_lab(), make_lab("draft", is_public=False)
+    folder = tmp_path_factory.mktemp("filled")
+    run = fill(public, folder)
+    return Filled(public, run, Desk(public.assessor).next(), draft, fill(draft, folder))
 
 
 def status_of(method: str, path: str, scene: Scene, role: str, **sent: Any) -> int:
