@@ -11,6 +11,7 @@ if __name__ == "__main__":
     try:
         execute_from_command_line(sys.argv)
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`). What Python still wants to flush goes nowhere.
+        # The reader of our output has gone (`| head`). What Python still wants to flush goes
+        # nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -1,4 +1,6 @@
-"""The beat schedule inside the web process: what `celery beat` and a worker do where there is a Redis."""
+"""The beat schedule inside the web process: what `celery beat` and a worker do where there is a
+Redis.
+"""
 
 import logging
 import threading

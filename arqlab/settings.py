@@ -1,7 +1,8 @@
-"""Settings of ArqLab, read from environment variables; each one is described in README.md.
+"""Settings of ArqLab, read from environment variables; described in docs/settings.md.
 
-Without any variable ArqLab runs on its embedded default: SQLite, and tasks inside the web process, all below
-`ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery workers on Redis.
+Without any variable ArqLab runs on its embedded default: SQLite, and tasks inside the web process,
+all below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery workers
+on Redis.
 """
 
 import os
@@ -18,13 +19,15 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 def env(name: str, default: str = "") -> str:
-    """Give the variable's value, else the default; `NAME_FILE` may name a file that holds it (Docker secrets)."""
+    """Return the variable's value, else the default; `NAME_FILE` may name a file that holds it
+    (Docker secrets).
+    """
     path = os.environ.get(f"{name}_FILE")
     return Path(path).read_text(encoding="utf-8").strip() if path else os.environ.get(name, default)
 
 
 def env_bool(name: str, default: bool) -> bool:
-    """Give a yes or no; anything else than 1, true, yes, 0, false, no is refused."""
+    """Return a yes or no; anything else than 1, true, yes, 0, false, no is refused."""
     value = env(name, "1" if default else "0").lower()
     if value not in {"1", "true", "yes", "0", "false", "no"}:
         raise ImproperlyConfigured(f"{name} is {value!r}; expected 1 or 0.")
@@ -32,12 +35,14 @@ def env_bool(name: str, default: bool) -> bool:
 
 
 def env_list(name: str, default: str = "") -> list[str]:
-    """Give the parts of a comma separated value, blanks removed."""
+    """Return the parts of a comma separated value, blanks removed."""
     return [part.strip() for part in env(name, default).split(",") if part.strip()]
 
 
 def embedded_secret_key(folder: Path) -> str:
-    """Give the key kept in the data folder, made on first use, so that the embedded default needs no set-up."""
+    """Return the key kept in the data folder, made on first use, so that the embedded default needs
+    no set-up.
+    """
     path = folder / "secret-key"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,6 +84,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "rest_framework",
     "arqlab.core",
+    "arqlab.pages",
     "collection",
     "submissions",
     "assessment",
@@ -140,27 +146,37 @@ AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
 SESSION_ENGINE = "arqlab.core.signedin"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "core:home"
-ACCOUNT_LOGOUT_REDIRECT_URL = "core:home"
+LOGIN_REDIRECT_URL = "pages:home"
+ACCOUNT_LOGOUT_REDIRECT_URL = "pages:home"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_FORMS = {"login": "arqlab.core.forms.SignInForm", "signup": "arqlab.core.forms.SignUpForm"}
+ACCOUNT_FORMS = {
+    "login": "arqlab.core.forms.labs.SignInForm",
+    "signup": "arqlab.core.forms.labs.SignUpForm",
+}
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 
-# Mail: EMAIL_URL is smtp://user:password@host:port; without it letters are kept as files in the data folder.
+# Mail: EMAIL_URL is smtp://user:password@host:port; without it letters are kept as files in the
+# data folder.
 EMAIL_URL = env("EMAIL_URL")
 DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
 if EMAIL_URL:
     _mail = urlsplit(EMAIL_URL)
     EMAIL_HOST, EMAIL_PORT = _mail.hostname or "localhost", _mail.port or 25
-    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail.username or ""), unquote(_mail.password or "")
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = (
+        unquote(_mail.username or ""),
+        unquote(_mail.password or ""),
+    )
     EMAIL_USE_TLS = EMAIL_PORT == 587
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
@@ -177,7 +193,8 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Served from the folders themselves, so that no page depends on a collectstatic that somebody forgot.
+# Served from the folders themselves, so that no page depends on a collectstatic that somebody
+# forgot.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 FILE_UPLOAD_PERMISSIONS = 0o640
@@ -203,7 +220,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
-    "typeset-pools": {"task": "assessment.tasks.typeset_pools", "schedule": 10.0},
+    "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }

@@ -4,7 +4,10 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
-    path("", include("assessment.urls")),  # first, as no addresses are asked for as often as those of judging
+    path(
+        "", include("assessment.urls")
+    ),  # first, as no addresses are asked for as often as those of judging
+    path("", include("arqlab.pages.urls")),
     path("", include("arqlab.core.urls")),
     path("", include("collection.urls")),
     path("", include("submissions.urls")),

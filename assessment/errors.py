@@ -8,8 +8,10 @@ from typing import NamedTuple
 from arqlab.core.errors import UserError
 
 
-class Problem(NamedTuple):
-    """One thing that is wrong with what was sent: in which instance (None: in all of it) and field, and what to do."""
+class RequestProblem(NamedTuple):
+    """One thing that is wrong with what was sent: in which instance (None: in all of it) and field,
+    and what to do.
+    """
 
     instance: int | None
     field: str
@@ -19,8 +21,10 @@ class Problem(NamedTuple):
 
 
 class JudgingError(UserError):
-    """What was sent cannot be taken. `problems` are all that were found, at once; nothing was stored."""
+    """What was sent cannot be taken. `problems` are all that were found, at once; nothing was
+    stored.
+    """
 
-    def __init__(self, message: str, *, code: str, problems: Iterable[Problem] = ()) -> None:
+    def __init__(self, message: str, *, code: str, problems: Iterable[RequestProblem] = ()) -> None:
         super().__init__(message, code=code)
         self.problems = tuple(problems)

@@ -2,51 +2,72 @@
 
 from django.urls import include, path
 
-from assessment import apis, views
+from assessment.assignments.views import (
+    assignment_apply,
+    assignment_import,
+    assignment_list,
+    assignment_share,
+)
+from assessment.guidelines.views import guideline_detail, guideline_edit
+from assessment.judging.apis.views import ItemApi, JudgmentsApi, LaterApi, LeaseApi, NextApi
+from assessment.judging.views.home import judging_home
+from assessment.judging.views.judging_page import judge, judgment_list
+from assessment.judging.views.rejudging import touched_list
+from assessment.pools.views.frozen import (
+    pool_close,
+    pool_detail,
+    pool_discard,
+    pool_list,
+    pool_open,
+)
+from assessment.pools.views.plans import pool_freeze, pool_plan
+from assessment.qrels.views.diff import qrels_diff
+from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
+from assessment.tickets.views import ticket_detail, ticket_list
 
 app_name = "assessment"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
 
 pool_patterns = [
-    path("", views.pool_list, name="pool-list"),
-    path("plan/", views.pool_plan, name="pool-plan"),
-    path("freeze/", views.pool_freeze, name="pool-freeze"),
-    path("<int:number>/", views.pool_detail, name="pool-detail"),
-    path("<int:number>/close/", views.pool_close, name="pool-close"),
-    path("<int:number>/open/", views.pool_open, name="pool-open"),
-    path("<int:number>/discard/", views.pool_discard, name="pool-discard"),
+    path("", pool_list, name="pool-list"),
+    path("plan/", pool_plan, name="pool-plan"),
+    path("freeze/", pool_freeze, name="pool-freeze"),
+    path("<int:number>/", pool_detail, name="pool-detail"),
+    path("<int:number>/close/", pool_close, name="pool-close"),
+    path("<int:number>/open/", pool_open, name="pool-open"),
+    path("<int:number>/discard/", pool_discard, name="pool-discard"),
 ]
 assignment_patterns = [
-    path("", views.assignment_list, name="assignment-list"),
-    path("apply/", views.assignment_apply, name="assignment-apply"),
-    path("import/", views.assignment_import, name="assignment-import"),
-    path("share/", views.assignment_share, name="assignment-share"),
+    path("", assignment_list, name="assignment-list"),
+    path("apply/", assignment_apply, name="assignment-apply"),
+    path("import/", assignment_import, name="assignment-import"),
+    path("share/", assignment_share, name="assignment-share"),
 ]
 qrels_patterns = [
-    path("", views.qrels_list, name="qrels-list"),
-    path("draft/", views.qrels_draft, name="qrels-draft"),
-    path("diff/", views.qrels_diff, name="qrels-diff"),
-    path("<int:version>/", views.qrels_detail, name="qrels-detail"),
-    path("<int:version>/current/", views.qrels_current, name="qrels-current"),
+    path("", qrels_list, name="qrels-list"),
+    path("draft/", qrels_draft, name="qrels-draft"),
+    path("diff/", qrels_diff, name="qrels-diff"),
+    path("<int:version>/", qrels_detail, name="qrels-detail"),
+    path("<int:version>/current/", qrels_current, name="qrels-current"),
 ]
 judging_patterns = [
-    path("next/", apis.NextApi.as_view(), name="api-judging-next"),
-    path("items/<int:item>/", apis.ItemApi.as_view(), name="api-judging-item"),
-    path("judgments/", apis.JudgmentsApi.as_view(), name="api-judging-judgments"),
-    path("later/", apis.LaterApi.as_view(), name="api-judging-later"),
-    path("lease/", apis.LeaseApi.as_view(), name="api-judging-lease"),
+    path("next/", NextApi.as_view(), name="api-judging-next"),
+    path("items/<int:item>/", ItemApi.as_view(), name="api-judging-item"),
+    path("judgments/", JudgmentsApi.as_view(), name="api-judging-judgments"),
+    path("later/", LaterApi.as_view(), name="api-judging-later"),
+    path("lease/", LeaseApi.as_view(), name="api-judging-lease"),
 ]
 urlpatterns = [
     path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
-    path("labs/<slug:lab>/visual-ids/<int:version>/judged/", views.touched_list, name="touched-list"),
-    path("labs/<slug:lab>/judging/", views.judging_home, name="judging-home"),
-    path("labs/<slug:lab>/tickets/", views.ticket_list, name="ticket-list"),
-    path("labs/<slug:lab>/tickets/<int:ticket>/", views.ticket_detail, name="ticket-detail"),
+    path("labs/<slug:lab>/visual-ids/<int:version>/judged/", touched_list, name="touched-list"),
+    path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
+    path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
+    path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
-    path(f"{_TASK}guidelines/", views.guideline_edit, name="guideline-edit"),
-    path(f"{_TASK}guidelines/<int:version>/", views.guideline_detail, name="guideline-detail"),
-    path(f"{_TASK}judge/<str:query_id>/", views.judge, name="judge"),
-    path(f"{_TASK}judge/<str:query_id>/judgments/", views.judgment_list, name="judgment-list"),
+    path(f"{_TASK}guidelines/", guideline_edit, name="guideline-edit"),
+    path(f"{_TASK}guidelines/<int:version>/", guideline_detail, name="guideline-detail"),
+    path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
+    path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
 ]

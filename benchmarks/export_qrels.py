@@ -2,9 +2,10 @@
 
     python benchmarks/export_qrels.py [--rounds 5]
 
-A pool of 80 topics with 450 formula instances each, three to a formula; 35,000 of the 36,000 are judged, every tenth of
-them twice. Exported are the draft by instance, the draft by formula, and a frozen version, each by the command itself, in
-a process of its own that is started once for each database; the slowest round counts. Prints seconds, queries, memory.
+A pool of 80 topics with 450 formula instances each, three to a formula; 35,000 of the 36,000 are
+judged, every tenth of them twice. Exported are the draft by instance, the draft by formula, and a
+frozen version, each by the command itself, in a process of its own that is started once for each
+database; the slowest round counts. Prints seconds, queries, memory.
 """
 
 import argparse
@@ -51,10 +52,16 @@ def main() -> int:
 def measured(name: str, address: str, rounds: int) -> bool:
     """Measure on one database in a process of its own, and say whether the claim held."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"ARQLAB_DATA": folder, "DATABASE_URL": address, "ARQLAB_SECRET_KEY": "only for a measurement"}
+        settings = {
+            "ARQLAB_DATA": folder,
+            "DATABASE_URL": address,
+            "ARQLAB_SECRET_KEY": "only for a measurement",
+        }
         variables = os.environ | settings | {"DJANGO_SETTINGS_MODULE": "arqlab.settings"}
         command = [sys.executable, __file__, "--inside", str(rounds)]
-        out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=variables).stdout
+        out = subprocess.run(
+            command, check=True, stdout=subprocess.PIPE, text=True, env=variables
+        ).stdout
     holds = True
     for export, (seconds, queries, lines, megabytes) in json.loads(out).items():
         held = seconds < WANTED_SECONDS and queries <= WANTED_QUERIES
@@ -84,35 +91,52 @@ def inside(rounds: int) -> None:
             out = io.StringIO()
             with CaptureQueriesContext(connection) as seen:
                 started = time.perf_counter()
-                call_command("export_qrels", "bench/task2", *options, stdout=out, stderr=io.StringIO())
+                call_command(
+                    "export_qrels", "bench/task2", *options, stdout=out, stderr=io.StringIO()
+                )
                 times.append(time.perf_counter() - started)
             queries = len(seen)
         # Not getrusage: its peak counts the parent's memory from before this program was started.
         peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-        figures[export] = (max(times), queries, out.getvalue().count("\n"), int(peak[1]) // 1024 if peak else 0)
+        figures[export] = (
+            max(times),
+            queries,
+            out.getvalue().count("\n"),
+            int(peak[1]) // 1024 if peak else 0,
+        )
     print(json.dumps(figures))
 
 
 def make_judged() -> None:
     """Make the lab with its pool and judgments, and freeze a version."""
     from arqlab.core.models import Lab, Task, Topic
-    from arqlab.ir.judged import Level
+    from arqlab.ir.judgments.qrels import Level
     from assessment.models import Judgment, Pool, PoolInstance, PoolItem
-    from assessment.services import freeze_qrels
+    from assessment.qrels.services.versions import freeze_qrels
 
     lab = Lab.objects.create(slug="bench", name="Benchmark", protocol="arqmath-3")
-    task = Task.objects.create(lab=lab, slug="task2", name="Task 2", kind="formulas", trec_items="formula-ids")
-    pool = Pool.objects.create(task=task, number=1, settings={}, seed=1, runs=[], sha256="0" * 64, frozen_at=NOW)
+    task = Task.objects.create(
+        lab=lab, slug="task2", name="Task 2", kind="formulas", trec_items="formula-ids"
+    )
+    pool = Pool.objects.create(
+        task=task, number=1, settings={}, seed=1, runs=[], sha256="0" * 64, frozen_at=NOW
+    )
     names = [f"B.{number}" for number in range(1, TOPICS + 1)]
-    topics = Topic.objects.bulk_create(Topic(task=task, query_id=name, position=at) for at, name in enumerate(names))
+    topics = Topic.objects.bulk_create(
+        Topic(task=task, query_id=name, position=at) for at, name in enumerate(names)
+    )
     places = range(INSTANCES // TOGETHER)
     items = PoolItem.objects.bulk_create(
-        PoolItem(pool=pool, topic=topic, kind="visual-ids", item=str(100_000 + place), position=place)
+        PoolItem(
+            pool=pool, topic=topic, kind="visual-ids", item=str(100_000 + place), position=place
+        )
         for topic in topics
         for place in places
     )
     instances = PoolInstance.objects.bulk_create(
-        PoolInstance(item=item, doc_id=str(1_000_000 + at * TOGETHER + place), position=place, post_id="1")
+        PoolInstance(
+            item=item, doc_id=str(1_000_000 + at * TOGETHER + place), position=place, post_id="1"
+        )
         for at, item in enumerate(items)
         for place in range(TOGETHER)
     )
@@ -121,13 +145,15 @@ def make_judged() -> None:
     first = [Judgment(**row(one, at, 0), is_current=at % 10 > 0) for at, one in enumerate(judged)]
     Judgment.objects.bulk_create(first)
     Judgment.objects.bulk_create(
-        Judgment(**row(one, at, 1), supersedes=first[at]) for at, one in enumerate(judged) if at % 10 == 0
+        Judgment(**row(one, at, 1), supersedes=first[at])
+        for at, one in enumerate(judged)
+        if at % 10 == 0
     )
     freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=None, at=NOW)
 
 
 def row(instance: object, at: int, time_round: int) -> dict[str, object]:
-    """Give the fields of a judgment; the labels are spread over all six."""
+    """Return the fields of a judgment; the labels are spread over all six."""
     label = (0, 0, 0, 1, 2, 3, 0, 5, 0, 6, 2)[(at + time_round) % 11]
     key = UUID(int=2 * at + time_round)
     return {"instance": instance, "label": label, "active_ms": 26_600, "key": key, "judged_at": NOW}

@@ -1,13 +1,16 @@
-"""The claims: identity of 3 million formula instances in under 60 s and 2 GB, and agreement with the official ids.
+"""The claims: identity of 3 million formula instances in under 60 s and 2 GB, and agreement with
+the official ids.
 
-Agreement: our ids for the sample's instances, their given ids hidden, against those ids (threads with an even id are
-given one), as pairs of instances. Some pairs nobody can get right: instances with the same SLT and LaTeX, byte for
-byte, under two official ids; the figures are printed with and without them. The same from LaTeX alone, by Temml.
+Agreement: our ids for the sample's instances, their given ids hidden, against those ids (threads
+with an even id are given one), as pairs of instances. Some pairs nobody can get right: instances
+with the same SLT and LaTeX, byte for byte, under two official ids; the figures are printed with and
+without them. The same from LaTeX alone, by Temml.
 
-Time and memory: instances made by drawing from the real ones, which keeps their lengths and how often they repeat; a
-number of every tenth drawn formula is changed so that new ones keep coming; a tenth has a given id, a tenth has no
-layout string, and there is a previous map in which a hundredth differs. Each size runs in a process of its own; memory
-is the peak of that process with its instances in it.
+Time and memory: instances made by drawing from the real ones, which keeps their lengths and how
+often they repeat; a number of every tenth drawn formula is changed so that new ones keep coming; a
+tenth has a given id, a tenth has no layout string, and there is a previous map in which a hundredth
+differs. Each size runs in a process of its own; memory is the peak of that process with its
+instances in it.
 
     .venv/bin/python benchmarks/identity.py [millions ...]
 """
@@ -25,8 +28,8 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from arqlab.ir.identity import Agreement, agreement, visual_map
-from arqlab.ir.mathml import layout_strings
+from arqlab.ir.formulas.identity import Agreement, agreement, visual_map
+from arqlab.ir.formulas.layout import layout_strings
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (0.5, 1.0, 3.0, 6.0, 12.0)
@@ -48,14 +51,17 @@ def main(arguments: list[str]) -> int:
     return 0 if agrees and fast else 1
 
 
-# --- agreement -------------------------------------------------------------------------------------------------------
+# --- agreement
+# -------------------------------------------------------------------------------------------------------
 
 
 def print_agreement() -> bool:
     """Compare our ids with the official ones; say whether precision and recall are as wanted."""
     rows = sample()
     known = rows.drop_nulls("official")
-    raw = agreement(known.select(ours=pl.concat_str("slt", pl.lit("\n"), "latex"), theirs="official"))
+    raw = agreement(
+        known.select(ours=pl.concat_str("slt", pl.lit("\n"), "latex"), theirs="official")
+    )
     found = compared(rows)
     print(f"official ids: {known.height} instances of the sample have one")
     print(f"  the same SLT and LaTeX, byte for byte: {shown(raw)}")
@@ -65,22 +71,28 @@ def print_agreement() -> bool:
         f"  ours from SLT, without the {raw.only_ours} pairs that are the same byte for byte: {shown(tellable)} "
         f"(wanted {WANTED_PRECISION}, {WANTED_RECALL})"
     )
-    print(f"  LaTeX without white space: {shown(compared(rows.with_columns(layout=pl.lit(None, pl.String))))}")
+    print(
+        f"  LaTeX without white space: {shown(compared(rows.with_columns(layout=pl.lit(None, pl.String))))}"
+    )
     print(f"  ours from LaTeX alone: {shown(compared(from_latex(rows)))}")
-    print(f"  ours from LaTeX alone, the authors' own LaTeX of the second index: {shown(compared(authors()))}")
+    print(
+        f"  ours from LaTeX alone, the authors' own LaTeX of the second index: {shown(compared(authors()))}"
+    )
     return tellable.precision >= WANTED_PRECISION and tellable.recall >= WANTED_RECALL
 
 
 def compared(rows: pl.DataFrame) -> Agreement:
-    """Give ids to all rows as if none were given, and compare those that have an official one."""
+    """Return ids to all rows as if none were given, and compare those that have an official one."""
     ours = visual_map(rows.with_columns(given=pl.lit(None, pl.String))).mapping
     return agreement(
-        ours.join(rows, on="formula_id").drop_nulls("official").select(ours="visual_id", theirs="official")
+        ours.join(rows, on="formula_id")
+        .drop_nulls("official")
+        .select(ours="visual_id", theirs="official")
     )
 
 
 def shown(found: Agreement) -> str:
-    """Give precision and recall as a line."""
+    """Return precision and recall as a line."""
     return (
         f"precision {found.precision:.4f}, recall {found.recall:.4f} "
         f"({found.together} pairs together, {found.only_ours} only ours, {found.only_theirs} only official)"
@@ -109,8 +121,8 @@ def index(name: str) -> pl.DataFrame:
 
 
 def from_latex(rows: pl.DataFrame) -> pl.DataFrame:
-    """Give the rows the layout strings of what Temml makes of their LaTeX."""
-    from arqlab.core.maths.typesetting import presentation_mathml
+    """Return the rows the layout strings of what Temml makes of their LaTeX."""
+    from arqlab.texts.maths.typesetting import presentation_mathml
 
     distinct = rows.select("latex").unique().drop_nulls()
     made = layout_strings(presentation_mathml(latex) for latex in distinct["latex"])
@@ -122,12 +134,16 @@ def from_latex(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def print_growth(sizes: list[float]) -> bool:
-    """Measure each size in a fresh process; print the table and what it says of the whole collection."""
+    """Measure each size in a fresh process; print the table and what it says of the whole
+    collection.
+    """
     print("millions  forms     seconds  GB     seconds a million")
     found = []
     for millions in sizes:
         command = [sys.executable, __file__, "one", str(millions)]
-        result = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        result = json.loads(
+            subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        )
         found.append(result)
         print(
             f"{millions:8.1f}  {result['forms']:8d}  {result['seconds']:7.1f}  {result['megabytes'] / 1000:5.2f}  "
@@ -144,17 +160,25 @@ def print_growth(sizes: list[float]) -> bool:
             f"{(start + slope * WHOLE) / 1000:.1f} GB"
         )
     claimed = [each for each in found if each["millions"] == CLAIMED]
-    return all(each["seconds"] < WANTED_SECONDS and each["megabytes"] < WANTED_MEGABYTES for each in claimed)
+    return all(
+        each["seconds"] < WANTED_SECONDS and each["megabytes"] < WANTED_MEGABYTES
+        for each in claimed
+    )
 
 
 def measure(millions: float) -> dict[str, float]:
-    """Give ids to made instances; the time is that of `visual_map` alone."""
+    """Return ids to made instances; the time is that of `visual_map` alone."""
     instances, previous, relevance = made(round(millions * 1e6))
     start = time.perf_counter()
     result = visual_map(instances, previous=previous, relevance=relevance)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    return {"millions": millions, "seconds": seconds, "megabytes": peak, "forms": result.forms.height}
+    return {
+        "millions": millions,
+        "seconds": seconds,
+        "megabytes": peak,
+        "forms": result.forms.height,
+    }
 
 
 def made(count: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -177,11 +201,15 @@ def made(count: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     known = visual_ids_of(instances)
     previous = known.with_columns(visual_id=pl.when(moved).then(ids).otherwise("visual_id"))
     judged = pl.Series(random.integers(1, count, 20_000)).cast(pl.String)
-    return instances, previous, pl.DataFrame({"formula_id": judged, "label": random.integers(0, 4, 20_000)})
+    return (
+        instances,
+        previous,
+        pl.DataFrame({"formula_id": judged, "label": random.integers(0, 4, 20_000)}),
+    )
 
 
 def visual_ids_of(instances: pl.DataFrame) -> pl.DataFrame:
-    """Give each instance the place of its layout string, or of its LaTeX, as an earlier id."""
+    """Return each instance the place of its layout string, or of its LaTeX, as an earlier id."""
     key = pl.coalesce("layout", "latex")
     return instances.select("formula_id", visual_id=key.rank("dense").cast(pl.String))
 

@@ -1,13 +1,16 @@
-"""Claim: `import_posts` of 500 MB takes at most 8 times a bare `lxml.iterparse` loop, in under 400 MB at 100 and 500 MB.
+"""Claim: `import_posts` of 500 MB takes at most 8 times a bare `lxml.iterparse` loop, in under 400
+MB at 100 and 500 MB.
 
     python benchmarks/import_posts.py [--posts FILE] [--megabytes 100 500] [--rounds 1]
                                       [--formulas ids|elements|dollars]
 
-Makes a Posts.xml of each size out of real ones (ids, dates, scores and owners are new; formulas have ids as in the labs'
-collections, or elements only, or stand between dollars as in the public dump), and then in turn reads it with a bare loop that clears each row, and imports it by the command: read,
-checked, made safe, formulas found, stored in a PostgreSQL server of its own, posts indexed. Prints for each size the seconds
-of both (the clock's, and those of the processors, server and worker processes with them), the ratio, and the peak memory of
-the importing process and its children in sum (proportional, so that shared pages count once).
+Makes a Posts.xml of each size out of real ones (ids, dates, scores and owners are new; formulas
+have ids as in the labs' collections, or elements only, or stand between dollars as in the public
+dump), and then in turn reads it with a bare loop that clears each row, and imports it by the
+command: read, checked, made safe, formulas found, stored in a PostgreSQL server of its own, posts
+indexed. Prints for each size the seconds of both (the clock's, and those of the processors, server
+and worker processes with them), the ratio, and the peak memory of the importing process and its
+children in sum (proportional, so that shared pages count once).
 """
 
 import argparse
@@ -48,17 +51,23 @@ print(time.perf_counter() - start, usage.ru_utime + usage.ru_stime)
 def main() -> None:
     """Print a line for each measurement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--posts", type=Path, default=POSTS, help="a real Posts.xml.gz to draw from")
+    parser.add_argument(
+        "--posts", type=Path, default=POSTS, help="a real Posts.xml.gz to draw from"
+    )
     parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 500])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--formulas", choices=FORMULAS, default="ids", help="how they are marked")
-    parser.add_argument("--folder", type=Path, help="where to make the files; a temporary one otherwise")
+    parser.add_argument(
+        "--folder", type=Path, help="where to make the files; a temporary one otherwise"
+    )
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         address = stack.enter_context(postgresql_server())
         if address is None:
-            sys.exit("There is no PostgreSQL server on this machine; install it: apt-get install postgresql")
+            sys.exit(
+                "There is no PostgreSQL server on this machine; install it: apt-get install postgresql"
+            )
         environment = os.environ | {
             "DATABASE_URL": address,
             "ARQLAB_DATA": str(folder / "data"),
@@ -68,7 +77,9 @@ def main() -> None:
         for size in options.megabytes:
             path = folder / f"{options.formulas}-{size}" / "Posts.xml"
             rows = make_posts(options.posts, path, size * 10**6, options.formulas)
-            print(f"{path.stat().st_size / 1e6:.0f} MB, {rows:,} posts, formulas have {options.formulas}")
+            print(
+                f"{path.stat().st_size / 1e6:.0f} MB, {rows:,} posts, formulas have {options.formulas}"
+            )
             for number in range(options.rounds):
                 compare(path, f"bench-{size}-{number}", environment)
             path.unlink()
@@ -81,24 +92,41 @@ def compare(path: Path, slug: str, environment: dict[str, str]) -> None:
     after = bare(path)
     clock, cpu = (before[0] + after[0]) / 2, (before[1] + after[1]) / 2
     print(f"  bare iterparse    {clock:6.1f} s   {cpu:6.1f} s of processors")
-    print(f"  import_posts      {ours[0]:6.1f} s   {ours[1]:6.1f} s of processors and {ours[2]:.1f} s of the server's")
+    print(
+        f"  import_posts      {ours[0]:6.1f} s   {ours[1]:6.1f} s of processors and {ours[2]:.1f} s of the server's"
+    )
     print(f"  ratio             {ours[0] / clock:6.1f}     (at most 8.0)")
     print(f"  peak memory       {ours[3] / 1e6:6.0f} MB  (under 400 MB)", flush=True)
 
 
 def bare(path: Path) -> tuple[float, float]:
-    """Give the clock's and the processor's seconds of the loop."""
-    found = subprocess.run([sys.executable, "-c", BARE, str(path)], check=True, capture_output=True, text=True)
+    """Return the clock's and the processor's seconds of the loop."""
+    found = subprocess.run(
+        [sys.executable, "-c", BARE, str(path)], check=True, capture_output=True, text=True
+    )
     clock, cpu = found.stdout.split()
     return float(clock), float(cpu)
 
 
-def imported(path: Path, slug: str, environment: dict[str, str]) -> tuple[float, float, float, float]:
-    """Give the clock's seconds, those of the processors, those of the server, and the peak of memory in bytes."""
+def imported(
+    path: Path, slug: str, environment: dict[str, str]
+) -> tuple[float, float, float, float]:
+    """Return the clock's seconds, those of the processors, those of the server, and the peak of
+    memory in bytes.
+    """
     server = server_seconds(environment["DATABASE_URL"])
     before = os.times()
     start = time.perf_counter()
-    command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", slug, "--verbosity", "0"]
+    command = [
+        sys.executable,
+        "manage.py",
+        "import_posts",
+        str(path),
+        "--collection",
+        slug,
+        "--verbosity",
+        "0",
+    ]
     with subprocess.Popen(command, cwd=ROOT, env=environment) as process:
         peak = [0.0]
         watcher = threading.Thread(target=watch, args=(process.pid, peak))
@@ -108,7 +136,9 @@ def imported(path: Path, slug: str, environment: dict[str, str]) -> tuple[float,
     clock = time.perf_counter() - start
     watcher.join()
     after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return clock, cpu, server_seconds(environment["DATABASE_URL"]) - server, peak[0]
 
 
@@ -125,12 +155,16 @@ def watch(pid: int, peak: list[float]) -> None:
 
 
 def server_seconds(address: str) -> float:
-    """Give the seconds that a PostgreSQL server used so far, its processes and those that ended."""
+    """Return the seconds that a PostgreSQL server used so far, its processes and those that ended."""
     port = address.rsplit(":", 1)[1].split("/")[0]
     total = 0.0
     for process in psutil.process_iter(["name", "cmdline"]):
         line = process.info["cmdline"] or []
-        if process.info["name"] == "postgres" and "-p" in line and line[line.index("-p") + 1] == port:
+        if (
+            process.info["name"] == "postgres"
+            and "-p" in line
+            and line[line.index("-p") + 1] == port
+        ):
             total += sum(sum(one.cpu_times()[:4]) for one in process.children())
             total += sum(process.cpu_times()[:4])
     return total
@@ -142,7 +176,9 @@ def run(arguments: list[str], environment: dict[str, str]) -> None:
 
 
 def make_posts(source: Path, path: Path, size: int, formulas: str) -> int:
-    """Write a Posts.xml of about `size` bytes: threads drawn from real posts, with new ids; gives the number of posts."""
+    """Write a Posts.xml of about `size` bytes: threads drawn from real posts, with new ids; gives
+    the number of posts.
+    """
     chance = random.Random(3)
     with gzip.open(source) as file:
         rows = [dict(row.attrib) for row in etree.parse(file).getroot()]
@@ -169,8 +205,10 @@ def make_posts(source: Path, path: Path, size: int, formulas: str) -> int:
 
 
 def new_values(chance: random.Random, number: int) -> dict[str, str]:
-    """Give what a real dump has and the sample lacks."""
-    moment = datetime(2010, 7, 20, tzinfo=UTC) + timedelta(seconds=number * 90 + chance.randrange(60))
+    """Return what a real dump has and the sample lacks."""
+    moment = datetime(2010, 7, 20, tzinfo=UTC) + timedelta(
+        seconds=number * 90 + chance.randrange(60)
+    )
     return {
         "Id": str(number),
         "CreationDate": f"{moment:%Y-%m-%dT%H:%M:%S}.123",
@@ -199,7 +237,14 @@ def marked(html: str, last: int, formulas: str) -> tuple[str, int]:
 
 def as_xml(row: dict[str, str]) -> str:
     """Write a row as the dumps do."""
-    escapes = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\n", "&#xA;"), ("\r", "&#xD;"))
+    escapes = (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ('"', "&quot;"),
+        ("\n", "&#xA;"),
+        ("\r", "&#xD;"),
+    )
     for name, value in row.items():
         for character, escape in escapes:
             value = value.replace(character, escape)

@@ -1,10 +1,12 @@
-"""Claim: a run of 100,000 lines is checked by all rules and indexed in at most twice the time of a bare `csv` loop.
+"""Claim: a run of 100,000 lines is checked by all rules and indexed in at most twice the time of a
+bare `csv` loop.
 
     python benchmarks/ingest.py [--rounds 9] [--run FILE]
 
-Both read the same bytes in turn, in one process: the loop only splits the lines and converts rank and score; ours looks
-every post up in a collection of 1,000,000, reports every problem, and writes the index as Parquet to disk. Prints the best
-and median of each in milliseconds, and their ratio, for a clean run and for one with notable problems.
+Both read the same bytes in turn, in one process: the loop only splits the lines and converts rank
+and score; ours looks every post up in a collection of 1,000,000, reports every problem, and writes
+the index as Parquet to disk. Prints the best and median of each in milliseconds, and their ratio,
+for a clean run and for one with notable problems.
 """
 
 import argparse
@@ -23,8 +25,8 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from arqlab.formats.runs.check import RunRules, check_run
 from arqlab.ir.records import TaskKind
-from arqlab.ir.runfile import RunRules, check_run
 
 TOPICS, ITEMS, POSTS = 100, 1000, 1_000_000
 
@@ -33,18 +35,30 @@ def main() -> None:
     """Print a line for each run that is measured."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--run", type=Path, help="a real run file of Task 1, plain or gzipped, to measure too")
+    parser.add_argument(
+        "--run", type=Path, help="a real run file of Task 1, plain or gzipped, to measure too"
+    )
     options = parser.parse_args()
     posts = a_collection()
     rules = RunRules(TaskKind.ANSWERS, topics_of("A"), posts=posts, complete=True)
     measure("clean run", a_run(posts, is_odd=False), rules, options.rounds)
-    measure("run with ties everywhere, jumping ranks, CR LF", a_run(posts, is_odd=True), rules, options.rounds)
+    measure(
+        "run with ties everywhere, jumping ranks, CR LF",
+        a_run(posts, is_odd=True),
+        rules,
+        options.rounds,
+    )
     if options.run:
         data = options.run.read_bytes()
         data = gzip.decompress(data) if options.run.suffix == ".gz" else data
         # Its ids are looked up in a collection that knows nothing of them but calls each an answer.
         answers = posts.with_columns(type=pl.lit("answer"))
-        measure(options.run.name, data, RunRules(TaskKind.ANSWERS, topics_of("A"), posts=answers), options.rounds)
+        measure(
+            options.run.name,
+            data,
+            RunRules(TaskKind.ANSWERS, topics_of("A"), posts=answers),
+            options.rounds,
+        )
 
 
 def measure(name: str, data: bytes, rules: RunRules, rounds: int) -> None:
@@ -104,12 +118,14 @@ def a_collection() -> pl.DataFrame:
 
 
 def topics_of(letter: str) -> tuple[str, ...]:
-    """Give topic ids as the labs number them."""
+    """Return topic ids as the labs number them."""
     return tuple(f"{letter}.{number}" for number in range(1, TOPICS + 1))
 
 
 def a_run(posts: pl.DataFrame, *, is_odd: bool) -> bytes:
-    """Make a run of ARQMath Task 1 with full float scores, a tenth of which tie; an odd one has nearly all faults that are accepted."""
+    """Make a run of ARQMath Task 1 with full float scores, a tenth of which tie; an odd one has
+    nearly all faults that are accepted.
+    """
     chance = random.Random(2)
     answers = posts.filter(pl.col("type") == "answer")["post_id"].to_list()
     lines = []

@@ -1,12 +1,15 @@
-"""Claim: judging makes at least 40% of the judgments a second of a view that inserts a row and reads the next.
+"""Claim: judging makes at least 40% of the judgments a second of a view that inserts a row and
+reads the next.
 
     python benchmarks/judging.py [--rounds 7] [--posts ../shared/data/collection/Posts.xml.gz]
 
-Starts PostgreSQL, and gunicorn with 4 workers for each of three: a lab whose pool has 36,000 items of real posts, one of
-500, and the peer, a Django view for who is signed in that inserts one row and reads the next, with sessions and CSRF. Assessors
-judge as the page does, over HTTP with sessions and CSRF, one request a judgment, each as soon as it has the next item. In
-each round every one of them is measured, so that other work on the machine strikes all alike; the medians are compared.
-Prints judgments a second, the 95th percentile of the time of a request, their ratios, and the queries of a judgment.
+Starts PostgreSQL, and gunicorn with 4 workers for each of three: a lab whose pool has 36,000 items
+of real posts, one of 500, and the peer, a Django view for who is signed in that inserts one row and
+reads the next, with sessions and CSRF. Assessors judge as the page does, over HTTP with sessions
+and CSRF, one request a judgment, each as soon as it has the next item. In each round every one of
+them is measured, so that other work on the machine strikes all alike; the medians are compared.
+Prints judgments a second, the 95th percentile of the time of a request, their ratios, and the
+queries of a judgment.
 """
 
 from __future__ import annotations
@@ -31,7 +34,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 SAMPLE = ROOT.parent / "shared" / "data" / "collection" / "Posts.xml.gz"
-ASSESSORS, EACH, UNMEASURED = 32, 14, 2  # in a round each of 8 judges 56 items, each of 32 judges 14: 448 judgments
+ASSESSORS, EACH, UNMEASURED = (
+    32,
+    14,
+    2,
+)  # in a round each of 8 judges 56 items, each of 32 judges 14: 448 judgments
 CSRF = "b" * 32
 PEER = "peer"
 BACKEND, PEERS_BACKEND = (
@@ -48,7 +55,9 @@ class Measured(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where something is served, and who may come in: the session of each assessor, here and at the peer."""
+    """Where something is served, and who may come in: the session of each assessor, here and at the
+    peer.
+    """
 
     port: int
     database: str
@@ -60,7 +69,9 @@ def main() -> None:
     """Measure, in turns."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--posts", type=Path, default=SAMPLE, help="where the real posts are taken from")
+    parser.add_argument(
+        "--posts", type=Path, default=SAMPLE, help="where the real posts are taken from"
+    )
     parser.add_argument("--count", metavar="SESSION", help=argparse.SUPPRESS)
     parser.add_argument("--make", type=int, metavar="ITEMS", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -88,36 +99,45 @@ def measure(count: int, posts: Path) -> None:
                 ("36,000 items, 32", big, 32),
                 ("peer, 32", peer, 32),
             ):
-                rounds.setdefault(name, []).append(judge_round(place, clients, is_peer=place is peer))
+                rounds.setdefault(name, []).append(
+                    judge_round(place, clients, is_peer=place is peer)
+                )
         report(rounds)
         print(f"queries of a judgment: {queries_of_a_judgment(big)} (at most 8), requests: 1")
 
 
 def report(rounds: dict[str, list[Measured]]) -> None:
     """Print what was measured."""
-    rate = {name: statistics.median(one.rate for one in measured) for name, measured in rounds.items()}
+    rate = {
+        name: statistics.median(one.rate for one in measured) for name, measured in rounds.items()
+    }
     for name, measured in rounds.items():
         p95 = statistics.median(percentile(one.times, 95) for one in measured)
         print(f"{name:18} {rate[name]:6.0f} judgments/s   p95 {p95:6.1f} ms")
-    ratios = [big.rate / peer.rate for big, peer in zip(rounds["36,000 items, 8"], rounds["peer, 8"], strict=True)]
+    ratios = [
+        big.rate / peer.rate
+        for big, peer in zip(rounds["36,000 items, 8"], rounds["peer, 8"], strict=True)
+    ]
     sizes = [
-        big.rate / small.rate for big, small in zip(rounds["36,000 items, 8"], rounds["500 items, 8"], strict=True)
+        big.rate / small.rate
+        for big, small in zip(rounds["36,000 items, 8"], rounds["500 items, 8"], strict=True)
     ]
     print(f"ratio to the peer, 8 assessors      {statistics.median(ratios):.2f}   (at least 0.40)")
     print(f"ratio of 36,000 items to 500 items  {statistics.median(sizes):.2f}   (at least 0.85)")
 
 
 def percentile(values: list[float], share: int) -> float:
-    """Give the value below which a share of the values lies, in percent."""
+    """Return the value below which a share of the values lies, in percent."""
     return sorted(values)[min(len(values) - 1, len(values) * share // 100)]
 
 
-# --- the assessors ---------------------------------------------------------------------------------------------------
+# --- the assessors
+# ---------------------------------------------------------------------------------------------------
 
 
 def judge_round(place: Place, clients: int, *, is_peer: bool) -> Measured:
-    """Have so many assessors judge at the same time. The first judgments of each are not measured: after the tables were
-    emptied for the round, the database's processes read them anew."""
+    """Have so many assessors judge at the same time. The first judgments of each are not measured:
+    after the tables were emptied for the round, the database's processes read them anew."""
     if not is_peer:
         execute(place.database, RESET)
     each = ASSESSORS * EACH // clients
@@ -148,17 +168,33 @@ def judge_round(place: Place, clients: int, *, is_peer: bool) -> Measured:
 
 
 def assessor(place: Place, number: int) -> Callable[[], None]:
-    """Take an item, and give a function that judges as the page does: it submits and takes the next in one request."""
-    ask = asking(place.port, f"/api/labs/bench/tasks/task1/topics/A.{number + 1}/judging/", place.sessions[number])
+    """Take an item, and give a function that judges as the page does: it submits and takes the next
+    in one request.
+    """
+    ask = asking(
+        place.port,
+        f"/api/labs/bench/tasks/task1/topics/A.{number + 1}/judging/",
+        place.sessions[number],
+    )
     item = ask("GET", "next/", None)["item"]
 
     def judge() -> None:
         nonlocal item
         labels = [
-            {"instance": one["instance"], "label": 2, "key": str(uuid4()), "seen": None, "active_ms": 41_000}
+            {
+                "instance": one["instance"],
+                "label": 2,
+                "key": str(uuid4()),
+                "seen": None,
+                "active_ms": 41_000,
+            }
             for one in item["instances"]
         ]
-        answer = ask("POST", "judgments/", {"item": item["item"], "lease": item["lease"], "judgments": labels})
+        answer = ask(
+            "POST",
+            "judgments/",
+            {"item": item["item"], "lease": item["lease"], "judgments": labels},
+        )
         if not (answer["done"] and answer["saved"][0]["counts"]):
             raise SystemExit(f"Not stored: {answer}")
         item = answer["next"]
@@ -167,7 +203,7 @@ def assessor(place: Place, number: int) -> Callable[[], None]:
 
 
 def peer_assessor(place: Place, number: int) -> Callable[[], None]:
-    """Give a function that does the same at the peer."""
+    """Return a function that does the same at the peer."""
     ask, item = asking(place.port, "/", place.sessions[number]), number * 1000 + 1
 
     def judge() -> None:
@@ -178,7 +214,7 @@ def peer_assessor(place: Place, number: int) -> Callable[[], None]:
 
 
 def asking(port: int, base: str, session: str) -> Callable[[str, str, Any], Any]:
-    """Give a function that asks over one connection, opened anew after the server closed it."""
+    """Return a function that asks over one connection, opened anew after the server closed it."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.connect()
     connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -250,7 +286,9 @@ def served_peer(lab: Place) -> Iterator[Place]:
 
 @contextlib.contextmanager
 def gunicorn(application: str, environment: dict[str, str]) -> Iterator[int]:
-    """Serve an application by 4 workers that do one request at a time, as `manage.py serve --workers 4 --threads 1` does."""
+    """Serve an application by 4 workers that do one request at a time, as `manage.py serve
+    --workers 4 --threads 1` does.
+    """
     from tests.everywhere import free_port, wait_for_port
 
     port = free_port()
@@ -266,16 +304,29 @@ def gunicorn(application: str, environment: dict[str, str]) -> Iterator[int]:
 
 
 def peer() -> Any:
-    """Give the peer: Django with the middleware that a new project has, and one view for who is signed in."""
+    """Return the peer: Django with the middleware that a new project has, and one view for who is
+    signed in.
+    """
     import dj_database_url
     import django
     from django.conf import settings
 
     parts = ("sessions.middleware.SessionMiddleware", "auth.middleware.AuthenticationMiddleware")
-    middleware = ["security.SecurityMiddleware", "common.CommonMiddleware", "csrf.CsrfViewMiddleware"]
+    middleware = [
+        "security.SecurityMiddleware",
+        "common.CommonMiddleware",
+        "csrf.CsrfViewMiddleware",
+    ]
     settings.configure(
-        DATABASES={"default": dj_database_url.parse(os.environ["DATABASE_URL"]) | {"CONN_MAX_AGE": 60}},
-        INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "arqlab.core"],
+        DATABASES={
+            "default": dj_database_url.parse(os.environ["DATABASE_URL"]) | {"CONN_MAX_AGE": 60}
+        },
+        INSTALLED_APPS=[
+            "django.contrib.auth",
+            "django.contrib.contenttypes",
+            "django.contrib.sessions",
+            "arqlab.core",
+        ],
         MIDDLEWARE=[
             *(f"django.middleware.{name}" for name in middleware),
             *(f"django.contrib.{name}" for name in parts),
@@ -323,7 +374,9 @@ def peer() -> Any:
 
 
 def make_lab(items: int, posts: Path) -> None:
-    """Make a lab with a pool of so many answers and an assessor for each of 32 topics; print their sessions."""
+    """Make a lab with a pool of so many answers and an assessor for each of 32 topics; print their
+    sessions.
+    """
     os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
     import django
 
@@ -334,34 +387,59 @@ def make_lab(items: int, posts: Path) -> None:
 
     call_command("migrate", verbosity=0)
     lab = Lab.objects.create(slug="bench", name="Bench", protocol="arqmath-1")
-    task = Task.objects.create(lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts")
-    call_command("import_posts", str(posts), "--collection", "bench", "--lab", "bench", stdout=sys.stderr)
+    task = Task.objects.create(
+        lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts"
+    )
+    call_command(
+        "import_posts", str(posts), "--collection", "bench", "--lab", "bench", stdout=sys.stderr
+    )
     topics = [Topic(task=task, query_id=f"A.{number}", position=number) for number in range(1, 101)]
     Topic.objects.bulk_create(topics)
     make_pool(task, topics, items)
     people = [make_assessor(topic) for topic in topics[:ASSESSORS]]
-    print(json.dumps([[session_of(person, backend) for person in people] for backend in (BACKEND, PEERS_BACKEND)]))
+    print(
+        json.dumps(
+            [
+                [session_of(person, backend) for person in people]
+                for backend in (BACKEND, PEERS_BACKEND)
+            ]
+        )
+    )
 
 
 def make_pool(task: Any, topics: list[Any], items: int) -> None:
-    """Make a pool of answers of the collection; the formulas of those that will be judged are typeset."""
+    """Make a pool of answers of the collection; the formulas of those that will be judged are
+    typeset.
+    """
     from django.utils import timezone
 
     from assessment.models import Pool, PoolInstance, PoolItem
     from collection.models import Post
 
-    fields = {"settings": {}, "seed": 1, "runs": [], "sha256": "0" * 64, "frozen_at": timezone.now()}
+    fields = {
+        "settings": {},
+        "seed": 1,
+        "runs": [],
+        "sha256": "0" * 64,
+        "frozen_at": timezone.now(),
+    }
     pool = Pool.objects.create(task=task, number=1, **fields)
     answers = list(Post.objects.filter(kind="answer").order_by("pk"))
     chosen = [
         (PoolItem(pool=pool, topic=topic, kind="posts", item=post.post_id, position=place), post)
         for number, (topic, share) in enumerate(shares_of(items, topics))
-        for place, post in enumerate((answers[(number * 61 + turn) % len(answers)] for turn in range(share)), start=1)
+        for place, post in enumerate(
+            (answers[(number * 61 + turn) % len(answers)] for turn in range(share)), start=1
+        )
     ]
     PoolItem.objects.bulk_create((item for item, _ in chosen), batch_size=2000)
-    instances = (PoolInstance(item=item, doc_id=post.post_id, post_id=post.post_id) for item, post in chosen)
+    instances = (
+        PoolInstance(item=item, doc_id=post.post_id, post_id=post.post_id) for item, post in chosen
+    )
     PoolInstance.objects.bulk_create(instances, batch_size=2000)
-    typeset_all([post for item, post in chosen if item.position <= (61 if item.topic in topics[:8] else 17)])
+    typeset_all(
+        [post for item, post in chosen if item.position <= (61 if item.topic in topics[:8] else 17)]
+    )
 
 
 def make_assessor(topic: Any) -> Any:
@@ -390,21 +468,28 @@ def session_of(user: Any, backend: str) -> str:
 
 
 def shares_of(items: int, topics: list[Any]) -> list[tuple[Any, int]]:
-    """Give each topic its share of the items; a pool of few items has few topics, those that are judged by 8."""
+    """Return each topic its share of the items; a pool of few items has few topics, those that are
+    judged by 8.
+    """
     used = topics if items > 10_000 else topics[:8]
-    return [(topic, items // len(used) + (place < items % len(used))) for place, topic in enumerate(used)]
+    return [
+        (topic, items // len(used) + (place < items % len(used)))
+        for place, topic in enumerate(used)
+    ]
 
 
 def typeset_all(posts: list[Any]) -> None:
     """Typeset the formulas of posts and keep them, as the first who sees a post does."""
-    from arqlab.core.html.posthtml import keys_of, read_text
-    from arqlab.core.services import typeset_formulas
+    from arqlab.core.services.formulas import typeset_formulas
+    from arqlab.texts.html.rendering import keys_of, read_text
 
     typeset_formulas(keys_of(read_text(post.safe_body) for post in posts))
 
 
 def queries_of_a_judgment(place: Place) -> int:
-    """Give the most queries that a judgment took, of 15, as Django counts them, in a process of its own."""
+    """Return the most queries that a judgment took, of 15, as Django counts them, in a process of its
+    own.
+    """
     environment = os.environ | {"DATABASE_URL": place.database, "ARQLAB_SECRET_KEY": "only here"}
     command = [sys.executable, __file__, "--count", place.sessions[0]]
     counted = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
@@ -433,8 +518,12 @@ def count_queries(session: str) -> None:
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            item = client.post(f"{base}judgments/", body, content_type="application/json").json()["next"]
-        asked = [query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))]
+            item = client.post(f"{base}judgments/", body, content_type="application/json").json()[
+                "next"
+            ]
+        asked = [
+            query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))
+        ]
         counts.append(len(asked))
     if os.environ.get("SHOW"):
         print("\n\n".join(asked), file=sys.stderr)

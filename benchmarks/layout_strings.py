@@ -1,8 +1,10 @@
-"""The claim: symbol layout strings are made at 40% or more of the rate at which lxml alone parses the same formulas.
+"""The claim: symbol layout strings are made at 40% or more of the rate at which lxml alone parses
+the same formulas.
 
-The formulas are the SLTs of the collection's sample in ../shared/data: all 62,131, and the distinct ones only, which no
-memory of whole formulas could help. Both sides see the formulas that lxml can parse; ours starts each round with
-nothing remembered. Five rounds in turn in one process, of processor time, the best counts, because others may use the machine.
+The formulas are the SLTs of the collection's sample in ../shared/data: all 62,131, and the distinct
+ones only, which no memory of whole formulas could help. Both sides see the formulas that lxml can
+parse; ours starts each round with nothing remembered. Five rounds in turn in one process, of
+processor time, the best counts, because others may use the machine.
 
     .venv/bin/python benchmarks/layout_strings.py
 """
@@ -18,7 +20,7 @@ from lxml import etree
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from arqlab.ir import mathml
+from arqlab.ir.formulas import layout
 
 SAMPLE = Path(__file__).parents[2] / "shared" / "data" / "collection" / "formulas.slt.tsv.gz"
 WANTED_RATIO = 0.40
@@ -54,7 +56,7 @@ def formulas() -> list[str]:
 
 
 def parses(formula: str) -> bool:
-    """Say whether lxml can parse a formula; the index holds one or two with bare ampersands."""
+    """Return whether lxml can parse a formula; the index holds one or two with bare ampersands."""
     try:
         etree.fromstring(formula)
     except etree.XMLSyntaxError:
@@ -70,12 +72,12 @@ def parse_all(some: list[str]) -> None:
 
 def lay_out_all(some: list[str]) -> None:
     """Our side: from the text of the index to the string."""
-    mathml.forget()
-    mathml.layout_strings(some)
+    layout.forget()
+    layout.layout_strings(some)
 
 
 def rate(work: Callable[[list[str]], None], some: list[str]) -> float:
-    """Give the formulas a second."""
+    """Return the formulas a second."""
     start = time.process_time()
     work(some)
     return len(some) / (time.process_time() - start)

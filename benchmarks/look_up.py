@@ -1,10 +1,13 @@
-"""Claim: posts are found by words, and formulas by their look, well within a second, also where there are a hundred thousand and a million.
+"""Claim: posts are found by words, and formulas by their look, well within a second, also where
+there are a hundred thousand and a million.
 
-    python benchmarks/look_up.py [--collection ../shared/data/collection] [--posts 100000] [--forms 1000000]
+    python benchmarks/look_up.py [--collection ../shared/data/collection] [--posts 100000] [--forms
+    1000000]
 
-Loads the sample into a database of its own (SQLite, or an empty one that `DATABASE_URL` names), asks, multiplies the posts
-and formulas (other words and symbols among them, so that they are not the same), indexes, and asks again. Prints the time
-to index, and the median and worst latency of each kind of question in milliseconds.
+Loads the sample into a database of its own (SQLite, or an empty one that `DATABASE_URL` names),
+asks, multiplies the posts and formulas (other words and symbols among them, so that they are not
+the same), indexes, and asks again. Prints the time to index, and the median and worst latency of
+each kind of question in milliseconds.
 """
 
 import argparse
@@ -67,14 +70,17 @@ def load(folder: Path) -> object:
     from django.utils import timezone
 
     from arqlab.core.models import Lab
-    from arqlab.ir.labfile import CollectionFile
+    from arqlab.formats.labs.folder import CollectionFile
     from collection.models import PostWords
-    from collection.services import load_collection
+    from collection.services.loading import load_collection
 
     latex, slt = folder / "formulas.latex.tsv.gz", folder / "formulas.slt.tsv.gz"
     lab = Lab.objects.create(slug="lab", name="A lab", protocol="arqmath-2")
     file = CollectionFile(
-        slug="sample", complete=False, files={"posts": folder / "Posts.xml.gz"}, formulas={"latex": latex, "slt": slt}
+        slug="sample",
+        complete=False,
+        files={"posts": folder / "Posts.xml.gz"},
+        formulas={"latex": latex, "slt": slt},
     )
     collection = load_collection(lab=lab, file=file, at=timezone.now())
     PostWords.objects.all().delete()
@@ -85,8 +91,8 @@ def load(folder: Path) -> object:
 def index(collection: object) -> None:
     """Index what is not indexed, and print how long it takes."""
     from collection.models import Post
-    from collection.selectors import newest_map
-    from collection.services import index_formulas, index_posts
+    from collection.selectors.visual_maps import newest_map
+    from collection.services.indexing import index_formulas, index_posts
 
     start = time.perf_counter()
     done = index_posts(collection=collection)
@@ -101,9 +107,11 @@ def index(collection: object) -> None:
 
 
 def multiply(collection: object, *, posts: int, forms: int) -> None:
-    """Add copies of the posts with other names for the rarer words, and copies of the forms with other symbols."""
+    """Add copies of the posts with other names for the rarer words, and copies of the forms with
+    other symbols.
+    """
     from collection.models import Post, VisualMap
-    from collection.selectors import map_frame, newest_map
+    from collection.selectors.visual_maps import map_frame, newest_map
     from collection.services.columns import store_frame
 
     own = list(Post.objects.order_by("pk"))
@@ -117,13 +125,20 @@ def multiply(collection: object, *, posts: int, forms: int) -> None:
         other = symbols.str.replace_all(r"N!(\d)", f"N!{copy}$1")
         parts.append(frame.with_columns(visual_id=ids + f"-{copy}", layout=other))
     every = pl.concat(parts).head(forms)
-    names = {"mapping": newest.mapping.name, "forms": store_frame(slug="sample", what="many", frame=every)}
-    VisualMap.objects.create(collection=collection, version=newest.version + 1, made_at=newest.made_at, **names)
+    names = {
+        "mapping": newest.mapping.name,
+        "forms": store_frame(slug="sample", what="many", frame=every),
+    }
+    VisualMap.objects.create(
+        collection=collection, version=newest.version + 1, made_at=newest.made_at, **names
+    )
     index(collection)
 
 
 def copied(post: object, copy: int) -> object:
-    """Give a post again, under another id, its words of more than eight letters changed in every other copy."""
+    """Return a post again, under another id, its words of more than eight letters changed in every
+    other copy.
+    """
     post.pk, post.post_id, post.thread_id = (
         None,
         f"{post.post_id.split('-')[0]}-{copy}",
@@ -136,18 +151,29 @@ def copied(post: object, copy: int) -> object:
 
 def ask(collection: object, name: str) -> None:
     """Print the latencies of all questions."""
-    from arqlab.core.maths.typesetting import presentation_mathml
-    from arqlab.ir.mathml import layout_string
-    from arqlab.ir.postquery import parse_query
-    from collection.selectors import formulas_like, newest_map, search_posts
-    from collection.services import look_up
+    from arqlab.ir.formulas.layout import layout_string
+    from arqlab.texts.maths.typesetting import presentation_mathml
+    from arqlab.texts.posts.queries import parse_query
+    from collection.selectors.formulas import formulas_like
+    from collection.selectors.search import search_posts
+    from collection.selectors.visual_maps import newest_map
+    from collection.services.lookup import look_up
 
     version = newest_map(collection)
     layouts = {latex: layout_string(presentation_mathml(latex) or "") for latex in FORMULAS}
     kinds: dict[str, tuple[Callable[[str], object], Iterable[str]]] = {
-        "posts by words (index only)": (lambda one: search_posts(collection, parse_query(one)), QUESTIONS),
-        "forms that look alike": (lambda one: formulas_like(version, latex=one, layout=layouts[one]), FORMULAS),
-        "the whole page, words": (lambda one: look_up(collection=collection, query=parse_query(one)), QUESTIONS),
+        "posts by words (index only)": (
+            lambda one: search_posts(collection, parse_query(one)),
+            QUESTIONS,
+        ),
+        "forms that look alike": (
+            lambda one: formulas_like(version, latex=one, layout=layouts[one]),
+            FORMULAS,
+        ),
+        "the whole page, words": (
+            lambda one: look_up(collection=collection, query=parse_query(one)),
+            QUESTIONS,
+        ),
         "the whole page, a formula": (
             lambda one: look_up(collection=collection, query=parse_query(f"${one}$")),
             FORMULAS,
@@ -159,7 +185,7 @@ def ask(collection: object, name: str) -> None:
 
 
 def timed(work: Callable[[str], object], question: str) -> float:
-    """Give the median time of some rounds, in milliseconds."""
+    """Return the median time of some rounds, in milliseconds."""
     times = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -171,7 +197,9 @@ def timed(work: Callable[[str], object], question: str) -> float:
 def show(name: str, times: dict[str, float]) -> None:
     """Print the median and the worst of the questions."""
     worst = max(times, key=lambda question: times[question])
-    print(f"  {name:28} median {statistics.median(times.values()):7.1f} ms   worst {times[worst]:7.1f} ms  ({worst})")
+    print(
+        f"  {name:28} median {statistics.median(times.values()):7.1f} ms   worst {times[worst]:7.1f} ms  ({worst})"
+    )
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
-"""Claim: in the browser, from key press to the next item readable is under 100 ms, p95 over 100 real items.
+"""Claim: in the browser, from key press to the next item readable is under 100 ms, p95 over 100
+real items.
 
     python benchmarks/next_item.py [--items 100]
 
-Starts `manage.py serve` on the embedded default in a folder of its own, with real answers of the field's sample as one
-topic's pool and real formulas, each in up to five posts, as another's, signs in with Chromium, and judges by keys. Readable means: the
-frame that shows the next item was painted, its text, its typeset formulas and its buttons. Measured in the page, from the
-time stamp of the Enter that submits to the frame after it. Between two items the assessor reads for a moment, so the page
-can make the next item ready, as it does when somebody judges; beside it the same with no moment between, so that it cannot.
-Prints p50, p95 and worst in milliseconds, how many formulas stood, and the ratio of p95 to 100 ms.
+Starts `manage.py serve` on the embedded default in a folder of its own, with real answers of the
+field's sample as one topic's pool and real formulas, each in up to five posts, as another's, signs
+in with Chromium, and judges by keys. Readable means: the frame that shows the next item was
+painted, its text, its typeset formulas and its buttons. Measured in the page, from the time stamp
+of the Enter that submits to the frame after it. Between two items the assessor reads for a moment,
+so the page can make the next item ready, as it does when somebody judges; beside it the same with
+no moment between, so that it cannot. Prints p50, p95 and worst in milliseconds, how many formulas
+stood, and the ratio of p95 to 100 ms.
 """
 
 from __future__ import annotations
@@ -46,7 +49,8 @@ scene.assessor.save()
 given = {{f"{{kind}}_of": [f"{{letter}}.{{number}}" for number in range(201, 301)] for kind, letter in (("answers", "A"), ("formulas", "B"))}}
 real_items(scene, pathlib.Path("../shared/data"), pathlib.Path(tempfile.mkdtemp()), **given)
 """
-# From the stamp of Enter to the frame after the one in which another item stands with a height and its formulas.
+# From the stamp of Enter to the frame after the one in which another item stands with a height and
+# its formulas.
 CLOCK = """
 window.times = [];
 let pressed = 0, before = null;
@@ -74,7 +78,11 @@ def main() -> None:
     items = parser.parse_args().items
     if not DATA.is_dir():
         sys.exit(f"The real items are not at {DATA}.")
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as address, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder)) as address,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
         page = browser.new_page(base_url=address, viewport={"width": 1440, "height": 900})
         sign_in(page)
@@ -88,14 +96,23 @@ def main() -> None:
 @contextlib.contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a lab with the real items from the folder, and give its address."""
-    environment = os.environ | {"ARQLAB_DATA": str(folder / "data"), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    environment = os.environ | {
+        "ARQLAB_DATA": str(folder / "data"),
+        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+    }
     for command in (["migrate"], ["shell", "--command", SCENE]):
         subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, capture_output=True
+            [sys.executable, "manage.py", *command],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+            capture_output=True,
         )
     port = free_port()
     server = subprocess.Popen(
-        [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"], cwd=ROOT, env=environment
+        [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"],
+        cwd=ROOT,
+        env=environment,
     )
     try:
         wait_for_port(port)

@@ -1,10 +1,12 @@
-"""Claim: in the browser, the report of a 100,000-line run stands within 2 s of the last byte of its upload.
+"""Claim: in the browser, the report of a 100,000-line run stands within 2 s of the last byte of its
+upload.
 
     python benchmarks/report.py [--rounds 5]
 
-Starts `manage.py serve` on the embedded default in a folder of its own, with a lab of 100 topics, signs in with Chromium,
-uploads the run through the page and waits for its report. Beside it, in the same run, the peer: the same bytes checked by
-`arqlab.ir.runfile.check_run` alone. Prints the seconds from the last byte to the report, the check alone, and their ratio.
+Starts `manage.py serve` on the embedded default in a folder of its own, with a lab of 100 topics,
+signs in with Chromium, uploads the run through the page and waits for its report. Beside it, in the
+same run, the peer: the same bytes checked by `arqlab.formats.runs.check.check_run` alone. Prints
+the seconds from the last byte to the report, the check alone, and their ratio.
 """
 
 import argparse
@@ -23,8 +25,8 @@ from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from arqlab.formats.runs.check import RunRules, check_run
 from arqlab.ir.records import TaskKind
-from arqlab.ir.runfile import RunRules, check_run
 from tests.everywhere import free_port, wait_for_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +38,8 @@ user = User.objects.create_user("ada", "ada@example.org", "{PASSWORD}")
 team = Team.objects.create(lab=Lab.objects.get(), name="Ours")
 Membership.objects.create(lab=team.lab, user=user, role="member", team=team)
 """
-# The moment of the last byte is kept across the change of page, where the report's appearance is awaited.
+# The moment of the last byte is kept across the change of page, where the report's appearance is
+# awaited.
 CLOCK = """
 const send = XMLHttpRequest.prototype.send;
 XMLHttpRequest.prototype.send = function (body) {
@@ -57,12 +60,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     run = a_run()
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as address, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder)) as address,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
         page = browser.new_page(base_url=address)
         sign_in(page)
         page.add_init_script(CLOCK)
-        times = [(seconds_to_report(page, run, number), seconds_to_check(run)) for number in range(rounds + 1)][1:]
+        times = [
+            (seconds_to_report(page, run, number), seconds_to_check(run))
+            for number in range(rounds + 1)
+        ][1:]
         browser.close()
     report, check = (statistics.median(column) for column in zip(*times, strict=True))
     print(
@@ -75,7 +85,9 @@ def main() -> None:
 def a_run() -> bytes:
     """Make a Task 1 run of 100 topics x 1,000 items."""
     rows = (
-        f"{topic}\t{number * 7}\t{number}\t{1000.5 - number}\tours" for topic in TOPICS for number in range(1, 1001)
+        f"{topic}\t{number * 7}\t{number}\t{1000.5 - number}\tours"
+        for topic in TOPICS
+        for number in range(1, 1001)
     )
     return ("\n".join(rows) + "\n").encode()
 
@@ -83,20 +95,32 @@ def a_run() -> bytes:
 @contextlib.contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a lab of 100 topics from the folder, and give its address."""
-    environment = os.environ | {"ARQLAB_DATA": str(folder / "data"), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    environment = os.environ | {
+        "ARQLAB_DATA": str(folder / "data"),
+        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+    }
     (folder / "lab.toml").write_text(
         '[lab]\nslug = "lab"\nname = "Lab"\nprotocol = "arqmath-1"\n'
         '[[tasks]]\nslug = "task1"\nname = "Answers"\nkind = "answers"\ntopics = "topics.xml"\nquota = 100\n'
     )
-    topics = "".join(f'<Topic number="{topic}"><Title>T</Title><Question>Q</Question></Topic>' for topic in TOPICS)
+    topics = "".join(
+        f'<Topic number="{topic}"><Title>T</Title><Question>Q</Question></Topic>'
+        for topic in TOPICS
+    )
     (folder / "topics.xml").write_text(f"<Topics>{topics}</Topics>")
     for command in (["migrate"], ["load_lab", str(folder)], ["shell", "--command", SCENE]):
         subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, capture_output=True
+            [sys.executable, "manage.py", *command],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+            capture_output=True,
         )
     port = free_port()
     server = subprocess.Popen(
-        [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"], cwd=ROOT, env=environment
+        [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"],
+        cwd=ROOT,
+        env=environment,
     )
     try:
         wait_for_port(port)
@@ -119,16 +143,23 @@ def seconds_to_report(page: Page, run: bytes, number: int) -> float:
     """Upload the run in the browser and give the seconds from its last byte to its report."""
     page.goto("/labs/lab/tasks/task1/runs/upload/")
     name = f"Ours-task1-run{number}-auto-both-A.tsv"
-    page.locator("#id_file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": run})
+    page.locator("#id_file").set_input_files(
+        {"name": name, "mimeType": "text/plain", "buffer": run}
+    )
     page.evaluate("sessionStorage.clear()")
     page.get_by_role("button", name="Submit runs").click()
     page.locator(".notice-good, #report-title").wait_for()
     page.evaluate("new Promise(requestAnimationFrame)")
-    return float(page.evaluate("sessionStorage.getItem('report') - sessionStorage.getItem('last-byte')")) / 1000
+    return (
+        float(
+            page.evaluate("sessionStorage.getItem('report') - sessionStorage.getItem('last-byte')")
+        )
+        / 1000
+    )
 
 
 def seconds_to_check(run: bytes) -> float:
-    """Give the seconds that the check takes by itself."""
+    """Return the seconds that the check takes by itself."""
     start = time.perf_counter()
     check_run(run, RunRules(TaskKind.ANSWERS, TOPICS))
     return time.perf_counter() - start

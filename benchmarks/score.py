@@ -1,10 +1,12 @@
-"""The claim: scoring from stored indexes to stored scores is five times as fast as pytrec_eval over dictionaries.
+"""The claim: scoring from stored indexes to stored scores is five times as fast as pytrec_eval over
+dictionaries.
 
-40 runs x 100 topics x 1,000 items, 450 judged a topic; nDCG', MAP' and P'@10 for each topic; every value equal to 1e-9,
-ties and scores that are equal only as 32-bit floats among them; at most 300 MB. Ours is the service that the lab runs:
-qrels out of the database, indexes out of the storage, scores into the database (SQLite, as embedded). Theirs reads the
-files into dictionaries and stores nothing. Two cases: runs that hold a third of the judged items, and the worst, runs
-that hold them all. Each side runs in a process of its own, three times in turn; the median counts.
+40 runs x 100 topics x 1,000 items, 450 judged a topic; nDCG', MAP' and P'@10 for each topic; every
+value equal to 1e-9, ties and scores that are equal only as 32-bit floats among them; at most 300
+MB. Ours is the service that the lab runs: qrels out of the database, indexes out of the storage,
+scores into the database (SQLite, as embedded). Theirs reads the files into dictionaries and stores
+nothing. Two cases: runs that hold a third of the judged items, and the worst, runs that hold them
+all. Each side runs in a process of its own, three times in turn; the median counts.
 
     .venv/bin/python benchmarks/score.py
 """
@@ -26,7 +28,7 @@ import pytrec_eval
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from arqlab.ir.protocols import PRIMES
+from arqlab.ir.protocols.presets import PRIMES
 
 RUNS, TOPICS, ITEMS, JUDGED = 40, 100, 1000, 450
 WANTED_RATIO, WANTED_MEGABYTES, WANTED_DIFFERENCE = 5.0, 300, 1e-9
@@ -35,14 +37,18 @@ CASES = {"a third of the judged": 1 / 3, "all of the judged": 1.0}
 
 
 def main() -> int:
-    """Run both cases and print times, ratio, memory and the largest difference; 0 when the claim holds."""
+    """Run both cases and print times, ratio, memory and the largest difference; 0 when the claim
+    holds.
+    """
     holds = True
     for case, share in CASES.items():
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             make_lab(folder, share)
             measured("database", folder)
-            rounds = [{side: measured(side, folder) for side in ("theirs", "ours")} for _ in range(ROUNDS)]
+            rounds = [
+                {side: measured(side, folder) for side in ("theirs", "ours")} for _ in range(ROUNDS)
+            ]
             theirs, ours = (middle([each[side] for each in rounds]) for side in ("theirs", "ours"))
             difference = largest_difference(folder)
         ratio = theirs["seconds"] / ours["seconds"]
@@ -51,20 +57,30 @@ def main() -> int:
             f"ours {ours['seconds']:.2f} s, {ours['megabytes']:.0f} MB; ratio {ratio:.1f} (wanted {WANTED_RATIO}); "
             f"largest difference {difference:.1e}"
         )
-        holds &= ratio >= WANTED_RATIO and difference <= WANTED_DIFFERENCE and ours["megabytes"] <= WANTED_MEGABYTES
+        holds &= (
+            ratio >= WANTED_RATIO
+            and difference <= WANTED_DIFFERENCE
+            and ours["megabytes"] <= WANTED_MEGABYTES
+        )
     return 0 if holds else 1
 
 
 def measured(side: str, folder: Path) -> dict[str, float]:
     """Run one side in a fresh process, so that neither warms nor burdens the other."""
     command = [sys.executable, __file__, side, str(folder)]
-    settings = {"ARQLAB_DATA": str(folder), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
-    finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | settings)
+    settings = {
+        "ARQLAB_DATA": str(folder),
+        "DATABASE_URL": "",
+        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+    }
+    finished = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | settings
+    )
     return json.loads(finished.stdout)
 
 
 def middle(rounds: list[dict[str, float]]) -> dict[str, float]:
-    """Give the median of the times and the most memory of any round."""
+    """Return the median of the times and the most memory of any round."""
     return {
         "seconds": statistics.median(each["seconds"] for each in rounds),
         "megabytes": max(each["megabytes"] for each in rounds),
@@ -92,7 +108,12 @@ def database(folder: Path) -> None:
 
     lab = Lab.objects.create(slug="benchmark", name="Benchmark", protocol="arqmath-3")
     task = Task.objects.create(
-        lab=lab, slug="task1", name="Task 1", kind="answers", trec_items="posts", overrides={"measures": list(PRIMES)}
+        lab=lab,
+        slug="task1",
+        name="Task 1",
+        kind="answers",
+        trec_items="posts",
+        overrides={"measures": list(PRIMES)},
     )
     team = Team.objects.create(lab=lab, name="Team")
     qrels = QrelSet.objects.create(
@@ -100,7 +121,13 @@ def database(folder: Path) -> None:
     )
     rows = pl.read_parquet(folder / "qrels.parquet")
     insert_rows(
-        Qrel, rows.select(pl.lit(qrels.pk).alias("qrel_set_id"), query_id="topic", doc_id="item", relevance="label")
+        Qrel,
+        rows.select(
+            pl.lit(qrels.pk).alias("qrel_set_id"),
+            query_id="topic",
+            doc_id="item",
+            relevance="label",
+        ),
     )
     for path in sorted(folder.glob("run*.parquet")):
         stored = folder / "files" / "indexes" / path.name
@@ -130,14 +157,14 @@ def forget_scores() -> None:
 
 def ours() -> None:
     """From the stored indexes to stored scores: what the beat calls."""
-    from evaluation.services import score_waiting
+    from evaluation.services.scoring import score_waiting
 
     if score_waiting(at=NOW) != RUNS:
         raise RuntimeError("Not all runs were scored.")
 
 
 def our_values() -> pl.DataFrame:
-    """Give the scores that were stored."""
+    """Return the scores that were stored."""
     from evaluation.models import TopicScore
 
     rows = TopicScore.objects.values_list("run__tag", "query_id", "measure", "value")
@@ -150,7 +177,9 @@ def theirs(folder: Path) -> pl.DataFrame:
     for topic, item, label in pl.read_parquet(folder / "qrels.parquet").iter_rows():
         labels.setdefault(topic, {})[item] = label
     evaluators = {
-        "ndcg_cut_1000": pytrec_eval.RelevanceEvaluator(labels, {"ndcg_cut.1000"}, judged_docs_only_flag=True),
+        "ndcg_cut_1000": pytrec_eval.RelevanceEvaluator(
+            labels, {"ndcg_cut.1000"}, judged_docs_only_flag=True
+        ),
         "binary": pytrec_eval.RelevanceEvaluator(
             labels, {"map", "P.10"}, relevance_level=2, judged_docs_only_flag=True
         ),
@@ -178,7 +207,9 @@ NAMES = {
 
 
 def make_lab(folder: Path, share: float) -> None:
-    """Write the qrels, and each run as a file in TREC's six columns and as the index that validation stores."""
+    """Write the qrels, and each run as a file in TREC's six columns and as the index that
+    validation stores.
+    """
     random = np.random.default_rng(2022)
     topics = [f"A.{300 + number}" for number in range(TOPICS)]
     pools = [random.choice(2_800_000, size=4 * ITEMS, replace=False).astype(str) for _ in topics]
@@ -192,14 +223,20 @@ def make_lab(folder: Path, share: float) -> None:
     for number in range(RUNS):
         items = [
             np.concatenate(
-                [random.permutation(pool[:JUDGED])[:known], random.permutation(pool[JUDGED:])[: ITEMS - known]]
+                [
+                    random.permutation(pool[:JUDGED])[:known],
+                    random.permutation(pool[JUDGED:])[: ITEMS - known],
+                ]
             )
             for pool in pools
         ]
-        # Every fourth run is full of ties; the scores of every third differ only beyond 32-bit floats.
+        # Every fourth run is full of ties; the scores of every third differ only beyond 32-bit
+        # floats.
         scores = random.normal(10, 3, TOPICS * ITEMS).round(2 if number % 4 == 0 else 9)
         scores = np.float64(2**24) + scores if number % 3 == 0 else scores
-        write_run(folder / f"run{number:02}", np.repeat(topics, ITEMS), np.concatenate(items), scores)
+        write_run(
+            folder / f"run{number:02}", np.repeat(topics, ITEMS), np.concatenate(items), scores
+        )
 
 
 def write_run(path: Path, topics: np.ndarray, items: np.ndarray, scores: np.ndarray) -> None:
@@ -209,11 +246,20 @@ def write_run(path: Path, topics: np.ndarray, items: np.ndarray, scores: np.ndar
     )
     rank = pl.col("score").rank("ordinal", descending=True).over("topic").cast(pl.Int64)
     run = run.with_columns(rank=rank).sort("topic", "rank")
-    columns = ["topic", pl.lit("Q0").alias("q0"), "item", "rank", "score", pl.lit("tag").alias("tag")]
+    columns = [
+        "topic",
+        pl.lit("Q0").alias("q0"),
+        "item",
+        "rank",
+        "score",
+        pl.lit("tag").alias("tag"),
+    ]
     run.select(columns).write_csv(path.with_suffix(".tsv"), separator="\t", include_header=False)
     ordered = run.sort("topic", "single", "item", descending=[False, True, True])
     order = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic")
-    index = ordered.with_columns(order=order).select("topic", "item", "post", "rank", "score", "order")
+    index = ordered.with_columns(order=order).select(
+        "topic", "item", "post", "rank", "score", "order"
+    )
     index.write_parquet(path.with_suffix(".parquet"))
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from django.utils import timezone
 
 from arqlab.celery import app
-from collection import services
+from collection.services import columns, indexing
+from collection.services.indexing import INDEX_CLAIM
 
 
 @app.task
 def sweep_columns() -> None:
     """Remove columns that a worker stored and was killed before any row named them."""
-    services.sweep_columns(at=timezone.now())
+    columns.delete_unused_columns(at=timezone.now())
 
 
-@app.task(time_limit=int(services.INDEX_CLAIM.total_seconds()) - 30)
+@app.task(time_limit=int(INDEX_CLAIM.total_seconds()) - 30)
 def index_waiting() -> None:
     """Bring the search indexes up to date, a while at a time, so that other tasks have their turn.
 
     One index of pairs is made in one piece, which may take longer than other tasks are given.
     """
-    services.index_waiting(seconds=10)
+    indexing.index_waiting_collections(seconds=10)

@@ -13,12 +13,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from arqlab.core.permissions import task_or_404
-from arqlab.ir.boardfile import board_as_dict
+from arqlab.formats.leaderboards import board_as_dict
 from evaluation.permissions import board_shown, board_with_run, sight_of
-from evaluation.selectors import scores_by_topic
+from evaluation.selectors.topics import scores_by_topic
 from submissions.models import Run
 
-QRELS = OpenApiParameter("qrels", description="The name of a version of the qrels; else the released or current one.")
+QRELS = OpenApiParameter(
+    "qrels", description="The name of a version of the qrels; else the released or current one."
+)
 
 
 class MeasureSerializer(serializers.Serializer[Any]):
@@ -26,7 +28,9 @@ class MeasureSerializer(serializers.Serializer[Any]):
 
     label = serializers.CharField(help_text="As the papers write it.")  # type: ignore[assignment]  # not the field's label
     name = serializers.CharField(help_text="As ir_measures writes it.")
-    ceiling = serializers.FloatField(allow_null=True, help_text="The best mean that any run could have.")
+    ceiling = serializers.FloatField(
+        allow_null=True, help_text="The best mean that any run could have."
+    )
 
 
 class BoardRunSerializer(serializers.Serializer[Any]):
@@ -38,7 +42,9 @@ class BoardRunSerializer(serializers.Serializer[Any]):
     manual = serializers.BooleanField()
     baseline = serializers.BooleanField()
     withdrawn = serializers.BooleanField()
-    scores = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="By the measure's label.")
+    scores = serializers.DictField(
+        child=serializers.FloatField(allow_null=True), help_text="By the measure's label."
+    )
 
 
 class BoardSerializer(serializers.Serializer[Any]):
@@ -59,9 +65,12 @@ class RunScoresSerializer(serializers.Serializer[Any]):
     team = serializers.CharField()
     run = serializers.CharField()
     qrels = serializers.CharField()
-    means = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="By the measure's label.")
+    means = serializers.DictField(
+        child=serializers.FloatField(allow_null=True), help_text="By the measure's label."
+    )
     topics = serializers.DictField(
-        child=serializers.DictField(child=serializers.FloatField()), help_text="By topic, then by the measure's label."
+        child=serializers.DictField(child=serializers.FloatField()),
+        help_text="By topic, then by the measure's label.",
     )
 
 
@@ -70,12 +79,14 @@ class LeaderboardApi(APIView):
 
     @extend_schema(parameters=[QRELS], responses=BoardSerializer)
     def get(self, request: Request, lab: str, task: str) -> Response:
-        """Give the board; 404 where none is released and one may see no other."""
+        """Return the board; 404 where none is released and one may see no other."""
         sight = sight_of(request.user, task_or_404(request.user, lab, task))
         shown = board_shown(sight, qrels=request.query_params.get("qrels", ""))
         if shown is None:
             raise Http404
-        version = sight.leaderboard.version if sight.leaderboard and shown.state == "released" else None
+        version = (
+            sight.leaderboard.version if sight.leaderboard and shown.state == "released" else None
+        )
         return Response({**board_as_dict(shown.board), "state": shown.state, "version": version})
 
 
@@ -84,10 +95,12 @@ class RunScoresApi(APIView):
 
     @extend_schema(parameters=[QRELS], responses=RunScoresSerializer)
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
-        """Give the scores; 404 where the run is on no board that one may see."""
+        """Return the scores; 404 where the run is on no board that one may see."""
         found = task_or_404(request.user, lab, task)
         one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
-        shown = board_with_run(sight_of(request.user, found), one, qrels=request.query_params.get("qrels", ""))
+        shown = board_with_run(
+            sight_of(request.user, found), one, qrels=request.query_params.get("qrels", "")
+        )
         line = next(row for row in shown.board.rows if row.run.key == one.pk)
         return Response(
             {
@@ -95,6 +108,8 @@ class RunScoresApi(APIView):
                 "run": line.run.tag,
                 "qrels": shown.qrel_set.name,
                 "means": {cell.measure.label: cell.value for cell in line.cells},
-                "topics": scores_by_topic(run=one, qrel_set=shown.qrel_set, measures=shown.board.measures),
+                "topics": scores_by_topic(
+                    run=one, qrel_set=shown.qrel_set, measures=shown.board.measures
+                ),
             }
         )

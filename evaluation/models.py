@@ -12,12 +12,16 @@ from submissions.models import Run
 
 
 class Scoring(models.Model):
-    """Says that a run was scored against qrels, with these measures. Written with the scores, in one transaction."""
+    """Says that a run was scored against qrels, with these measures. Written with the scores, in
+    one transaction.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="scorings")
     qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="scorings")
     measures = models.JSONField(help_text="The measures' names, as ir_measures writes them.")
-    order = models.CharField(max_length=10, default="score", help_text="What orders the run's items: score or rank.")
+    order = models.CharField(
+        max_length=10, default="score", help_text="What orders the run's items: score or rank."
+    )
     identity = models.CharField(
         max_length=200,
         blank=True,
@@ -27,17 +31,21 @@ class Scoring(models.Model):
     scored_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "qrel_set"], name="run_scored_once_per_qrels")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "qrel_set"], name="run_scored_once_per_qrels")
+        ]
 
     def __str__(self) -> str:
         return f"{self.run} against {self.qrel_set}"
 
     def holds(self, order: str, identity: str) -> bool:
-        """Say whether the run was scored in this order and by this identity of items, so that its scores still stand."""
+        """Return whether the run was scored in this order and by this identity of items, so that its
+        scores still stand.
+        """
         return (self.order, self.identity) == (order, identity)
 
     def covers(self, measures: Iterable[str], order: str, identity: str) -> bool:
-        """Say whether the run was scored so with (at least) these measures."""
+        """Return whether the run was scored so with (at least) these measures."""
         return self.holds(order, identity) and set(measures) <= set(self.measures)
 
 
@@ -50,7 +58,9 @@ class RunScore(models.Model):
     value = models.FloatField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["qrel_set", "run", "measure"], name="run_score_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["qrel_set", "run", "measure"], name="run_score_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.measure} {self.value:.4f}"
@@ -60,14 +70,18 @@ class TopicScore(models.Model):
     """The value of a measure for one topic of the qrels, for one run."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="topic_scores", db_index=False)
-    qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="topic_scores", db_index=False)
+    qrel_set = models.ForeignKey(
+        QrelSet, models.CASCADE, related_name="topic_scores", db_index=False
+    )
     measure = models.CharField(max_length=60)
     query_id = models.CharField(max_length=100)
     value = models.FloatField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "qrel_set", "measure", "query_id"], name="topic_score_once"),
+            models.UniqueConstraint(
+                fields=["run", "qrel_set", "measure", "query_id"], name="topic_score_once"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -75,16 +89,20 @@ class TopicScore(models.Model):
 
 
 class Leaderboard(models.Model):
-    """A numbered leaderboard that the organizer released: these qrels, these runs. The newest one not hidden is shown.
+    """A numbered leaderboard that the organizer released: these qrels, these runs. The newest one
+    not hidden is shown.
 
-    Its figures are kept with it: a later change of the task's measures or order changes no board that was released.
+    Its figures are kept with it: a later change of the task's measures or order changes no board
+    that was released.
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="leaderboards")
     version = models.PositiveSmallIntegerField()
     qrel_set = models.ForeignKey(QrelSet, models.PROTECT, related_name="leaderboards")
     runs = models.ManyToManyField(Run, related_name="leaderboards")
-    measures = models.JSONField(default=list, help_text="Its columns, as ir_measures writes them, the main one first.")
+    measures = models.JSONField(
+        default=list, help_text="Its columns, as ir_measures writes them, the main one first."
+    )
     scores = models.JSONField(default=dict, help_text="The means as released: run, then measure.")
     released_at = models.DateTimeField()
     released_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -92,7 +110,11 @@ class Leaderboard(models.Model):
 
     class Meta:
         ordering = ["task", "-version"]
-        constraints = [models.UniqueConstraint(fields=["task", "version"], name="leaderboard_version_once_per_task")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "version"], name="leaderboard_version_once_per_task"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.task} leaderboard {self.version}"

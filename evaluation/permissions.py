@@ -1,4 +1,6 @@
-"""Who may see which scores. Before its release a board is the organizers' alone; a team may see its own runs' scores."""
+"""Who may see which scores. Before its release a board is the organizers' alone; a team may see its
+own runs' scores.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 from django.http import Http404
 
-from arqlab.core.models import Task, Team
-from arqlab.core.permissions import Visitor, may_organize
+from arqlab.core.models import Task, Team, Visitor
+from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import teams_of
-from arqlab.ir.board import Board
+from arqlab.ir.leaderboard import Board
 from assessment.models import QrelSet
-from assessment.selectors import qrels_named
+from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
-from evaluation.selectors import live_board, released_board, released_leaderboard
+from evaluation.selectors.boards import live_board, released_board, released_leaderboard
 from submissions.models import Run
 
 
@@ -23,8 +25,8 @@ from submissions.models import Run
 class Sight:
     """What a person may see of a task's scores.
 
-    `leaderboard` is the released one, `own_teams` the person's teams in the lab, by their key. An organizer sees
-    everything; `sees_own` says that a team sees its own scores, released or not.
+    `leaderboard` is the released one, `own_teams` the person's teams in the lab, by their key. An
+    organizer sees everything; `sees_own` says that a team sees its own scores, released or not.
     """
 
     task: Task
@@ -34,22 +36,24 @@ class Sight:
 
     @property
     def sees_own(self) -> bool:
-        """Say whether the person has a team, and teams see their own scores here."""
+        """Return whether the person has a team, and teams see their own scores here."""
         return self.task.shows_own_scores and bool(self.own_teams)
 
     @property
     def own_runs(self) -> QuerySet[Run]:
-        """Give the valid runs of the person's teams."""
+        """Return the valid runs of the person's teams."""
         return Run.objects.valid().filter(task=self.task, team__in=list(self.own_teams))
 
     def may_see_run_of(self, team: str) -> bool:
-        """Say whether the person sees the runs of a team itself, beyond their scores."""
+        """Return whether the person sees the runs of a team itself, beyond their scores."""
         return self.organizes or team in self.own_teams.values()
 
 
 @dataclass(frozen=True, eq=False)
 class ShownBoard:
-    """A board that a person may see. `state` is `released`, `live` (the organizers' own), or `own` (a team's runs)."""
+    """A board that a person may see. `state` is `released`, `live` (the organizers' own), or `own`
+    (a team's runs).
+    """
 
     state: str
     qrel_set: QrelSet
@@ -60,14 +64,17 @@ def sight_of(user: Visitor, task: Task) -> Sight:
     """Find out what a person may see of a task's scores."""
     organizes = may_organize(user, task.lab)
     teams = teams_of(user, lab_id=task.lab_id) if user.is_authenticated else Team.objects.none()
-    return Sight(task, released_leaderboard(task), {team.pk: team.name for team in teams}, organizes)
+    return Sight(
+        task, released_leaderboard(task), {team.pk: team.name for team in teams}, organizes
+    )
 
 
 def board_shown(sight: Sight, *, qrels: str = "", live: bool = False) -> ShownBoard | None:
-    """Give the board that a person sees of a task; None when there is none that they may see.
+    """Return the board that a person sees of a task; None when there is none that they may see.
 
-    Everybody sees the released one. Organizers see the live one before the release, with `live`, or when they name
-    qrels; a team that may sees its own runs. Raises `Http404` for qrels that there are not, or that one may not see.
+    Everybody sees the released one. Organizers see the live one before the release, with `live`, or
+    when they name qrels; a team that may sees its own runs. Raises `Http404` for qrels that there
+    are not, or that one may not see.
     """
     shown = next(_boards(sight, qrels=qrels, live=live), None)
     if shown is None and qrels:
@@ -76,7 +83,9 @@ def board_shown(sight: Sight, *, qrels: str = "", live: bool = False) -> ShownBo
 
 
 def board_with_run(sight: Sight, run: Run, *, qrels: str = "") -> ShownBoard:
-    """Give the first board that a person may see and that the run is on. Raises `Http404` when there is none."""
+    """Return the first board that a person may see and that the run is on. Raises `Http404` when
+    there is none.
+    """
     for shown in _boards(sight, qrels=qrels):
         if run.pk in {row.run.key for row in shown.board.rows}:
             return shown
@@ -84,7 +93,9 @@ def board_with_run(sight: Sight, run: Run, *, qrels: str = "") -> ShownBoard:
 
 
 def may_see_scores(user: Visitor, run: Run) -> bool:
-    """Say whether there is a board that a person may see and that the run is on, without making one."""
+    """Return whether there is a board that a person may see and that the run is on, without making
+    one.
+    """
     sight = sight_of(user, run.task)
     if sight.leaderboard and sight.leaderboard.runs.filter(pk=run.pk).exists():
         return True
@@ -94,9 +105,15 @@ def may_see_scores(user: Visitor, run: Run) -> bool:
 
 
 def _boards(sight: Sight, *, qrels: str, live: bool = False) -> Iterator[ShownBoard]:
-    """Give the boards that a person may see, the one to show first first; each is made when it is asked for."""
+    """Return the boards that a person may see, the one to show first first; each is made when it is
+    asked for.
+    """
     released = sight.leaderboard
-    if released and qrels in ("", released.qrel_set.name) and not (sight.organizes and (live or qrels)):
+    if (
+        released
+        and qrels in ("", released.qrel_set.name)
+        and not (sight.organizes and (live or qrels))
+    ):
         yield ShownBoard("released", released.qrel_set, released_board(released))
     if sight.organizes:
         if chosen := qrels_named(sight.task, qrels):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.utils import timezone
 
 from arqlab.celery import app
-from evaluation import services
+from evaluation.services.scoring import score_waiting
 
 
 @app.task
 def score_unscored_runs() -> None:
     """Score every valid run that lacks scores against qrels of its task."""
-    services.score_waiting(at=timezone.now())
+    score_waiting(at=timezone.now())

@@ -1,4 +1,6 @@
-"""Runs and uploads in the administration: to look at, not to change. Rules hold in the services only."""
+"""Runs and uploads in the administration: to look at, not to change. Rules hold in the services
+only.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,16 @@ class ProblemInline(admin.TabularInline):
 class RunAdmin(ReadOnlyAdmin):
     """Runs, the newest first."""
 
-    list_display = ("tag", "team", "task", "status", "is_primary", "is_baseline", "check_only", "submitted_at")
+    list_display = (
+        "tag",
+        "team",
+        "task",
+        "status",
+        "is_primary",
+        "is_baseline",
+        "check_only",
+        "submitted_at",
+    )
     list_filter = ("status", "is_baseline", "check_only", "task__lab")
     list_select_related = ("team", "task__lab")
     search_fields = ("tag", "team__name", "upload__name")

@@ -20,10 +20,10 @@ from rest_framework.views import APIView
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import signed_in
 from arqlab.ir.records import Severity
-from submissions import services
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import report_data, runs_visible_to
+from submissions.services.intake import check_upload, claims_for, submit_upload
 from submissions.tasks import validate_after_commit
 
 
@@ -61,15 +61,23 @@ class RunSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(serializers.CharField())
     def get_report(self, run: Run) -> str:
-        """Give the address of the run's report."""
-        return reverse("submissions:api-run-report", args=[run.task.lab.slug, run.task.slug, run.pk])
+        """Return the address of the run's report."""
+        return reverse(
+            "submissions:api-run-report", args=[run.task.lab.slug, run.task.slug, run.pk]
+        )
 
 
 class UploadSerializer(serializers.Serializer):
-    """A file with its runs, to be submitted or only checked. What is left out is read out of the file's name."""
+    """A file with its runs, to be submitted or only checked. What is left out is read out of the
+    file's name.
+    """
 
-    file = serializers.FileField(allow_empty_file=True, help_text="Plain, gz, or a zip with a run in each member.")
-    team = serializers.CharField(required=False, help_text="The team's name; may be left out by members of one team.")
+    file = serializers.FileField(
+        allow_empty_file=True, help_text="Plain, gz, or a zip with a run in each member."
+    )
+    team = serializers.CharField(
+        required=False, help_text="The team's name; may be left out by members of one team."
+    )
     check_only = serializers.BooleanField(default=False)
     tag = serializers.CharField(required=False, max_length=100)
     is_primary = serializers.BooleanField(required=False, allow_null=True, default=None)
@@ -125,7 +133,9 @@ class RefusalSerializer(serializers.Serializer):
 
 
 NOT_SEEN = OpenApiResponse(description="It does not exist, or not for you.")
-REFUSED = OpenApiResponse(RefusalSerializer, description="A rule refuses it: role, deadline, quota, tag.")
+REFUSED = OpenApiResponse(
+    RefusalSerializer, description="A rule refuses it: role, deadline, quota, tag."
+)
 
 
 class RunListApi(ListAPIView):
@@ -136,7 +146,7 @@ class RunListApi(ListAPIView):
     queryset = Run.objects.none()  # tells the schema what is listed
 
     def get_queryset(self) -> QuerySet[Run]:
-        """Give the runs that the person may see, the newest first."""
+        """Return the runs that the person may see, the newest first."""
         found = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
         return runs_visible_to(self.request.user, found).select_related("task__lab")
 
@@ -156,10 +166,17 @@ class RunListApi(ListAPIView):
         form.is_valid(raise_exception=True)
         given = {key: value for key, value in form.validated_data.items() if value is not None}
         file, team = given.pop("file"), _team(request, found, given.pop("team", None))
-        take = services.check_upload if given.pop("check_only") else services.submit_upload
-        claims = services.claims_for(file, **given)
+        take = check_upload if given.pop("check_only") else submit_upload
+        claims = claims_for(file, **given)
         with transaction.atomic():
-            runs = take(file=file, task=found, team=team, by=signed_in(request), at=timezone.now(), claims=claims)
+            runs = take(
+                file=file,
+                task=found,
+                team=team,
+                by=signed_in(request),
+                at=timezone.now(),
+                claims=claims,
+            )
             validate_after_commit(runs)
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
 
@@ -169,7 +186,7 @@ class RunDetailApi(APIView):
 
     @extend_schema(responses={200: RunSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
-        """Give a run and what is said of it."""
+        """Return a run and what is said of it."""
         _task(request, lab, task)
         return Response(RunSerializer(run_or_404(request.user, lab, task, run)).data)
 
@@ -179,7 +196,7 @@ class RunReportApi(APIView):
 
     @extend_schema(responses={200: ReportSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
-        """Give every kind of problem of a run with its first places."""
+        """Return every kind of problem of a run with its first places."""
         _task(request, lab, task)
         found = run_or_404(request.user, lab, task, run)
         is_valid = found.status == Run.Status.VALID
@@ -188,14 +205,14 @@ class RunReportApi(APIView):
 
 
 def _task(request: Request, lab: str, task: str) -> Task:
-    """Give the task to somebody signed in who may see its runs."""
+    """Return the task to somebody signed in who may see its runs."""
     if not request.user.is_authenticated:
         raise NotAuthenticated
     return runs_task_or_404(request.user, lab, task)
 
 
 def _team(request: Request, task: Task, name: Any) -> Team:
-    """Give the team that is named, or the only one that the person may submit for."""
+    """Return the team that is named, or the only one that the person may submit for."""
     teams = list(teams_to_submit_for(request.user, task))
     chosen = [team for team in teams if name is None or team.name.lower() == str(name).lower()]
     if len(chosen) != 1:

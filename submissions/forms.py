@@ -10,7 +10,7 @@ from django.core.files import File
 
 from arqlab.core.models import Task, Team
 from submissions.models import Run
-from submissions.services import RunClaims
+from submissions.services.claims import RunClaims
 
 YES_NO = {"True": True, "False": False}
 
@@ -27,7 +27,7 @@ class FilesField(forms.FileField):
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[File]:
-        """Give the files, each checked as the base class does."""
+        """Return the files, each checked as the base class does."""
         # Without a file there is None to clean, which the base class refuses.
         return [super(FilesField, self).clean(file, initial) for file in data or [None]]
 
@@ -63,8 +63,10 @@ class UploadForm(forms.Form):
 
 
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
-    """Give a choice between two words for a field that is true or false."""
-    return forms.TypedChoiceField(label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__)
+    """Return a choice between two words for a field that is true or false."""
+    return forms.TypedChoiceField(
+        label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__
+    )
 
 
 class ClaimsForm(forms.Form):
@@ -81,14 +83,19 @@ class ClaimsForm(forms.Form):
     )
     is_primary = yes_no("Mark", "Alternate", "Primary")
     is_manual = yes_no("Made", "Automatic", "Manual")
-    data_used = forms.ChoiceField(label="Data used", choices=[("", "Not said"), *Run.DataUsed.choices], required=False)
+    data_used = forms.ChoiceField(
+        label="Data used", choices=[("", "Not said"), *Run.DataUsed.choices], required=False
+    )
     answer_kind = forms.ChoiceField(
         label="Answers", choices=[("", "Not said"), *Run.AnswerKind.choices], required=False
     )
     items = forms.ChoiceField(label="Items", choices=[], required=False)
     is_baseline = yes_no("Baseline", "No", "Yes")
     description = forms.CharField(
-        label="Description", widget=forms.Textarea(attrs={"rows": 2}), max_length=5000, required=False
+        label="Description",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        max_length=5000,
+        required=False,
     )
 
     def __init__(self, *args: Any, task: Task, organizes: bool, **kwargs: Any) -> None:
@@ -99,19 +106,29 @@ class ClaimsForm(forms.Form):
             del self.fields["items"]
         elif isinstance(items := self.fields["items"], forms.ChoiceField):
             wanted = {Task.Items.FORMULA_IDS.value, Task.Items.VISUAL_IDS.value}
-            items.choices = [("", "As found"), *(pair for pair in Task.Items.choices if pair[0] in wanted)]
+            items.choices = [
+                ("", "As found"),
+                *(pair for pair in Task.Items.choices if pair[0] in wanted),
+            ]
         if not organizes:
             del self.fields["is_baseline"]
 
     def filled(self) -> dict[str, Any]:
-        """Give the fields of `RunClaims` that were asked."""
+        """Return the fields of `RunClaims` that were asked."""
         return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
 def claims_forms(
-    data: Mapping[str, Any], *, names: Sequence[str], guesses: Mapping[str, RunClaims], task: Task, organizes: bool
+    data: Mapping[str, Any],
+    *,
+    names: Sequence[str],
+    guesses: Mapping[str, RunClaims],
+    task: Task,
+    organizes: bool,
 ) -> list[ClaimsForm]:
-    """Give a form for each file name, filled with what `data` has for it already, else with its guess."""
+    """Return a form for each file name, filled with what `data` has for it already, else with its
+    guess.
+    """
     known = {data.get(f"{prefix}-name"): prefix for prefix in claim_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
@@ -119,13 +136,17 @@ def claims_forms(
         if name in known:
             posted = {key: data.get(f"{known[name]}-{key}") for key in values}
             values |= {key: value for key, value in posted.items() if value is not None}
-        forms_of_files.append(ClaimsForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes))
+        forms_of_files.append(
+            ClaimsForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes)
+        )
     return forms_of_files
 
 
 def claim_prefixes(data: Mapping[str, Any]) -> list[str]:
-    """Give the prefixes of the claims forms that a request holds."""
-    return [key.removesuffix("-name") for key in data if key.startswith("run") and key.endswith("-name")]
+    """Return the prefixes of the claims forms that a request holds."""
+    return [
+        key.removesuffix("-name") for key in data if key.startswith("run") and key.endswith("-name")
+    ]
 
 
 class WithdrawForm(forms.Form):

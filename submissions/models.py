@@ -16,7 +16,9 @@ class Upload(models.Model):
     name = models.CharField(max_length=255)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64, db_index=True)
-    uploaded_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="uploads")
+    uploaded_by = models.ForeignKey(
+        User, models.SET_NULL, null=True, blank=True, related_name="uploads"
+    )
     uploaded_at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -31,18 +33,20 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(check_only=False)
 
     def valid(self) -> RunQuerySet:
-        """Give the runs that take part: submitted, valid, not withdrawn."""
+        """Return the runs that take part: submitted, valid, not withdrawn."""
         return self.submitted().filter(status="valid", withdrawn_at=None)
 
     def counting(self) -> RunQuerySet:
-        """Give the runs that count against a quota: valid ones, and those that may still become it."""
+        """Return the runs that count against a quota: valid ones, and those that may still become it."""
         return self.submitted().filter(
             status__in=["uploaded", "validating", "valid"], withdrawn_at=None, is_baseline=False
         )
 
 
 class Run(models.Model):
-    """One system's results for a task: one file (or one member of an archive) with what the team says of it."""
+    """One system's results for a task: one file (or one member of an archive) with what the team
+    says of it.
+    """
 
     class Status(models.TextChoices):
         """Where the check of a run stands; whether it takes part is said by `RunQuerySet.valid`."""
@@ -69,7 +73,9 @@ class Run(models.Model):
     task = models.ForeignKey(Task, models.PROTECT, related_name="runs")
     team = models.ForeignKey(Team, models.PROTECT, related_name="runs")
     upload = models.ForeignKey(Upload, models.PROTECT, related_name="runs")
-    member = models.CharField(max_length=255, blank=True, help_text="The file's name inside the archive.")
+    member = models.CharField(
+        max_length=255, blank=True, help_text="The file's name inside the archive."
+    )
     tag = models.CharField(max_length=100)
     is_primary = models.BooleanField(default=False)
     is_manual = models.BooleanField(default=False)
@@ -77,14 +83,20 @@ class Run(models.Model):
     data_used = models.CharField(max_length=10, choices=DataUsed.choices, blank=True)
     answer_kind = models.CharField(max_length=10, choices=AnswerKind.choices, blank=True)
     description = models.TextField(blank=True)
-    items = models.CharField(max_length=20, choices=Task.Items.choices, blank=True, help_text="Empty: as found.")
+    items = models.CharField(
+        max_length=20, choices=Task.Items.choices, blank=True, help_text="Empty: as found."
+    )
     check_only = models.BooleanField(default=False)
-    submitted_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="runs")
+    submitted_by = models.ForeignKey(
+        User, models.SET_NULL, null=True, blank=True, related_name="runs"
+    )
     submitted_at = models.DateTimeField()
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.UPLOADED)
     status_changed_at = models.DateTimeField(help_text="A claim older than its limit goes back.")
     attempts = models.PositiveSmallIntegerField(default=0)
-    report = models.JSONField(default=dict, blank=True, help_text="Format, lines, rows, topics, run tags as found.")
+    report = models.JSONField(
+        default=dict, blank=True, help_text="Format, lines, rows, topics, run tags as found."
+    )
     index = models.FileField(upload_to="indexes/%Y/%m/", blank=True)
     occurrences = models.FileField(upload_to="reports/%Y/%m/", blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
@@ -104,13 +116,22 @@ class Run(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["task", "team"],
-                condition=Q(check_only=False, withdrawn_at=None, is_primary=True, is_baseline=False, status="valid"),
+                condition=Q(
+                    check_only=False,
+                    withdrawn_at=None,
+                    is_primary=True,
+                    is_baseline=False,
+                    status="valid",
+                ),
                 name="one_primary_per_team",
             ),
             models.CheckConstraint(
-                condition=Q(status__in=["uploaded", "validating", "valid", "invalid"]), name="run_status_known"
+                condition=Q(status__in=["uploaded", "validating", "valid", "invalid"]),
+                name="run_status_known",
             ),
-            models.CheckConstraint(condition=~Q(status="valid") | ~Q(index=""), name="valid_run_has_its_index"),
+            models.CheckConstraint(
+                condition=~Q(status="valid") | ~Q(index=""), name="valid_run_has_its_index"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -118,17 +139,19 @@ class Run(models.Model):
 
     @property
     def state(self) -> str:
-        """Give the word of the state chip: the status, or that the run was withdrawn."""
+        """Return the word of the state chip: the status, or that the run was withdrawn."""
         return "withdrawn" if self.withdrawn_at else self.status
 
     @property
     def file_name(self) -> str:
-        """Give the name of the run file, inside its archive where it came in one."""
+        """Return the name of the run file, inside its archive where it came in one."""
         return self.member or self.upload.name
 
 
 class RunProblem(models.Model):
-    """One kind of problem in a run, with its count and first lines; `Run.occurrences` holds every line (Parquet)."""
+    """One kind of problem in a run, with its count and first lines; `Run.occurrences` holds every
+    line (Parquet).
+    """
 
     class Level(models.TextChoices):
         """How bad a problem is: an error refuses the run."""
@@ -145,14 +168,17 @@ class RunProblem(models.Model):
     message = models.TextField()
     todo = models.TextField()
     is_repairable = models.BooleanField(default=False)
-    first = models.JSONField(default=list, help_text="The first occurrences: line, topic, found, expected.")
+    first = models.JSONField(
+        default=list, help_text="The first occurrences: line, topic, found, expected."
+    )
 
     class Meta:
         ordering = ["run", "position"]
         constraints = [
             models.UniqueConstraint(fields=["run", "kind"], name="problem_kind_once_per_run"),
             models.CheckConstraint(
-                condition=Q(severity__in=["error", "warning", "note"]), name="problem_severity_known"
+                condition=Q(severity__in=["error", "warning", "note"]),
+                name="problem_severity_known",
             ),
         ]
 

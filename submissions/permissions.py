@@ -6,14 +6,14 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqlab.core.models import Membership, Task, Team
-from arqlab.core.permissions import Visitor, has_role, may_organize, task_or_404
+from arqlab.core.models import Membership, Task, Team, Visitor
+from arqlab.core.permissions import has_role, may_organize, task_or_404
 from submissions.models import Run
 from submissions.selectors import runs_visible_to
 
 
 def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
-    """Give the teams that a person submits for: a member the own ones, an organizer all of the lab.
+    """Return the teams that a person submits for: a member the own ones, an organizer all of the lab.
 
     Deadline and quota are not asked here.
     """
@@ -24,7 +24,9 @@ def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
 
 
 def may_see_runs(user: Visitor, task: Task) -> bool:
-    """An assessor must not learn which systems take part with what; everybody else may come to submit."""
+    """An assessor must not learn which systems take part with what; everybody else may come to
+    submit.
+    """
     if not user.is_authenticated:
         return False
     is_assessor = has_role(user, task.lab, Membership.Role.ASSESSOR)
@@ -32,7 +34,9 @@ def may_see_runs(user: Visitor, task: Task) -> bool:
 
 
 def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
-    """Give the task with its lab to who may see its page of runs, for a door; to others it does not exist there."""
+    """Return the task with its lab to who may see its page of runs, for a door; to others it does not
+    exist there.
+    """
     task = task_or_404(user, lab_slug, task_slug)
     if not may_see_runs(user, task):
         raise Http404
@@ -40,7 +44,7 @@ def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
 
 
 def run_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:
-    """Give the run with team, upload and task, for a door; what one may not see does not exist."""
+    """Return the run with team, upload and task, for a door; what one may not see does not exist."""
     task = task_or_404(user, lab_slug, task_slug)
     run = get_object_or_404(runs_visible_to(user, task), pk=run_id)
     run.task = task

@@ -9,21 +9,22 @@ from django.db import transaction
 from django.utils import timezone
 
 from arqlab.celery import app
-from submissions import services
 from submissions.models import Run
+from submissions.services import validation
+from submissions.services.validation import return_stale_claims, waiting_run_ids
 
 
 @app.task
 def validate_run(run_id: int) -> None:
     """Check one run, if it still waits."""
-    services.validate_run(run_id=run_id, at=timezone.now())
+    validation.validate_uploaded_run(run_id=run_id, at=timezone.now())
 
 
 @app.task
 def validate_waiting_runs() -> None:
     """Find what lost messages and dead workers left behind, and check it."""
-    services.return_stale_claims(at=timezone.now())
-    for run_id in services.waiting_run_ids():
+    return_stale_claims(at=timezone.now())
+    for run_id in waiting_run_ids():
         validate_run(run_id)
 
 

@@ -2,20 +2,21 @@
 
 from django.urls import include, path
 
-from submissions import apis, views
+from submissions import apis
+from submissions.views.changing import run_edit, run_primary, run_repaired, run_submit, run_withdraw
+from submissions.views.reading import run_file, run_list, run_problems
+from submissions.views.uploading import run_guess, run_upload
 
 app_name = "submissions"
 
 run_patterns = [
-    path("", views.run_detail, name="run-detail"),
-    path("status/", views.run_status, name="run-status"),
-    path("problems.tsv", views.run_problems, name="run-problems"),
-    path("file/", views.run_file, name="run-file"),
-    path("repaired/", views.run_repaired, name="run-repaired"),
-    path("edit/", views.run_edit, name="run-edit"),
-    path("withdraw/", views.run_withdraw, name="run-withdraw"),
-    path("primary/", views.run_primary, name="run-primary"),
-    path("submit/", views.run_submit, name="run-submit"),
+    path("problems.tsv", run_problems, name="run-problems"),
+    path("file/", run_file, name="run-file"),
+    path("repaired/", run_repaired, name="run-repaired"),
+    path("edit/", run_edit, name="run-edit"),
+    path("withdraw/", run_withdraw, name="run-withdraw"),
+    path("primary/", run_primary, name="run-primary"),
+    path("submit/", run_submit, name="run-submit"),
 ]
 api_patterns = [
     path("", apis.RunListApi.as_view(), name="api-run-list"),
@@ -27,9 +28,9 @@ urlpatterns = [
         "labs/<slug:lab>/tasks/<slug:task>/runs/",
         include(
             [
-                path("", views.run_list, name="run-list"),
-                path("upload/", views.run_upload, name="run-upload"),
-                path("guess/", views.run_guess, name="run-guess"),
+                path("", run_list, name="run-list"),
+                path("upload/", run_upload, name="run-upload"),
+                path("guess/", run_guess, name="run-guess"),
                 path("<int:run>/", include(run_patterns)),
             ]
         ),

@@ -15,19 +15,25 @@ from pytest_django.plugin import DjangoDbBlocker
 from arqlab.core.models import Lab, Task, Team, User
 from tests.databases import UseDatabase, copy_template, empty_tables
 from tests.factories import Scene, make_lab
+from tests.paths import SHARED_DATA
 from tests.submissions import processes
 
-SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 NO_DATA = f"The real data is not at {SHARED_DATA}."
 # Whatever asks for the database has one of these fixtures, or is marked so.
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "use_tested_database"}
 
 # The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for others.
 hypothesis.settings.register_profile(
-    "suite", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "suite",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile(
-    "search", deadline=None, max_examples=1000, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "search",
+    deadline=None,
+    max_examples=1000,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("suite")
 
@@ -56,7 +62,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Write how many tests read the real data."""
     reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
     read = sum(each.when == "call" and "shared_data" in each.keywords for each in reports)
-    terminalreporter.write_line(f"{read} tests read the real data." if SHARED_DATA.is_dir() else NO_DATA)
+    terminalreporter.write_line(
+        f"{read} tests read the real data." if SHARED_DATA.is_dir() else NO_DATA
+    )
 
 
 @pytest.fixture(scope="session")
@@ -67,10 +75,15 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Keep autovacuum from the tables: tests roll back what they insert, so it tells the planner that a table is empty
-    while a test fills it, and joins of the test's 10,000 rows read all of them for each."""
+    """Keep autovacuum from the tables: tests roll back what they insert, so it tells the planner
+    that a table is empty while a test fills it, and joins of the test's 10,000 rows read all of
+    them for each."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
-        for table in connection.introspection.table_names(cursor) if connection.vendor == "postgresql" else ():
+        for table in (
+            connection.introspection.table_names(cursor)
+            if connection.vendor == "postgresql"
+            else ()
+        ):
             cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = off)')
     TransactionTestCase._fixture_teardown = lambda self: empty_tables(connection)
 
@@ -158,7 +171,7 @@ def superuser(scene: Scene) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User | AnonymousUser], Client]:
-    """Give a browser signed in as a person, or signed out for a visitor."""
+    """Return a browser signed in as a person, or signed out for a visitor."""
 
     def sign_in(user: User | AnonymousUser) -> Client:
         client = Client()

@@ -46,7 +46,9 @@ def new_database(folder: Path) -> str | None:
     name = f"together_{hashlib.sha256(bytes(folder)).hexdigest()[:12]}"
     with contextlib.closing(psycopg2.connect(server)) as connected:
         connected.autocommit = True
-        connected.cursor().execute(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
+        connected.cursor().execute(
+            f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else "")
+        )
     return f"{server.rpartition('/')[0]}/{name}"
 
 
@@ -60,10 +62,14 @@ def copy_embedded(folder: Path) -> None:
 def empty_tables(database: BaseDatabaseWrapper) -> None:
     """Empty the tables that a test filled. Their numbers go on: what a server remembers of a row names no later one."""
     tables = sorted(set(database.introspection.django_table_names(include_views=False)) - KEPT)
-    query = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM \"{table}\")" for table in tables)
+    query = " UNION ALL ".join(
+        f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM \"{table}\")" for table in tables
+    )
     with database.cursor() as cursor:
         cursor.execute(query)
         filled = [row[0] for row in cursor.fetchall()]
     if filled:
-        statements = database.ops.sql_flush(no_style(), filled, reset_sequences=False, allow_cascade=True)
+        statements = database.ops.sql_flush(
+            no_style(), filled, reset_sequences=False, allow_cascade=True
+        )
         database.ops.execute_sql_flush(statements)

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import psycopg2
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
+
 WORKERS = "2"
 MISSING = {
     "postgresql": "PostgreSQL's server was not found, so nothing ran on it. Install it: apt-get install postgresql",
@@ -34,7 +35,10 @@ ON_POSTGRESQL = "database or servers"
 def main(arguments: list[str]) -> int:
     """Run both variants and return the exit status: 0 only when all that could run passed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stops the servers too
-    with tempfile.TemporaryDirectory(prefix="arqlab-tests-") as folder, contextlib.ExitStack() as stack:
+    with (
+        tempfile.TemporaryDirectory(prefix="arqlab-tests-") as folder,
+        contextlib.ExitStack() as stack,
+    ):
         postgresql = stack.enter_context(postgresql_server())
         redis = stack.enter_context(redis_server())
         chosen = ON_SQLITE if postgresql else "not servers"
@@ -42,7 +46,14 @@ def main(arguments: list[str]) -> int:
         if postgresql:
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
             variables = postgresql_variables(postgresql) | {"ARQLAB_TEST_REDIS_URL": redis or ""}
-            found.append(tested(name, ON_POSTGRESQL, variables | {"ARQLAB_DATA": f"{folder}/postgresql"}, arguments))
+            found.append(
+                tested(
+                    name,
+                    ON_POSTGRESQL,
+                    variables | {"ARQLAB_DATA": f"{folder}/postgresql"},
+                    arguments,
+                )
+            )
     for name, url in (("postgresql", postgresql), ("redis", redis)):
         if not url:
             print(f"SKIPPED: {MISSING[name]}")  # noqa: T201
@@ -53,7 +64,18 @@ def main(arguments: list[str]) -> int:
 def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[str]) -> int:
     """Run the tests that a marker expression chooses and return pytest's exit status."""
     print("==", name, flush=True)  # noqa: T201
-    options = ["-q", "-n", WORKERS, "--dist", "worksteal", "-rs", "--durations=10", "-m", chosen, *arguments]
+    options = [
+        "-q",
+        "-n",
+        WORKERS,
+        "--dist",
+        "worksteal",
+        "-rs",
+        "--durations=10",
+        "-m",
+        chosen,
+        *arguments,
+    ]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options], env=os.environ | variables, check=False
     ).returncode
@@ -86,7 +108,9 @@ def migrate(variables: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def postgresql_server() -> Iterator[str | None]:
-    """Start a PostgreSQL server of our own on a free port; give its DATABASE_URL, or None where there is no server."""
+    """Start a PostgreSQL server of our own on a free port; give its DATABASE_URL, or None where
+    there is no server.
+    """
     binaries = postgresql_binaries()
     if binaries is None:
         yield None
@@ -100,9 +124,22 @@ def postgresql_server() -> Iterator[str | None]:
     control = [*user, str(binaries / "pg_ctl"), "-D", str(folder / "data"), "-w", "-s"]
     quiet = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder}
     subprocess.run(
-        [*user, str(binaries / "initdb"), "-D", str(folder / "data"), "-U", "arqlab", "-A", "trust", "-N"], **quiet
+        [
+            *user,
+            str(binaries / "initdb"),
+            "-D",
+            str(folder / "data"),
+            "-U",
+            "arqlab",
+            "-A",
+            "trust",
+            "-N",
+        ],
+        **quiet,
     )
-    flags = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=50"
+    flags = (
+        f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=50"
+    )
     subprocess.run([*control, "-o", flags, "-l", str(folder / "log"), "start"], **quiet)
     try:
         yield f"postgresql://arqlab@127.0.0.1:{port}/postgres"
@@ -113,14 +150,26 @@ def postgresql_server() -> Iterator[str | None]:
 
 @contextlib.contextmanager
 def redis_server() -> Iterator[str | None]:
-    """Start a Redis server of our own on a free port; give its URL, or None where there is no server."""
+    """Start a Redis server of our own on a free port; give its URL, or None where there is no
+    server.
+    """
     binary = shutil.which("redis-server")
     if binary is None:
         yield None
         return
     port = free_port()
     process = subprocess.Popen(
-        [binary, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", tempfile.gettempdir()],
+        [
+            binary,
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            tempfile.gettempdir(),
+        ],
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -132,7 +181,9 @@ def redis_server() -> Iterator[str | None]:
 
 
 def postgresql_binaries() -> Path | None:
-    """Give the folder of the newest installed server, as Debian lays them out, or that of an `initdb` on the path."""
+    """Return the folder of the newest installed server, as Debian lays them out, or that of an
+    `initdb` on the path.
+    """
     for initdb in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True):
         return initdb.parent
     found = shutil.which("initdb")

@@ -119,7 +119,7 @@ class Scene:
 
     @property
     def people(self) -> dict[str, User | AnonymousUser]:
-        """Give one person of each role, by the name of the role."""
+        """Return one person of each role, by the name of the role."""
         return {
             "visitor": AnonymousUser(),
             "outsider": self.outsider,
@@ -132,7 +132,9 @@ class Scene:
 
 
 def make_lab(slug: str = "arqmath-x", *, is_public: bool = True) -> Scene:
-    """Make a lab `slug` with `task1` (topics A.1 and A.2), the teams Alpha and Beta, and a person of each role."""
+    """Make a lab `slug` with `task1` (topics A.1 and A.2), the teams Alpha and Beta, and a person
+    of each role.
+    """
     lab = LabFactory(slug=slug, is_public=is_public)
     task = TaskFactory(lab=lab, slug="task1", position=1)
     for number in (1, 2):

@@ -19,7 +19,8 @@ from typing import Any, BinaryIO
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
+
 LOCK = "requests.lock"
 
 
@@ -66,7 +67,12 @@ def running_server(folder: Path) -> Iterator[Server]:
     with socket.create_server(("127.0.0.1", 0)) as listening, (folder / "log").open("wb") as log:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         command = [sys.executable, "manage.py", "serve", "--bind", f"fd://{listening.fileno()}"]
-        options: dict[str, Any] = {"cwd": ROOT, "env": environment(folder), "stdout": log, "stderr": log}
+        options: dict[str, Any] = {
+            "cwd": ROOT,
+            "env": environment(folder),
+            "stdout": log,
+            "stderr": log,
+        }
         process = subprocess.Popen(command, pass_fds=[listening.fileno()], **options)
     server = Server(url, folder)
     try:
@@ -81,8 +87,20 @@ def running_server(folder: Path) -> Iterator[Server]:
 def environment(folder: Path) -> dict[str, str]:
     """Return the variables of the server's process."""
     known = connection.settings_dict
-    name = known["NAME"] if connection.vendor == "sqlite" else f"{known['USER']}@{known['HOST']}:{known['PORT']}"
-    url = f"sqlite:///{name}" if connection.vendor == "sqlite" else f"postgresql://{name}/{known['NAME']}"
-    own = {"DATABASE_URL": url, "ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "tests.served_settings"}
+    name = (
+        known["NAME"]
+        if connection.vendor == "sqlite"
+        else f"{known['USER']}@{known['HOST']}:{known['PORT']}"
+    )
+    url = (
+        f"sqlite:///{name}"
+        if connection.vendor == "sqlite"
+        else f"postgresql://{name}/{known['NAME']}"
+    )
+    own = {
+        "DATABASE_URL": url,
+        "ARQLAB_DATA": str(folder),
+        "DJANGO_SETTINGS_MODULE": "tests.served_settings",
+    }
     own |= {"ARQLAB_SECRET_KEY": "only for tests", "ARQLAB_LOG_LEVEL": "WARNING"}
     return {key: value for key, value in os.environ.items() if key != "REDIS_URL"} | own

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
 
 
 def ask(port: int, path: str, data: bytes | None = None) -> Any:
@@ -26,8 +26,10 @@ def ask(port: int, path: str, data: bytes | None = None) -> Any:
 
 
 def form_with_a_run() -> bytes:
-    """Give the body of an upload: a run of the lab below."""
-    disposition = b'Content-Disposition: form-data; name="file"; filename="Ours-task1-bm25-auto-text-P.tsv"'
+    """Return the body of an upload: a run of the lab below."""
+    disposition = (
+        b'Content-Disposition: form-data; name="file"; filename="Ours-task1-bm25-auto-text-P.tsv"'
+    )
     fields = b'--part\r\nContent-Disposition: form-data; name="team"\r\n\r\nOurs\r\n'
     return fields + b"--part\r\n" + disposition + b"\r\n\r\nA.1\t11\t1\t2.5\tbm25\n\r\n--part--\r\n"
 
@@ -40,7 +42,9 @@ Team.objects.create(lab=Lab.objects.get(), name="Ours")
 
 
 def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
-    """Write a lab of one task and one topic, with qrels; load it, with a superuser and a team, by commands."""
+    """Write a lab of one task and one topic, with qrels; load it, with a superuser and a team, by
+    commands.
+    """
     (folder / "lab.toml").write_text(
         '[lab]\nslug = "small"\nname = "Small"\nprotocol = "arqmath-1"\n'
         '[[tasks]]\nslug = "task1"\nname = "Answers"\nkind = "answers"\ntopics = "topics.xml"\n'
@@ -50,7 +54,9 @@ def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
     (folder / "topics.xml").write_text(f"<Topics>{topic}</Topics>")
     (folder / "qrels.tsv").write_text("A.1\t0\t11\t3\n")
     for command in (["load_lab", str(folder)], ["shell", "--command", SCENE]):
-        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True)
+        subprocess.run(
+            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True
+        )
 
 
 def first_score(port: int) -> float:

@@ -1,4 +1,6 @@
-"""Settings of the tests: the settings of ArqLab in a folder of their own, with files and letters kept in memory."""
+"""Settings of the tests: the settings of ArqLab in a folder of their own, with files and letters
+kept in memory.
+"""
 
 import os
 import tempfile
@@ -18,10 +20,12 @@ STORAGES = {
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
-# Each client of a test makes the middleware anew. It looks for a file when one is asked for, instead of reading all of them.
+# Each client of a test makes the middleware anew. It looks for a file when one is asked for, instead
+# of reading all of them.
 WHITENOISE_AUTOREFRESH = True
 # A file, as labs have it, which a server reads too.
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
-    DATABASES["default"]["TEST"] = {"NAME": os.path.join(os.environ["ARQLAB_DATA"], "tests.sqlite3")}  # noqa: F405
-elif os.environ.get("ARQLAB_TEST_TEMPLATE"):
-    DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["ARQLAB_TEST_TEMPLATE"]}  # noqa: F405
+DATABASE = DATABASES["default"]  # noqa: F405
+if DATABASE["ENGINE"].endswith("sqlite3"):
+    DATABASE["TEST"] = {"NAME": os.path.join(os.environ["ARQLAB_DATA"], "tests.sqlite3")}
+elif template := os.environ.get("ARQLAB_TEST_TEMPLATE"):
+    DATABASE["TEST"] = {"TEMPLATE": template}

@@ -1,7 +1,9 @@
-"""Every address, every role: which status answers. An address that is not in the table fails; 500 is in no row.
+"""Every address, every role: which status answers. An address that is not in the table fails; 500
+is in no row.
 
-Roles, in this order: visitor (signed out), outsider (signed in, no role), member (of team Alpha, whose run it is),
-rival (member of team Beta), assessor, organizer, superuser. 302 for a visitor leads to the sign-in page.
+Roles, in this order: visitor (signed out), outsider (signed in, no role), member (of team Alpha,
+whose run it is), rival (member of team Beta), assessor, organizer, superuser. 302 for a visitor
+leads to the sign-in page.
 """
 
 from __future__ import annotations
@@ -19,14 +21,15 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from assessment.guidelines.services import write_guideline
 from assessment.models import PoolInstance, PoolItem, Ticket
-from assessment.services import write_guideline
 from collection.models import Import
-from evaluation.services import score_waiting
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.services import submit_upload, validate_run
-from tests.assessment.desk import Desk, body_for, label_for
+from submissions.services.intake import submit_upload
+from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import assign, make_pool, raise_ticket
+from tests.assessment.judging.desk import Desk, body_for, label_for
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -117,15 +120,15 @@ GET  core:api-task-detail                 200 200 200 200 200 200 200
 GET  core:api-task-list                   200 200 200 200 200 200 200
 GET  core:audit-list                      404 404 404 404 404 200 200
 GET  core:health                          200 200 200 200 200 200 200
-GET  core:home                            200 200 200 200 200 200 200
-GET  core:lab-detail                      200 200 200 200 200 200 200
+GET  pages:home                            200 200 200 200 200 200 200
+GET  pages:lab-detail                      200 200 200 200 200 200 200
 GET  core:lab-edit                        404 404 404 404 404 200 200
 POST core:lab-edit                        404 404 404 404 404 200 200
-GET  core:lab-list                        200 200 200 200 200 200 200
+GET  pages:lab-list                        200 200 200 200 200 200 200
 GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     404 404 404 404 404 200 200
 POST core:people-revoke                   404 404 404 404 404 302 302
-GET  core:task-detail                     200 200 200 200 200 200 200
+GET  pages:task-detail                     200 200 200 200 200 200 200
 GET  core:task-edit                       404 404 404 404 404 200 200
 POST core:task-edit                       404 404 404 404 404 200 200
 GET  core:team-create                     302 200 200 200 200 200 200
@@ -154,7 +157,7 @@ GET  submissions:api-run-detail           403 404 200 404 404 200 200
 GET  submissions:api-run-list             403 200 200 200 404 200 200
 POST submissions:api-run-list             403 400 202 400 404 202 202
 GET  submissions:api-run-report           403 404 200 404 404 200 200
-GET  submissions:run-detail               302 404 200 404 404 200 200
+GET  pages:run-detail               302 404 200 404 404 200 200
 GET  submissions:run-edit                 302 404 200 404 404 200 200
 POST submissions:run-edit                 302 404 200 404 404 200 200
 GET  submissions:run-file                 302 404 200 404 404 200 200
@@ -164,25 +167,29 @@ POST submissions:run-primary              302 404 302 404 404 302 302
 GET  submissions:run-problems             302 404 200 404 404 200 200
 GET  submissions:run-repaired             302 404 200 404 404 200 200
 POST submissions:run-repaired             302 404 302 404 404 302 302
-GET  submissions:run-status               302 404 200 404 404 200 200
+GET  pages:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
 GET  submissions:run-upload               302 200 200 200 404 200 200
 POST submissions:run-upload               302 422 302 422 404 302 302
 GET  submissions:run-withdraw             302 404 200 404 404 200 200
 POST submissions:run-withdraw             302 404 200 404 404 200 200
 """
-# The administration's pages are Django's own; that nobody but a superuser gets in is in the table by their front page.
+# The administration's pages are Django's own; that nobody but a superuser gets in is in the table
+# by their front page.
 DJANGOS_OWN = {"admin"}
 
 
 def rows() -> list[tuple[str, str, dict[str, int]]]:
-    """Give the table's rows: method, name, and the status by role."""
+    """Return the table's rows: method, name, and the status by role."""
     parsed = [line.split() for line in TABLE.strip().splitlines() if line]
-    return [(method, name, dict(zip(ROLES, map(int, codes), strict=True))) for method, name, *codes in parsed]
+    return [
+        (method, name, dict(zip(ROLES, map(int, codes), strict=True)))
+        for method, name, *codes in parsed
+    ]
 
 
 def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
-    """Give the full name of every address of the project."""
+    """Return the full name of every address of the project."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
@@ -193,11 +200,13 @@ def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "
 
 
 def test_every_address_is_in_the_table():
-    assert set(named_addresses(get_resolver().url_patterns)) == {name for _, name, _ in rows()} - {"admin:index"}
+    assert set(named_addresses(get_resolver().url_patterns)) == {name for _, name, _ in rows()} - {
+        "admin:index"
+    }
 
 
 def address(name: str, scene: Scene, run_id: int) -> str:
-    """Give the path of an address in the scene."""
+    """Return the path of an address in the scene."""
     known = {
         "lab": scene.lab.slug,
         "task": scene.task.slug,
@@ -212,10 +221,13 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),
-        "record": Import.objects.filter(collection__labs=scene.lab).values_list("pk", flat=True).first(),
+        "record": Import.objects.filter(collection__labs=scene.lab)
+        .values_list("pk", flat=True)
+        .first(),
         "formula_id": "7",
         "visual_id": "70",
-        "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first() or 1,
+        "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first()
+        or 1,
         "key": confirmation_key(scene),
         "uidb36": "1",
     }
@@ -247,7 +259,7 @@ def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
 
 
 def parameters_of(name: str) -> list[str]:
-    """Give the names of the parameters that an address takes."""
+    """Return the names of the parameters that an address takes."""
     resolver = get_resolver()
     *namespaces, last = name.split(":")
     for namespace in namespaces:
@@ -257,17 +269,25 @@ def parameters_of(name: str) -> list[str]:
 
 
 def fill(scene: Scene, folder) -> Run:
-    """Give the lab posts, an import, qrels, a pool of which A.1 is the assessor's, and team Alpha a valid run with a problem, scored, on an unreleased board."""
+    """Return the lab posts, an import, qrels, a pool of which A.1 is the assessor's, and team Alpha a
+    valid run with a problem, scored, on an unreleased board.
+    """
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
-    raise_ticket(scene.assessor, PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first())
+    raise_ticket(
+        scene.assessor,
+        PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first(),
+    )
     write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
-    file = ContentFile(b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n", name="Alpha-task1-ours-auto-both-A.tsv")
+    file = ContentFile(
+        b"A.1\t10\t1\t2.5\tours\r\nA.2\t12\t7\t1.5\tours\r\n",
+        name="Alpha-task1-ours-auto-both-A.tsv",
+    )
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
-    validate_run(run_id=run.pk, at=at)
+    validate_uploaded_run(run_id=run.pk, at=at)
     score_waiting(at=at)
     return run
 
@@ -299,7 +319,9 @@ def status_of(method: str, path: str, scene: Scene, role: str, **sent: Any) -> i
     return int(getattr(client, method.lower())(path, **sent).status_code)
 
 
-@pytest.mark.parametrize(("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else "")
+@pytest.mark.parametrize(
+    ("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else ""
+)
 def test_an_address_answers_each_role_as_the_table_says(method, name, expected, filled, db):
     scene, found = filled.public, {}
     path = address(name, scene, filled.run.pk)
@@ -313,7 +335,9 @@ def test_an_address_answers_each_role_as_the_table_says(method, name, expected, 
     assert found == expected
 
 
-@pytest.mark.parametrize("name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)}))
+@pytest.mark.parametrize(
+    "name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)})
+)
 def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, filled, db):
     path = address(name, filled.draft, filled.draft_run.pk)
     found = {status_of("GET", path, filled.draft, role) for role in ("visitor", "outsider")}
@@ -322,11 +346,17 @@ def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, filled, db):
 
 
 @pytest.mark.parametrize(
-    "name", ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"]
+    "name",
+    ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"],
 )
 def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, filled, db):
     elsewhere, client = make_lab("elsewhere"), Client()
     client.force_login(filled.public.member)
 
-    assert client.get(reverse(f"submissions:{name}", args=["elsewhere", "task1", filled.run.pk])).status_code == 404
+    assert (
+        client.get(
+            reverse(f"submissions:{name}", args=["elsewhere", "task1", filled.run.pk])
+        ).status_code
+        == 404
+    )
     assert elsewhere.task.runs.count() == 0

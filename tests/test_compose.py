@@ -42,7 +42,9 @@ def started(name, environment, port):
     """Run a service's own command as a process of this machine."""
     command = COMPOSE["services"][name]["command"].replace("0.0.0.0:8000", f"127.0.0.1:{port}")
     command = command.replace("/tmp/beat", f"{environment['ARQLAB_DATA']}/beat")
-    command = command.replace("python ", f"{sys.executable} ", 1).replace("celery ", f"{sys.executable} -m celery ", 1)
+    command = command.replace("python ", f"{sys.executable} ", 1).replace(
+        "celery ", f"{sys.executable} -m celery ", 1
+    )
     process = subprocess.Popen(command.split(), cwd=ROOT, env=environment)
     try:
         yield process

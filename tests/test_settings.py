@@ -11,7 +11,15 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 SETTINGS = Path(__file__).resolve().parent.parent / "arqlab" / "settings.py"
-NAMES = ("DATABASE_URL", "REDIS_URL", "EMAIL_URL", "ARQLAB_SECRET_KEY", "ARQLAB_HTTPS", "ARQLAB_HOSTS", "ARQLAB_DEBUG")
+NAMES = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "EMAIL_URL",
+    "ARQLAB_SECRET_KEY",
+    "ARQLAB_HTTPS",
+    "ARQLAB_HOSTS",
+    "ARQLAB_DEBUG",
+)
 
 
 @pytest.fixture
@@ -51,7 +59,9 @@ def test_a_database_of_its_own_needs_a_key(settings_of):
 
 
 def test_a_database_url_is_postgresql_with_kept_connections(settings_of):
-    database = settings_of(DATABASE_URL="postgresql://a:b@host:5433/lab", ARQLAB_SECRET_KEY="k")["DATABASES"]["default"]
+    database = settings_of(DATABASE_URL="postgresql://a:b@host:5433/lab", ARQLAB_SECRET_KEY="k")[
+        "DATABASES"
+    ]["default"]
 
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("host", 5433, "lab")
     assert database["CONN_MAX_AGE"] == 60
@@ -63,7 +73,11 @@ def test_a_redis_url_takes_tasks_and_the_cache_out_of_the_web_process(settings_o
 
     assert not found["EMBEDDED"]
     assert not found["CELERY_TASK_ALWAYS_EAGER"]
-    assert found["CELERY_BROKER_URL"] == found["CACHES"]["default"]["LOCATION"] == "redis://host:6379/0"
+    assert (
+        found["CELERY_BROKER_URL"]
+        == found["CACHES"]["default"]["LOCATION"]
+        == "redis://host:6379/0"
+    )
 
 
 def test_a_secret_may_stand_in_a_file(settings_of, tmp_path):
@@ -72,7 +86,9 @@ def test_a_secret_may_stand_in_a_file(settings_of, tmp_path):
     assert settings_of(ARQLAB_SECRET_KEY_FILE=str(tmp_path / "key"))["SECRET_KEY"] == "from a file"
 
 
-@pytest.mark.parametrize(("written", "read"), [("1", True), ("YES", True), ("0", False), ("false", False)])
+@pytest.mark.parametrize(
+    ("written", "read"), [("1", True), ("YES", True), ("0", False), ("false", False)]
+)
 def test_yes_and_no_may_be_written_in_words(settings_of, written, read):
     assert settings_of(ARQLAB_DEBUG=written)["DEBUG"] is read
 
@@ -83,7 +99,10 @@ def test_what_is_neither_yes_nor_no_is_refused(settings_of):
 
 
 def test_hosts_are_a_list_with_commas(settings_of):
-    assert settings_of(ARQLAB_HOSTS="a.example, b.example,")["ALLOWED_HOSTS"] == ["a.example", "b.example"]
+    assert settings_of(ARQLAB_HOSTS="a.example, b.example,")["ALLOWED_HOSTS"] == [
+        "a.example",
+        "b.example",
+    ]
 
 
 def test_behind_https_cookies_are_secure_and_browsers_are_told(settings_of):
@@ -98,11 +117,17 @@ def test_letters_are_kept_in_files_until_a_server_is_named(settings_of, tmp_path
     assert settings_of()["EMAIL_FILE_PATH"] == str(tmp_path / "mail")
 
 
-@pytest.mark.parametrize(("port", "number", "tls"), [(":587", 587, True), (":2525", 2525, False), ("", 25, False)])
+@pytest.mark.parametrize(
+    ("port", "number", "tls"), [(":587", 587, True), (":2525", 2525, False), ("", 25, False)]
+)
 def test_a_mail_server_is_read_out_of_its_address(settings_of, port, number, tls):
     found = settings_of(EMAIL_URL=f"smtp://lab%40example.org:p%3Aw@mail.example.org{port}")
 
-    assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == ("mail.example.org", number, tls)
+    assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == (
+        "mail.example.org",
+        number,
+        tls,
+    )
     assert (found["EMAIL_HOST_USER"], found["EMAIL_HOST_PASSWORD"]) == ("lab@example.org", "p:w")
 
 

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
+
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 STYLES = sorted((ROOT / "static" / "css").glob("*.css"))
 SCRIPTS = sorted((ROOT / "static" / "js").rglob("*.js"))
-VENDORED = sorted(path for path in (ROOT / "static" / "vendor").rglob("*") if path.suffix in {".css", ".js"})
+VENDORED = sorted(
+    path for path in (ROOT / "static" / "vendor").rglob("*") if path.suffix in {".css", ".js"}
+)
 TOKENS = (ROOT / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
 AA_TEXT, AA_SHAPE = 4.5, 3.0
 
@@ -23,7 +26,9 @@ def name(path: Path) -> str:
 def relative_luminance(colour: str) -> float:
     """The relative luminance of #rrggbb, as WCAG 2 defines it."""
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -72,7 +77,10 @@ def test_a_style_sheet_or_vendored_file_loads_nothing_from_elsewhere(path: Path)
 def test_a_script_writes_no_html_and_evaluates_no_text(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
-    assert not re.findall(r"\beval\(|new Function|\.innerHTML\s*=|insertAdjacentHTML|document\.write|https?://", source)
+    assert not re.findall(
+        r"\beval\(|new Function|\.innerHTML\s*=|insertAdjacentHTML|document\.write|https?://",
+        source,
+    )
 
 
 @pytest.mark.parametrize("path", [*STYLES, *SCRIPTS], ids=name)
@@ -80,7 +88,9 @@ def test_a_file_keeps_the_budget_of_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
 
 
-@pytest.mark.parametrize("path", [path for path in STYLES if path.name not in {"tokens.css", "api-docs.css"}], ids=name)
+@pytest.mark.parametrize(
+    "path", [path for path in STYLES if path.name not in {"tokens.css", "api-docs.css"}], ids=name
+)
 def test_colours_stand_in_the_tokens_only(path: Path) -> None:
     assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsl", path.read_text(encoding="utf-8"))
 
@@ -94,9 +104,16 @@ def test_every_token_that_a_style_sheet_uses_is_defined(path: Path) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("ink", "ground"),
-    [(ink, ground) for ink in ("ink", "ink-soft", "accent", "good", "bad", "warn") for ground in ("paper", "surface")]
+    [
+        (ink, ground)
+        for ink in ("ink", "ink-soft", "accent", "good", "bad", "warn")
+        for ground in ("paper", "surface")
+    ]
     + [("good", "good-tint"), ("bad", "bad-tint"), ("warn", "warn-tint"), ("accent", "accent-tint")]
-    + [("ink", tint) for tint in ("good-tint", "bad-tint", "warn-tint", "accent-tint", "quiet-tint", "sunken")]
+    + [
+        ("ink", tint)
+        for tint in ("good-tint", "bad-tint", "warn-tint", "accent-tint", "quiet-tint", "sunken")
+    ]
     + [("ink", ground) for ground in ("added", "removed", "highlight")]
     + [("ink-soft", ground) for ground in ("quiet-tint", "sunken", "accent-tint")]
     + [("accent-text", "accent-fill"), ("accent-text", "accent-fill-hover")]
@@ -107,7 +124,9 @@ def test_text_has_the_contrast_of_aa(ink: str, ground: str, scheme: str) -> None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("shape", ["field-border", "focus", "series-own", "series-median", "series-best"])
+@pytest.mark.parametrize(
+    "shape", ["field-border", "focus", "series-own", "series-median", "series-best"]
+)
 def test_borders_of_fields_and_series_are_seen(shape: str, scheme: str) -> None:
     for ground in ("paper", "surface"):
         assert contrast(token(shape, scheme), token(ground, scheme)) >= AA_SHAPE

@@ -1,4 +1,6 @@
-"""A whole lab through its doors: loaded from a folder, joined, run, judged, scored, released, read by a visitor."""
+"""A whole lab through its doors: loaded from a folder, joined, run, judged, scored, released, read
+by a visitor.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from django.test import Client
 from django.utils import timezone
 
 from arqlab.core.models import Team, User
-from evaluation.services import score_waiting
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from tests.assessment.desk import Desk
+from tests.assessment.judging.desk import Desk
 
 OFFICIAL = 'qrels = [{ name = "official", file = "qrels.tsv" }]'
 LAB = f"""
@@ -43,7 +45,9 @@ SAID = {("A.1", "11"): 3, ("A.1", "12"): 0, ("A.1", "13"): 2, ("A.2", "21"): 2, 
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "lab.toml").write_text(LAB)
     (tmp_path / "topics.xml").write_text(f"<Topics>{TOPIC.format(1)}{TOPIC.format(2)}</Topics>")
-    (tmp_path / "qrels.tsv").write_text("A.1\t0\t11\t3\nA.1\t0\t12\t0\nA.2\t0\t22\t2\nA.2\t0\t21\t0\n")
+    (tmp_path / "qrels.tsv").write_text(
+        "A.1\t0\t11\t3\nA.1\t0\t12\t0\nA.2\t0\t22\t2\nA.2\t0\t21\t0\n"
+    )
     return tmp_path
 
 
@@ -63,16 +67,24 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
     team = Team.objects.get(name="Ours")
     grace.post(f"/join/{team.invitation_token}/")
 
-    # The second member submits for the team; the run is checked before the answer comes, as tasks run in this process.
+    # The second member submits for the team; the run is checked before the answer comes, as tasks
+    # run in this process.
     file = SimpleUploadedFile("Ours-task1-sums-auto-text-P.tsv", RUN)
-    grace.post("/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"})
+    grace.post(
+        "/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"}
+    )
     run = Run.objects.get(submitted_by=User.objects.get(username="grace"))
     assert (run.status, run.is_primary) == ("valid", True)
 
     assert b"sums" not in Client().get("/labs/small/tasks/task1/leaderboard/").content
     score_waiting(at=timezone.now())
     organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "official"})
-    header, row = Client().get("/labs/small/tasks/task1/leaderboard/?format=tsv").content.decode().splitlines()
+    header, row = (
+        Client()
+        .get("/labs/small/tasks/task1/leaderboard/?format=tsv")
+        .content.decode()
+        .splitlines()
+    )
     assert header.split("\t")[:5] == ["team", "run", "primary", "manual", "nDCG'"]
     # A.1 is answered perfectly, A.2 not at all.
     assert row.split("\t")[:5] == ["Ours", "sums", "P", "", "0.5000"]
@@ -86,9 +98,13 @@ def test_what_runs_bring_is_pooled_assigned_judged_frozen_and_scored(folder: Pat
     ada.post("/labs/small/teams/new/", {"name": "Ours"})
     team = Team.objects.get(name="Ours")
     file = SimpleUploadedFile("Ours-task1-sums-auto-text-P.tsv", LONGER)
-    ada.post("/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"})
+    ada.post(
+        "/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"}
+    )
 
-    call_command("build_pool", "small/task1", seed=7, by="organizer", stdout=StringIO(), stderr=StringIO())
+    call_command(
+        "build_pool", "small/task1", seed=7, by="organizer", stdout=StringIO(), stderr=StringIO()
+    )
     organizer.post("/labs/small/people/", {"person": "assessor", "role": "assessor"})
     assessor = User.objects.get(username="assessor")
     given = {"topics": ["A.1", "A.2"], "person": assessor.pk, "action": "assign"}
@@ -102,8 +118,14 @@ def test_what_runs_bring_is_pooled_assigned_judged_frozen_and_scored(folder: Pat
 
     score_waiting(at=timezone.now())
     organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "judged"})
-    _, row = Client().get("/labs/small/tasks/task1/leaderboard/?format=tsv").content.decode().splitlines()
-    # The labels in the order of the run against the best order: 3 0 2 against 3 2 0, and 2 3 against 3 2.
+    _, row = (
+        Client()
+        .get("/labs/small/tasks/task1/leaderboard/?format=tsv")
+        .content.decode()
+        .splitlines()
+    )
+    # The labels in the order of the run against the best order: 3 0 2 against 3 2 0, and 2 3
+    # against 3 2.
     best = 3 + 2 / log2(3)
     expected = ((3 + 2 / log2(4)) / best + (2 + 3 / log2(3)) / best) / 2
     assert row.split("\t")[:5] == ["Ours", "sums", "P", "", f"{expected:.4f}"]
@@ -118,6 +140,9 @@ def test_a_forgotten_password_is_set_anew_through_the_letter() -> None:
     [link] = [word for word in letter.body.split() if "/accounts/password/reset/key/" in word]
     client = Client()
     form = client.get(link, follow=True)
-    client.post(form.request["PATH_INFO"], {"password1": "another blackboard", "password2": "another blackboard"})
+    client.post(
+        form.request["PATH_INFO"],
+        {"password1": "another blackboard", "password2": "another blackboard"},
+    )
 
     assert Client().login(username="ada", password="another blackboard")

@@ -1,4 +1,6 @@
-"""The site administrator's view of people, labs and what was done. Changes here are audited as anywhere."""
+"""The site administrator's view of people, labs and what was done. Changes here are audited as
+anywhere.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from django.http import HttpRequest
 
 from arqlab.core import models
 from arqlab.core.permissions import signed_in
-from arqlab.core.services import record_event
+from arqlab.core.services.audit import record_event
 
 
 class AuditedAdmin(admin.ModelAdmin):
@@ -39,7 +41,9 @@ class AuditedAdmin(admin.ModelAdmin):
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
-    """Records that nobody adds, changes or deletes here: they are evidence, and services write them."""
+    """Records that nobody adds, changes or deletes here: they are evidence, and services write
+    them.
+    """
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Services alone add them, under their rules."""
@@ -55,7 +59,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
 
 def _lab_of(record: Any) -> models.Lab | None:
-    """Give the lab that a record belongs to; a person belongs to none."""
+    """Return the lab that a record belongs to; a person belongs to none."""
     if isinstance(record, models.Lab):
         return record
     return record.task.lab if isinstance(record, models.Topic) else getattr(record, "lab", None)
@@ -89,7 +93,9 @@ class TaskAdmin(AuditedAdmin):
     readonly_fields = ["lab", "kind", "overrides"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A task comes from its lab's folder; its rules are changed on its own page, which checks them."""
+        """A task comes from its lab's folder; its rules are changed on its own page, which checks
+        them.
+        """
         return False
 
 

@@ -19,7 +19,9 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     limit = serializers.IntegerField(help_text="The most items of a topic.")
     max_characters = serializers.IntegerField(help_text="The longest written answer.")
     quota = serializers.IntegerField(help_text="The runs of a team.")
-    labels = serializers.ListField(child=serializers.IntegerField(), help_text="The lowest and the highest label.")
+    labels = serializers.ListField(
+        child=serializers.IntegerField(), help_text="The lowest and the highest label."
+    )
     relevant_from = serializers.IntegerField(help_text="The lowest label that is relevant.")
     order = serializers.ChoiceField(choices=["score", "rank"])
     measures = serializers.ListField(
@@ -51,7 +53,7 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
 
     @extend_schema_field(serializers.ChoiceField(choices=["upcoming", "open", "closed"]))
     def get_state(self, task: Task) -> str:
-        """Say whether the task takes runs now."""
+        """Return whether the task takes runs now."""
         return task.state(timezone.now())
 
 
@@ -72,7 +74,7 @@ class LabListApi(generics.ListAPIView[Lab]):
     queryset = Lab.objects.none()  # tells the schema the model; the labs come from get_queryset
 
     def get_queryset(self) -> QuerySet[Lab]:
-        """Give the labs that one may see, with their tasks."""
+        """Return the labs that one may see, with their tasks."""
         return permissions.labs_visible_to(self.request.user).prefetch_related("tasks")
 
 
@@ -83,7 +85,7 @@ class LabDetailApi(generics.RetrieveAPIView[Lab]):
     queryset = Lab.objects.none()
 
     def get_object(self) -> Lab:
-        """Give the lab, or 404 where one may not see it."""
+        """Return the lab, or 404 where one may not see it."""
         return permissions.lab_or_404(self.request.user, self.kwargs["lab"])
 
 
@@ -94,7 +96,7 @@ class TaskListApi(generics.ListAPIView[Task]):
     queryset = Task.objects.none()
 
     def get_queryset(self) -> QuerySet[Task]:
-        """Give the tasks of the lab in their order."""
+        """Return the tasks of the lab in their order."""
         lab = permissions.lab_or_404(self.request.user, self.kwargs["lab"])
         return Task.objects.filter(lab=lab).select_related("lab")
 
@@ -106,5 +108,5 @@ class TaskDetailApi(generics.RetrieveAPIView[Task]):
     queryset = Task.objects.none()
 
     def get_object(self) -> Task:
-        """Give the task, or 404 where one may not see its lab."""
+        """Return the task, or 404 where one may not see its lab."""
         return permissions.task_or_404(self.request.user, self.kwargs["lab"], self.kwargs["task"])

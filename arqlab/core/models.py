@@ -5,20 +5,20 @@ from __future__ import annotations
 import secrets
 from datetime import datetime
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.functional import cached_property
 
-from arqlab.ir.overrides import with_overrides
-from arqlab.ir.protocols import PROTOCOLS, TaskProtocol
+from arqlab.ir.protocols.overrides import with_overrides
+from arqlab.ir.protocols.presets import PROTOCOLS, TaskProtocol
 from arqlab.ir.records import ItemKind, TaskKind
-from arqlab.ir.topicfacts import merged_info
+from arqlab.ir.topics import merged_info
 
 
 def new_invitation_token() -> str:
-    """Give a token that cannot be guessed, for a team's invitation link."""
+    """Return a token that cannot be guessed, for a team's invitation link."""
     return secrets.token_urlsafe(24)
 
 
@@ -34,8 +34,12 @@ class User(AbstractUser):
 
     @property
     def name(self) -> str:
-        """Give the full name, else the user name."""
+        """Return the full name, else the user name."""
         return self.get_full_name() or self.get_username()
+
+
+Visitor = User | AnonymousUser
+"""Anyone who sends a request, signed in or not."""
 
 
 class Lab(models.Model):
@@ -44,8 +48,10 @@ class Lab(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
-    protocol = models.CharField(max_length=40, help_text="A preset of arqlab.ir.protocols.")
-    is_public = models.BooleanField(default=True, help_text="Visitors see the lab; a draft is seen by its organizers.")
+    protocol = models.CharField(max_length=40, help_text="A preset of arqlab.ir.protocols.presets.")
+    is_public = models.BooleanField(
+        default=True, help_text="Visitors see the lab; a draft is seen by its organizers."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -56,7 +62,9 @@ class Lab(models.Model):
 
 
 class Task(models.Model):
-    """One retrieval problem of a lab. Its protocol is the lab's preset with the organizer's overrides."""
+    """One retrieval problem of a lab. Its protocol is the lab's preset with the organizer's
+    overrides.
+    """
 
     class Kind(models.TextChoices):
         """What the task asks for."""
@@ -80,7 +88,9 @@ class Task(models.Model):
     description = models.TextField(blank=True)
     position = models.PositiveSmallIntegerField(default=0)
     trec_items = models.CharField(
-        max_length=20, choices=Items.choices, help_text="What an item of a six-column TREC file is in this task."
+        max_length=20,
+        choices=Items.choices,
+        help_text="What an item of a six-column TREC file is in this task.",
     )
     overrides = models.JSONField(
         default=dict, blank=True, help_text="Fields of the protocol that differ from the preset."
@@ -88,7 +98,8 @@ class Task(models.Model):
     opens_at = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
     shows_own_scores = models.BooleanField(
-        default=False, help_text="A team sees the scores of its own runs before the leaderboard is released."
+        default=False,
+        help_text="A team sees the scores of its own runs before the leaderboard is released.",
     )
 
     class Meta:
@@ -96,10 +107,13 @@ class Task(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["lab", "slug"], name="task_slug_once_per_lab"),
             models.CheckConstraint(
-                condition=Q(kind__in=["answers", "formulas", "written-answers"]), name="task_kind_known"
+                condition=Q(kind__in=["answers", "formulas", "written-answers"]),
+                name="task_kind_known",
             ),
             models.CheckConstraint(
-                condition=Q(opens_at__isnull=True) | Q(deadline__isnull=True) | Q(opens_at__lt=models.F("deadline")),
+                condition=Q(opens_at__isnull=True)
+                | Q(deadline__isnull=True)
+                | Q(opens_at__lt=models.F("deadline")),
                 name="task_opens_before_deadline",
             ),
         ]
@@ -109,23 +123,27 @@ class Task(models.Model):
 
     @property
     def preset(self) -> TaskProtocol:
-        """Give what the lab's preset says for this kind of task."""
+        """Return what the lab's preset says for this kind of task."""
         return PROTOCOLS[self.lab.protocol].tasks[TaskKind(self.kind)]
 
     @cached_property
     def protocol(self) -> TaskProtocol:
-        """Give the task's protocol: the lab's preset for this kind of task, with the organizer's overrides."""
+        """Return the task's protocol: the lab's preset for this kind of task, with the organizer's
+        overrides.
+        """
         return with_overrides(self.preset, self.overrides)
 
     def state(self, at: datetime) -> str:
-        """Say whether the task takes runs at a moment: `upcoming`, `open` or `closed`."""
+        """Return whether the task takes runs at a moment: `upcoming`, `open` or `closed`."""
         if self.opens_at and at < self.opens_at:
             return "upcoming"
         return "closed" if self.deadline and at > self.deadline else "open"
 
 
 class Topic(models.Model):
-    """One information need of a task, as the source wrote it and as the page shows it (typeset once, when loaded)."""
+    """One information need of a task, as the source wrote it and as the page shows it (typeset
+    once, when loaded).
+    """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="topics")
     query_id = models.CharField(max_length=100)
@@ -136,11 +154,17 @@ class Topic(models.Model):
     formula_id = models.CharField(max_length=100, blank=True)
     latex = models.TextField(blank=True)
     thread_id = models.CharField(
-        max_length=40, blank=True, help_text="The question post that the topic was made of, where it is known."
+        max_length=40,
+        blank=True,
+        help_text="The question post that the topic was made of, where it is known.",
     )
-    info = models.JSONField(default=dict, blank=True, help_text="Category, difficulty, dependency and the like.")
+    info = models.JSONField(
+        default=dict, blank=True, help_text="Category, difficulty, dependency and the like."
+    )
     info_edits = models.JSONField(
-        default=dict, blank=True, help_text="What organizers changed of it on the pages; it goes before the folder's."
+        default=dict,
+        blank=True,
+        help_text="What organizers changed of it on the pages; it goes before the folder's.",
     )
     title_html = models.TextField(blank=True)
     body_html = models.TextField(blank=True)
@@ -148,25 +172,35 @@ class Topic(models.Model):
 
     class Meta:
         ordering = ["task", "position"]
-        constraints = [models.UniqueConstraint(fields=["task", "query_id"], name="topic_once_per_task")]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "query_id"], name="topic_once_per_task")
+        ]
 
     def __str__(self) -> str:
         return self.query_id
 
     @property
     def facts(self) -> dict[str, str]:
-        """Give what is known of the topic: the folder's information with the organizers' edits laid over it."""
+        """Return what is known of the topic: the folder's information with the organizers' edits laid
+        over it.
+        """
         return merged_info(self.info, self.info_edits)
 
 
 class TypesetFormula(models.Model):
-    """A formula as the typesetter set it, kept so that it is set once. Blank MathML: it could not be set."""
+    """A formula as the typesetter set it, kept so that it is set once. Blank MathML: it could not
+    be set.
+    """
 
-    digest = models.CharField(max_length=64, primary_key=True, help_text="Of display or inline, and the LaTeX.")
+    digest = models.CharField(
+        max_length=64, primary_key=True, help_text="Of display or inline, and the LaTeX."
+    )
     latex = models.TextField()
     is_display = models.BooleanField()
     mathml = models.TextField(blank=True)
-    engine = models.CharField(max_length=40, help_text="The typesetter and its rules; others set it again.")
+    engine = models.CharField(
+        max_length=40, help_text="The typesetter and its rules; others set it again."
+    )
 
     def __str__(self) -> str:
         return self.latex
@@ -201,13 +235,17 @@ class Membership(models.Model):
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role.choices)
-    team = models.ForeignKey(Team, models.CASCADE, null=True, blank=True, related_name="memberships")
+    team = models.ForeignKey(
+        Team, models.CASCADE, null=True, blank=True, related_name="memberships"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["lab", "role", "user"]
         constraints = [
-            models.UniqueConstraint(fields=["lab", "user", "role"], condition=Q(team=None), name="role_once_per_lab"),
+            models.UniqueConstraint(
+                fields=["lab", "user", "role"], condition=Q(team=None), name="role_once_per_lab"
+            ),
             models.UniqueConstraint(fields=["team", "user"], name="member_once_per_team"),
             models.CheckConstraint(
                 condition=Q(role="member", team__isnull=False)

@@ -11,10 +11,10 @@ from django.db.models import Count, Prefetch, QuerySet
 from django.utils.html import strip_tags
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team, Topic, User
-from arqlab.core.permissions import Visitor
+from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team, Topic, User, Visitor
 
-# What organizers tell of a topic (protocol §3); the rest of a topic information file may tell of judgments.
+# What organizers tell of a topic (protocol §3); the rest of a topic information file may tell of
+# judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
 PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
 
@@ -39,8 +39,11 @@ class LabRow:
 
     @property
     def next_deadline(self) -> datetime | None:
-        """Give the earliest deadline of the open tasks, where there is one."""
-        return min((row.task.deadline for row in self.tasks if row.state == "open" and row.task.deadline), default=None)
+        """Return the earliest deadline of the open tasks, where there is one."""
+        return min(
+            (row.task.deadline for row in self.tasks if row.state == "open" and row.task.deadline),
+            default=None,
+        )
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,13 @@ class Standing:
 
     @property
     def words(self) -> str:
-        """Give the roles as words for people, empty for somebody without one."""
+        """Return the roles as words for people, empty for somebody without one."""
         words = ["organizer"] * self.organizes + ["assessor"] * self.assesses
         return ", ".join([*words, *(f"member of {team}" for team in self.teams)])
 
     @property
     def is_somebody(self) -> bool:
-        """Say whether the person has any role in the lab."""
+        """Return whether the person has any role in the lab."""
         return self.organizes or self.assesses or bool(self.teams)
 
 
@@ -72,52 +75,66 @@ class OwnLab:
 
 
 def task_named(path: str) -> Task:
-    """Give the task that a command names as `LAB/TASK`.
+    """Return the task that a command names as `LAB/TASK`.
 
     Raises `UserError` that names the known tasks when there is none of that name.
     """
     lab_slug, _, task_slug = path.partition("/")
     task = Task.objects.select_related("lab").filter(lab__slug=lab_slug, slug=task_slug).first()
     if task is None:
-        known = ", ".join(str(task) for task in Task.objects.select_related("lab")) or "none; load a lab first"
-        raise UserError(f"There is no task {path!r}. Give one as LAB/TASK; known are: {known}.", code="unknown-task")
+        known = (
+            ", ".join(str(task) for task in Task.objects.select_related("lab"))
+            or "none; load a lab first"
+        )
+        raise UserError(
+            f"There is no task {path!r}. Give one as LAB/TASK; known are: {known}.",
+            code="unknown-task",
+        )
     return task
 
 
 def person_named(name: str) -> User:
-    """Give the person with an e-mail address (upper or lower case alike) or a user name.
+    """Return the person with an e-mail address (upper or lower case alike) or a user name.
 
     Raises `UserError` when nobody has it.
     """
-    # A user name may contain @, and somebody may take another's address for it: an address is only an address.
-    known = User.objects.filter(email__iexact=name) if "@" in name else User.objects.filter(username=name)
+    # A user name may contain @, and somebody may take another's address for it: an address is only
+    # an address.
+    known = (
+        User.objects.filter(email__iexact=name)
+        if "@" in name
+        else User.objects.filter(username=name)
+    )
     person = known.first()
     if person is None:
         raise UserError(
-            f"Nobody has an account as {name}. Check the spelling, or ask them to sign up first.", code="unknown-person"
+            f"Nobody has an account as {name}. Check the spelling, or ask them to sign up first.",
+            code="unknown-person",
         )
     return person
 
 
 def topic_ids(task: Task) -> tuple[str, ...]:
-    """Give the ids of the task's topics in their order."""
+    """Return the ids of the task's topics in their order."""
     return tuple(task.topics.order_by("position").values_list("query_id", flat=True))
 
 
 def teams_of(user: User, *, lab_id: int) -> QuerySet[Team]:
-    """Give the teams of a lab that a person belongs to."""
+    """Return the teams of a lab that a person belongs to."""
     return Team.objects.filter(lab_id=lab_id, memberships__user=user)
 
 
 def roles_of(user: User) -> QuerySet[Membership]:
-    """Give a person's roles in all labs, with lab and team."""
+    """Return a person's roles in all labs, with lab and team."""
     return (
-        Membership.objects.filter(user=user).select_related("lab", "team").order_by("lab__name", "role", "team__name")
+        Membership.objects.filter(user=user)
+        .select_related("lab", "team")
+        .order_by("lab__name", "role", "team__name")
     )
 
 
 def standing_in(user: Visitor, lab: Lab) -> Standing:
-    """Give what a person is in a lab, in one query; a superuser organizes every lab."""
+    """Return what a person is in a lab, in one query; a superuser organizes every lab."""
     if not isinstance(user, User):
         return Standing(organizes=False, assesses=False, teams=())
     return _standing(user, list(roles_of(user).filter(lab=lab)))
@@ -133,27 +150,37 @@ def _standing(user: User, memberships: list[Membership]) -> Standing:
 
 
 def lab_rows(labs: QuerySet[Lab], *, at: datetime) -> list[LabRow]:
-    """Give labs with the states of their tasks at a moment, in two queries; open labs first."""
+    """Return labs with the states of their tasks at a moment, in two queries; open labs first."""
     tasks = Task.objects.annotate(topics_count=Count("topics"))
-    found = labs.annotate(teams_count=Count("teams")).prefetch_related(Prefetch("tasks", queryset=tasks))
+    found = labs.annotate(teams_count=Count("teams")).prefetch_related(
+        Prefetch("tasks", queryset=tasks)
+    )
     rows = [_lab_row(lab, at) for lab in found]
     return sorted(rows, key=lambda row: ["draft", "open", "upcoming", "closed"].index(row.state))
 
 
 def lab_row(lab: Lab, *, at: datetime) -> LabRow:
-    """Give one lab as `lab_rows` does."""
+    """Return one lab as `lab_rows` does."""
     return lab_rows(Lab.objects.filter(pk=lab.pk), at=at)[0]
 
 
 def _lab_row(lab: Any, at: datetime) -> LabRow:
-    tasks = tuple(TaskRow(task=task, state=task.state(at), topics=task.topics_count) for task in lab.tasks.all())
+    tasks = tuple(
+        TaskRow(task=task, state=task.state(at), topics=task.topics_count)
+        for task in lab.tasks.all()
+    )
     states = {row.state for row in tasks}
-    state = next((state for state in ("open", "upcoming") if state in states), "closed" if tasks else "upcoming")
-    return LabRow(lab=lab, state=state if lab.is_public else "draft", tasks=tasks, teams=lab.teams_count)
+    state = next(
+        (state for state in ("open", "upcoming") if state in states),
+        "closed" if tasks else "upcoming",
+    )
+    return LabRow(
+        lab=lab, state=state if lab.is_public else "draft", tasks=tasks, teams=lab.teams_count
+    )
 
 
 def own_labs(user: User, *, at: datetime) -> list[OwnLab]:
-    """Give the labs in which a person has a role, in three queries."""
+    """Return the labs in which a person has a role, in three queries."""
     memberships: dict[int, list[Membership]] = {}
     for membership in roles_of(user):
         memberships.setdefault(membership.lab_id, []).append(membership)
@@ -162,21 +189,23 @@ def own_labs(user: User, *, at: datetime) -> list[OwnLab]:
 
 
 def teams_with_members(lab: Lab) -> QuerySet[Team]:
-    """Give the teams of a lab with `memberships` and their users at hand."""
+    """Return the teams of a lab with `memberships` and their users at hand."""
     members = Membership.objects.select_related("user").order_by("created_at")
     return lab.teams.prefetch_related(Prefetch("memberships", queryset=members))
 
 
 def staff_of(lab: Lab) -> QuerySet[Membership]:
-    """Give the organizers and assessors of a lab."""
+    """Return the organizers and assessors of a lab."""
     staff = lab.memberships.filter(team=None).select_related("user")
     return staff.order_by("-role", "user__username")
 
 
 def search_topics(topics: Iterable[Topic], *, words: str, info: Mapping[str, str]) -> list[Topic]:
-    """Give the topics whose id, title, question or tags hold all words, and that have the values of `info` not empty.
+    """Return the topics whose id, title, question or tags hold all words, and that have the values of
+    `info` not empty.
 
-    A task has some hundred topics at most, so their text is searched here: the database would find words in markup.
+    A task has some hundred topics at most, so their text is searched here: the database would find
+    words in markup.
     """
     terms = words.casefold().split()
     wanted = {name: value for name, value in info.items() if value}
@@ -194,26 +223,28 @@ def _plain_text(topic: Topic) -> str:
 
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:
-    """Give the values that topics have in one field of their info, such as the categories."""
+    """Return the values that topics have in one field of their info, such as the categories."""
     values = {topic.facts.get(name) for topic in topics}
     return sorted(str(value) for value in values if value not in (None, ""))
 
 
 def public_info(topic: Topic) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Give what everybody may know of a topic, and the rest that is the organizers'."""
+    """Return what everybody may know of a topic, and the rest that is the organizers'."""
     facts = topic.facts
     known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
     return known, [(name, value) for name, value in facts.items() if name not in PUBLIC_INFO]
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
-    """Give the topic before and the topic after one in its task."""
+    """Return the topic before and the topic after one in its task."""
     topics = Topic.objects.filter(task_id=topic.task_id).only("query_id", "position", "task_id")
     before = topics.filter(position__lt=topic.position).order_by("-position").first()
     return before, topics.filter(position__gt=topic.position).order_by("position").first()
 
 
 def audit_events(lab: Lab, *, verb: str = "") -> QuerySet[AuditEvent]:
-    """Give what was done in a lab, the newest first; only of a kind such as `run` or `run.withdraw` where one is given."""
+    """Return what was done in a lab, the newest first; only of a kind such as `run` or `run.withdraw`
+    where one is given.
+    """
     events = lab.audit_events.select_related("actor")
     return events.filter(verb__startswith=verb) if verb else events

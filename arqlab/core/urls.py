@@ -4,16 +4,13 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from arqlab.core import apis
-from arqlab.core.views import home, information, labs, tasks, teams
+from arqlab.core.views import account, information, labs, tasks, teams
 
 app_name = "core"
 urlpatterns = [
-    path("", home.home, name="home"),
-    path("account/", home.account, name="account"),
-    path("healthz/", home.health, name="health"),
+    path("account/", account.account, name="account"),
+    path("healthz/", account.health, name="health"),
     path("join/<str:token>/", teams.team_join, name="team-join"),
-    path("labs/", labs.lab_list, name="lab-list"),
-    path("labs/<slug:lab>/", labs.lab_detail, name="lab-detail"),
     path("labs/<slug:lab>/edit/", labs.lab_edit, name="lab-edit"),
     path("labs/<slug:lab>/audit/", labs.audit_list, name="audit-list"),
     path("labs/<slug:lab>/people/", labs.people_list, name="people-list"),
@@ -22,13 +19,18 @@ urlpatterns = [
     path("labs/<slug:lab>/teams/<int:team>/", teams.team_detail, name="team-detail"),
     path("labs/<slug:lab>/teams/<int:team>/renew/", teams.team_renew, name="team-renew"),
     path("labs/<slug:lab>/teams/<int:team>/leave/", teams.team_leave, name="team-leave"),
-    path("labs/<slug:lab>/teams/<int:team>/members/<int:user>/remove/", teams.team_remove, name="team-remove"),
-    path("labs/<slug:lab>/tasks/<slug:task>/", tasks.task_detail, name="task-detail"),
+    path(
+        "labs/<slug:lab>/teams/<int:team>/members/<int:user>/remove/",
+        teams.team_remove,
+        name="team-remove",
+    ),
     path("labs/<slug:lab>/tasks/<slug:task>/edit/", tasks.task_edit, name="task-edit"),
     path("labs/<slug:lab>/tasks/<slug:task>/topics/", tasks.topic_list, name="topic-list"),
     # Before the topics themselves: no topic is numbered "information".
     path(
-        "labs/<slug:lab>/tasks/<slug:task>/topics/information/", information.topic_information, name="topic-information"
+        "labs/<slug:lab>/tasks/<slug:task>/topics/information/",
+        information.topic_information,
+        name="topic-information",
     ),
     path(
         "labs/<slug:lab>/tasks/<slug:task>/topics/information/csv/",
@@ -45,11 +47,23 @@ urlpatterns = [
         information.topic_information_apply,
         name="topic-information-apply",
     ),
-    path("labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/", tasks.topic_detail, name="topic-detail"),
+    path(
+        "labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/",
+        tasks.topic_detail,
+        name="topic-detail",
+    ),
     path("api/labs/", apis.LabListApi.as_view(), name="api-lab-list"),
     path("api/labs/<slug:lab>/", apis.LabDetailApi.as_view(), name="api-lab-detail"),
     path("api/labs/<slug:lab>/tasks/", apis.TaskListApi.as_view(), name="api-task-list"),
-    path("api/labs/<slug:lab>/tasks/<slug:task>/", apis.TaskDetailApi.as_view(), name="api-task-detail"),
+    path(
+        "api/labs/<slug:lab>/tasks/<slug:task>/",
+        apis.TaskDetailApi.as_view(),
+        name="api-task-detail",
+    ),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="core:api-schema"), name="api-docs"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="core:api-schema"),
+        name="api-docs",
+    ),
 ]

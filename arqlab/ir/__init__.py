@@ -1,1 +1,3 @@
-"""The kernel: what information retrieval knows. No Django, no Celery, no settings, no clock, no global randomness."""
+"""The kernel: what information retrieval knows. No Django, no Celery, no settings, no clock, no
+global randomness.
+"""

@@ -11,13 +11,16 @@ AS_TREC_EVAL_READS_IT = pl.col("score").cast(pl.Float32)
 
 
 def with_order(frame: pl.DataFrame, *, by: OrderBy = "score") -> pl.DataFrame:
-    """Give the frame sorted by topic and order, with a column order (Int32, 1 is the top of its topic).
+    """Return the frame sorted by topic and order, with a column order (Int32, 1 is the top of its
+    topic).
 
-    Needs the columns topic and item (String), score (Float64), and rank (Int64) for `by="rank"`; others travel along.
+    Needs the columns topic and item (String), score (Float64), and rank (Int64) for `by="rank"`;
+    others travel along.
 
-    By score: the score as a 32-bit float, descending; equal ones by the item as a string (bytes), descending. That is
-    trec_eval 9 (`form_res_rels.c`, `comp_sim_docno`) and the pytrec_eval wheel, which both hold the score in a `float`;
-    trec_eval 10 compares doubles. The submitted rank plays no part (protocol §8; seed 003, footnote 6).
+    By score: the score as a 32-bit float, descending; equal ones by the item as a string (bytes),
+    descending. That is trec_eval 9 (`form_res_rels.c`, `comp_sim_docno`) and the pytrec_eval wheel,
+    which both hold the score in a `float`; trec_eval 10 compares doubles. The submitted rank plays
+    no part (protocol §8; seed 003, footnote 6).
 
     By rank: the submitted rank, ascending; equal ones as by score.
     """
@@ -27,4 +30,6 @@ def with_order(frame: pl.DataFrame, *, by: OrderBy = "score") -> pl.DataFrame:
         keys.insert(1, "rank")
         descending.insert(1, False)
     ordered = frame.sort(keys, descending=descending, nulls_last=True)
-    return ordered.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic").alias("order"))
+    return ordered.with_columns(
+        pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic").alias("order")
+    )

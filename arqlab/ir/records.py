@@ -32,8 +32,10 @@ class ItemKind(StrEnum):
     ANSWERS = "answers"
 
 
-class Topic(NamedTuple):
-    """One information need. Title and body are the source's HTML, unescaped once; a Task 2 topic has its formula too."""
+class TopicRecord(NamedTuple):
+    """One information need. Title and body are the source's HTML, unescaped once; a Task 2 topic
+    has its formula too.
+    """
 
     query_id: str
     title: str
@@ -53,7 +55,7 @@ class Problem(NamedTuple):
     todo: str
 
     def __str__(self) -> str:
-        """Give the problem as one sentence for a person, led by `file:line`."""
+        """Return the problem as one sentence for a person, led by `file:line`."""
         place = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{place}: found {self.found}; expected {self.expected}. {self.todo}"
 

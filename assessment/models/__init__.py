@@ -1,4 +1,6 @@
-"""What is judged and what was judged: pools, who judges which topic, the judgments, and the qrels that come of them."""
+"""What is judged and what was judged: pools, who judges which topic, the judgments, and the qrels
+that come of them.
+"""
 
 from assessment.models.assignments import Assignment, Guideline
 from assessment.models.judgments import Judgment, Ticket

@@ -9,7 +9,9 @@ from arqlab.core.models import Task, Topic, User
 
 
 class Guideline(models.Model):
-    """One version of a task's instructions for assessors: HTML as the organizer wrote it. It never changes."""
+    """One version of a task's instructions for assessors: HTML as the organizer wrote it. It never
+    changes.
+    """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="guidelines")
     version = models.PositiveSmallIntegerField()
@@ -19,7 +21,11 @@ class Guideline(models.Model):
 
     class Meta:
         ordering = ["task", "version"]
-        constraints = [models.UniqueConstraint(fields=["task", "version"], name="guideline_version_once_per_task")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "version"], name="guideline_version_once_per_task"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.task} guideline {self.version}"
@@ -28,8 +34,8 @@ class Guideline(models.Model):
 class Assignment(models.Model):
     """An assessor judges a topic: its items in all pools of the task that are open.
 
-    An assignment that was taken away is kept, with its end; labels stay with the items. Two assessors with one topic
-    share its items: each is judged once.
+    An assignment that was taken away is kept, with its end; labels stay with the items. Two
+    assessors with one topic share its items: each is judged once.
     """
 
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="assignments")
@@ -45,10 +51,14 @@ class Assignment(models.Model):
         ordering = ["topic", "pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["topic", "assessor"], condition=Q(ended_at=None), name="topic_assigned_once_to_a_person"
+                fields=["topic", "assessor"],
+                condition=Q(ended_at=None),
+                name="topic_assigned_once_to_a_person",
             )
         ]
-        indexes = [models.Index(fields=["assessor"], condition=Q(ended_at=None), name="assignment_open")]
+        indexes = [
+            models.Index(fields=["assessor"], condition=Q(ended_at=None), name="assignment_open")
+        ]
 
     def __str__(self) -> str:
         return f"{self.topic} to {self.assessor}"

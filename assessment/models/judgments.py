@@ -13,9 +13,9 @@ from assessment.models.pools import PoolInstance
 class Judgment(models.Model):
     """What an assessor said of an instance, and when. Rows are never changed but for `is_current`.
 
-    The current one of an instance is what counts. A label that came for an instance which somebody else, or the same
-    person in another tab, had judged since is kept and does not count. `key` is made by the page, once for each label:
-    a label that is sent twice is stored once.
+    The current one of an instance is what counts. A label that came for an instance which somebody
+    else, or the same person in another tab, had judged since is kept and does not count. `key` is
+    made by the page, once for each label: a label that is sent twice is stored once.
     """
 
     class Label(models.IntegerChoices):
@@ -36,24 +36,33 @@ class Judgment(models.Model):
     label = models.SmallIntegerField()
     comment = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Why the label before it was changed.")
-    active_ms = models.PositiveIntegerField(null=True, help_text="Time with the page in view and the person at it.")
+    active_ms = models.PositiveIntegerField(
+        null=True, help_text="Time with the page in view and the person at it."
+    )
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="judgments")
     key = models.UUIDField(unique=True)
-    supersedes = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="superseded_by")
+    supersedes = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="superseded_by"
+    )
     is_current = models.BooleanField(default=True)
     is_imported = models.BooleanField(default=False, help_text="It was judged elsewhere.")
     judged_at = models.DateTimeField()
     given_at = models.DateTimeField(
-        null=True, help_text="When the assessor gave it by the page's clock, which may be long before it could be sent."
+        null=True,
+        help_text="When the assessor gave it by the page's clock, which may be long before it could be sent.",
     )
 
     class Meta:
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["instance"], condition=Q(is_current=True), name="one_current_judgment_per_instance"
+                fields=["instance"],
+                condition=Q(is_current=True),
+                name="one_current_judgment_per_instance",
             ),
-            models.CheckConstraint(condition=Q(label__in=[0, 1, 2, 3, 4, 5, 6]), name="judgment_label_known"),
+            models.CheckConstraint(
+                condition=Q(label__in=[0, 1, 2, 3, 4, 5, 6]), name="judgment_label_known"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -73,7 +82,9 @@ class Ticket(models.Model):
 
     class Meta:
         ordering = ["pk"]
-        indexes = [models.Index(fields=["raised_at"], condition=Q(answered_at=None), name="ticket_open")]
+        indexes = [
+            models.Index(fields=["raised_at"], condition=Q(answered_at=None), name="ticket_open")
+        ]
 
     def __str__(self) -> str:
         return f"Ticket {self.pk}"

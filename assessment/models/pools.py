@@ -1,4 +1,6 @@
-"""Pools: what of the runs is judged. A frozen pool never changes; what comes later is a supplement to it."""
+"""Pools: what of the runs is judged. A frozen pool never changes; what comes later is a supplement
+to it.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +15,36 @@ from collection.models import VisualMap
 class Pool(models.Model):
     """The items of a task that are judged, as they were frozen (protocol §5).
 
-    `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, how deep it was pooled, and the hash of its
-    index) are what the pool was made of: the same inputs give the same pool, byte for byte, and `sha256` is the hash of these bytes
-    (`arqlab.ir.pooling.write_pool`). A late run or another visual map makes a supplement.
+    `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, how deep it was
+    pooled, and the hash of its index) are what the pool was made of: the same inputs give the same
+    pool, byte for byte, and `sha256` is the hash of these bytes
+    (`arqlab.ir.pooling.pools.write_pool`). A late run or another visual map makes a supplement.
     """
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="pools")
-    number = models.PositiveSmallIntegerField(help_text="1 is the pool, the others are its supplements.")
+    number = models.PositiveSmallIntegerField(
+        help_text="1 is the pool, the others are its supplements."
+    )
     reason = models.TextField(blank=True, help_text="Why a supplement was made.")
     preset = models.SlugField(max_length=40, blank=True)
-    settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.PoolProtocol.")
+    settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.presets.PoolProtocol.")
     seed = models.BigIntegerField()
     inputs = models.JSONField(
-        default=dict, help_text="The order of the runs; hashes of the collection and of the posts relevant in Task 1."
+        default=dict,
+        help_text="The order of the runs; hashes of the collection and of the posts relevant in Task 1.",
     )
-    runs = models.JSONField(help_text="The runs that were pooled: name, kind, depth, sha256 of the index.")
-    visual_map = models.ForeignKey(VisualMap, models.PROTECT, null=True, blank=True, related_name="pools")
+    runs = models.JSONField(
+        help_text="The runs that were pooled: name, kind, depth, sha256 of the index."
+    )
+    visual_map = models.ForeignKey(
+        VisualMap, models.PROTECT, null=True, blank=True, related_name="pools"
+    )
     sha256 = models.CharField(max_length=64)
     frozen_at = models.DateTimeField()
     frozen_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
-    closed_at = models.DateTimeField(null=True, blank=True, help_text="Since then no judgment is taken.")
+    closed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then no judgment is taken."
+    )
     typeset_through = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -40,7 +52,9 @@ class Pool(models.Model):
         help_text="The formulas of the items up to this position are typeset; empty when all are.",
     )
     typeset_since = models.DateTimeField(
-        null=True, blank=True, help_text="When the posts were imported for which typesetting began again."
+        null=True,
+        blank=True,
+        help_text="When the posts were imported for which typesetting began again.",
     )
 
     class Meta:
@@ -55,10 +69,12 @@ class Pool(models.Model):
 
 
 class PoolItem(models.Model):
-    """What an assessor gets at once: an answer post, a visually distinct formula, or a written answer.
+    """What an assessor gets at once: an answer post, a visually distinct formula, or a written
+    answer.
 
-    `position` is the place in the seeded random order of the topic. An item is done when each of its instances has a
-    judgment. While an assessor has it on the page it is leased; a lease that ended gives it back.
+    `position` is the place in the seeded random order of the topic. An item is done when each of
+    its instances has a judgment. While an assessor has it on the page it is leased; a lease that
+    ended gives it back.
     """
 
     class Kind(models.TextChoices):
@@ -75,19 +91,27 @@ class PoolItem(models.Model):
     position = models.PositiveIntegerField()
     text = models.TextField(blank=True, help_text="A written answer, as the run has it.")
     done_at = models.DateTimeField(null=True)
-    later_at = models.DateTimeField(null=True, help_text="An assessor put it off: it comes after all others.")
-    leased_to = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+", db_index=False)
+    later_at = models.DateTimeField(
+        null=True, help_text="An assessor put it off: it comes after all others."
+    )
+    leased_to = models.ForeignKey(
+        User, models.SET_NULL, null=True, related_name="+", db_index=False
+    )
     leased_until = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["pool_id", "topic_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["pool", "topic", "item"], name="item_once_per_pool"),
-            models.UniqueConstraint(fields=["topic", "pool", "position"], name="position_once_per_pool"),
+            models.UniqueConstraint(
+                fields=["topic", "pool", "position"], name="position_once_per_pool"
+            ),
         ]
         indexes = [
             models.Index(
-                fields=["topic", "pool", "position"], condition=Q(done_at=None, later_at=None), name="pool_item_waiting"
+                fields=["topic", "pool", "position"],
+                condition=Q(done_at=None, later_at=None),
+                name="pool_item_waiting",
             ),
         ]
 
@@ -96,10 +120,12 @@ class PoolItem(models.Model):
 
 
 class PoolInstance(models.Model):
-    """What gets one label: the post or written answer of an item, or one chosen instance of its formula.
+    """What gets one label: the post or written answer of an item, or one chosen instance of its
+    formula.
 
-    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that it stands in, blank
-    for a written answer. It is no key of a post: the collection may be loaded again, with more or corrected posts.
+    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that
+    it stands in, blank for a written answer. It is no key of a post: the collection may be loaded
+    again, with more or corrected posts.
     """
 
     item = models.ForeignKey(PoolItem, models.CASCADE, related_name="instances", db_index=False)
@@ -111,7 +137,9 @@ class PoolInstance(models.Model):
         ordering = ["item_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["item", "doc_id"], name="instance_once_per_item"),
-            models.UniqueConstraint(fields=["item", "position"], name="instance_position_once_per_item"),
+            models.UniqueConstraint(
+                fields=["item", "position"], name="instance_position_once_per_item"
+            ),
         ]
 
     def __str__(self) -> str:

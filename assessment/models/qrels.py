@@ -19,13 +19,22 @@ class QrelSet(models.Model):
     relevant_from = models.SmallIntegerField(
         help_text="The lowest label that counts as relevant where measures are binary."
     )
-    sha256 = models.CharField(max_length=64, help_text="Of the file of the version (arqlab.ir.qrelfile.write_qrels).")
-    is_complete = models.BooleanField(default=False, help_text="5 and 6 are in it: what was shown and not judged.")
+    sha256 = models.CharField(
+        max_length=64,
+        help_text="Of the file of the version (arqlab.formats.qrels.read.write_qrels).",
+    )
+    is_complete = models.BooleanField(
+        default=False, help_text="5 and 6 are in it: what was shown and not judged."
+    )
     dropped = models.JSONField(
-        default=list, blank=True, help_text="Topics that were left out: topic, relevant, reason (protocol §6)."
+        default=list,
+        blank=True,
+        help_text="Topics that were left out: topic, relevant, reason (protocol §6).",
     )
     made_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
-    is_current = models.BooleanField(default=False, help_text="The version that boards show unless told otherwise.")
+    is_current = models.BooleanField(
+        default=False, help_text="The version that boards show unless told otherwise."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -33,7 +42,9 @@ class QrelSet(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["task", "version"], name="qrels_version_once_per_task"),
             models.UniqueConstraint(fields=["task", "name"], name="qrels_name_once_per_task"),
-            models.UniqueConstraint(fields=["task"], condition=Q(is_current=True), name="one_current_qrels_per_task"),
+            models.UniqueConstraint(
+                fields=["task"], condition=Q(is_current=True), name="one_current_qrels_per_task"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -41,7 +52,9 @@ class QrelSet(models.Model):
 
 
 class Qrel(models.Model):
-    """The label of one item for one topic: 0 to 4, or 5 and 6 for what was not judged (protocol §6)."""
+    """The label of one item for one topic: 0 to 4, or 5 and 6 for what was not judged (protocol
+    §6).
+    """
 
     qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="qrels")
     query_id = models.CharField(max_length=100)
@@ -50,8 +63,12 @@ class Qrel(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["qrel_set", "query_id", "doc_id"], name="item_judged_once_per_qrels"),
-            models.CheckConstraint(condition=Q(relevance__gte=0, relevance__lte=6), name="qrel_label_known"),
+            models.UniqueConstraint(
+                fields=["qrel_set", "query_id", "doc_id"], name="item_judged_once_per_qrels"
+            ),
+            models.CheckConstraint(
+                condition=Q(relevance__gte=0, relevance__lte=6), name="qrel_label_known"
+            ),
         ]
 
     def __str__(self) -> str:

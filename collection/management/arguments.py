@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
-from arqlab.ir.labtable import slug_text
+from arqlab.formats.labs.tables import slug_text
 
 
 def collection_slug(text: str) -> str:
-    """Read the slug of a collection, as a lab's folder may name it. Raises `ArgumentTypeError` with what is expected."""
+    """Read the slug of a collection, as a lab's folder may name it. Raises `ArgumentTypeError` with
+    what is expected.
+    """
     try:
         return slug_text(text)
     except ValueError as error:

@@ -1,4 +1,6 @@
-"""How far a long command is: a bar on one line of the terminal, and now and then a plain line where there is none."""
+"""How far a long command is: a bar on one line of the terminal, and now and then a plain line where
+there is none.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,13 @@ WIDTH = 20
 
 
 class ProgressLine:
-    """What an import tells on its way. `path` is the file that is read: rows done of all is its share that was read."""
+    """What an import tells on its way. `path` is the file that is read: rows done of all is its
+    share that was read.
+    """
 
-    def __init__(self, out: OutputWrapper, what: str, *, is_quiet: bool = False, path: Path | None = None) -> None:
+    def __init__(
+        self, out: OutputWrapper, what: str, *, is_quiet: bool = False, path: Path | None = None
+    ) -> None:
         self._out, self._what, self._is_quiet = out, what, is_quiet
         self._size = path.stat().st_size if path else 0
         self._is_terminal = bool(out.isatty())
@@ -44,7 +50,11 @@ class ProgressLine:
             share = min(1.0, done / total)
             bar = f"[{'#' * round(WIDTH * share):.<{WIDTH}}] " if self._is_terminal else ""
             yield f"{bar}{share:.0%}"
-            yield f"{share * self._size / 1e6:,.0f} of {self._size / 1e6:,.0f} MB" if self._size else f"of {total:,}"
+            yield (
+                f"{share * self._size / 1e6:,.0f} of {self._size / 1e6:,.0f} MB"
+                if self._size
+                else f"of {total:,}"
+            )
         yield f"{done:,} rows"
         if rate:
             yield f"{rate:,.0f} a second"

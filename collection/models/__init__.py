@@ -4,7 +4,7 @@ from collection.models.collections import Collection, LabCollection
 from collection.models.formulas import VisualMap
 from collection.models.imports import Import, ImportProblem
 from collection.models.posts import Author, Comment, Post, PostLink, Tag
-from collection.models.textindex import PostWords, TextIndex
+from collection.models.text_index import PostWords, TextIndex
 
 __all__ = [
     "Author",

@@ -10,10 +10,11 @@ from collection.models.collections import Collection
 class VisualMap(models.Model):
     """One version of a collection's visual ids. It never changes; the newest one is used.
 
-    `mapping` is Parquet with formula_id and visual_id of every instance. `forms` is Parquet with a row for each visual
-    id, `changes` one for each instance that merges and splits since the version before gave another id, and `opinion`
-    one for each place where we would group the instances of given ids otherwise (`arqlab.ir.identity` names their
-    columns). `pairs` is the index of the forms by symbol pairs (`arqlab.ir.similarity`), made some time after them.
+    `mapping` is Parquet with formula_id and visual_id of every instance. `forms` is Parquet with a
+    row for each visual id, `changes` one for each instance that merges and splits since the version
+    before gave another id, and `opinion` one for each place where we would group the instances of
+    given ids otherwise (`arqlab.ir.formulas.identity` names their columns). `pairs` is the index of
+    the forms by symbol pairs (`arqlab.ir.formulas.similarity`), made some time after them.
     """
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="visual_maps")
@@ -23,8 +24,12 @@ class VisualMap(models.Model):
     changes = models.FileField(upload_to="collections/", blank=True)
     opinion = models.FileField(upload_to="collections/", blank=True)
     pairs = models.FileField(upload_to="collections/", blank=True)
-    pairs_claimed_at = models.DateTimeField(null=True, help_text="Since when a process makes the pairs.")
-    inputs = models.CharField(max_length=64, blank=True, help_text="A digest of the columns that it was made of.")
+    pairs_claimed_at = models.DateTimeField(
+        null=True, help_text="Since when a process makes the pairs."
+    )
+    inputs = models.CharField(
+        max_length=64, blank=True, help_text="A digest of the columns that it was made of."
+    )
     counts = models.JSONField(
         default=dict, help_text="Instances, formulas, and how many ids were given, merged, split."
     )
@@ -33,7 +38,9 @@ class VisualMap(models.Model):
     class Meta:
         ordering = ["collection", "version"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "version"], name="visual_map_version_once_per_collection")
+            models.UniqueConstraint(
+                fields=["collection", "version"], name="visual_map_version_once_per_collection"
+            )
         ]
 
     def __str__(self) -> str:

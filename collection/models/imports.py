@@ -14,7 +14,9 @@ SILENCE = timedelta(seconds=60)
 
 
 class Import(models.Model):
-    """One file's way into a collection. `rows` is how far it was read and stored, so that it can be taken up again."""
+    """One file's way into a collection. `rows` is how far it was read and stored, so that it can be
+    taken up again.
+    """
 
     class Kind(models.TextChoices):
         """The files of a dump, and the three representations of the formula index."""
@@ -40,21 +42,33 @@ class Import(models.Model):
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="imports")
     kind = models.CharField(max_length=20, choices=Kind.choices)
     source = models.CharField(max_length=300, help_text="The file's name, without its folder.")
-    sha256 = models.CharField(max_length=64, help_text="Of the source and of the options that it was read with.")
+    sha256 = models.CharField(
+        max_length=64, help_text="Of the source and of the options that it was read with."
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
     rows = models.PositiveBigIntegerField(default=0, help_text="Rows read and stored so far.")
     kept = models.PositiveBigIntegerField(default=0)
-    problem_count = models.PositiveBigIntegerField(default=0, help_text="All of them; a part is kept by line.")
-    counts = models.JSONField(default=dict, help_text="What was kept or passed over, by kind of row.")
+    problem_count = models.PositiveBigIntegerField(
+        default=0, help_text="All of them; a part is kept by line."
+    )
+    counts = models.JSONField(
+        default=dict, help_text="What was kept or passed over, by kind of row."
+    )
     started_at = models.DateTimeField()
-    updated_at = models.DateTimeField(help_text="When the last batch was stored: the import's heartbeat.")
+    updated_at = models.DateTimeField(
+        help_text="When the last batch was stored: the import's heartbeat."
+    )
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["collection", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "kind", "sha256"], name="source_imported_once"),
-            models.CheckConstraint(condition=Q(state__in=["running", "stopped", "done"]), name="import_state_known"),
+            models.UniqueConstraint(
+                fields=["collection", "kind", "sha256"], name="source_imported_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["running", "stopped", "done"]), name="import_state_known"
+            ),
         ]
 
     def __str__(self) -> str:

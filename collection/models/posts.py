@@ -1,9 +1,9 @@
 """Posts as the dump has them, and what stands around them: comments, links, authors, tags.
 
-Ids are those of the dump, as strings. A text is kept as it came (`body`) and as the sanitizer left it (`clean_body`; null
-where it had nothing to change, but perhaps ids to give to the formulas of a post, which is done again whenever it is read).
-`rules` is the version of the sanitizer's rules that a text went through; one that went through others than today's is
-sanitized whenever it is read.
+Ids are those of the dump, as strings. A text is kept as it came (`body`) and as the sanitizer left
+it (`clean_body`; null where it had nothing to change, but perhaps ids to give to the formulas of a
+post, which is done again whenever it is read). `rules` is the version of the sanitizer's rules that
+a text went through; one that went through others than today's is sanitized whenever it is read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body, lacks_ids
+from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body, lacks_ids
 from collection.models.collections import Collection
 
 NEVER_CLEANED = 0  # a version of the rules that there never was
@@ -31,12 +31,15 @@ class Post(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     thread_id = models.CharField(max_length=40)
     is_searched = models.BooleanField(
-        default=True, help_text="Outside the date window a post is kept for topics and their threads, and not searched."
+        default=True,
+        help_text="Outside the date window a post is kept for topics and their threads, and not searched.",
     )
     title = models.TextField(blank=True)
     body = models.TextField()
-    clean_title = models.TextField(null=True)  # noqa: DJ001  # null: as the source; empty: nothing was left
-    clean_body = models.TextField(null=True)  # noqa: DJ001  # null: as the source; empty: nothing was left
+    # null: as the source; empty: nothing was left
+    clean_title = models.TextField(null=True)  # noqa: DJ001
+    # null: as the source; empty: nothing was left
+    clean_body = models.TextField(null=True)  # noqa: DJ001
     rules = models.PositiveSmallIntegerField(default=0)
     tags = models.JSONField(default=list, blank=True)
     score = models.IntegerField(null=True)
@@ -45,14 +48,20 @@ class Post(models.Model):
     views = models.IntegerField(null=True)
     accepted_id = models.CharField(max_length=40, blank=True)
     author_id = models.CharField(max_length=40, blank=True)
-    author_name = models.CharField(max_length=200, blank=True, help_text="Where the dump names an owner without an id.")
+    author_name = models.CharField(
+        max_length=200, blank=True, help_text="Where the dump names an owner without an id."
+    )
     created_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["collection", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "post_id"], name="post_once_per_collection"),
-            models.CheckConstraint(condition=Q(kind__in=["question", "answer"]), name="post_kind_known"),
+            models.UniqueConstraint(
+                fields=["collection", "post_id"], name="post_once_per_collection"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["question", "answer"]), name="post_kind_known"
+            ),
         ]
         indexes = [models.Index(fields=["collection", "thread_id"], name="post_by_thread")]
 
@@ -61,14 +70,14 @@ class Post(models.Model):
 
     @property
     def safe_title(self) -> str:
-        """Give the title as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
+        """Return the title as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
         if self.rules != RULES or (self.clean_title is None and lacks_ids(self.title)):
             return clean_title_and_body(self.title, "", post_id=self.post_id)[0].html
         return self.title if self.clean_title is None else self.clean_title
 
     @property
     def safe_body(self) -> str:
-        """Give the body as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
+        """Return the body as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
         if self.rules != RULES or (self.clean_body is None and lacks_ids(self.body)):
             return clean_title_and_body(self.title, self.body, post_id=self.post_id)[1].html
         return self.body if self.clean_body is None else self.clean_body
@@ -77,11 +86,14 @@ class Post(models.Model):
 class Comment(models.Model):
     """A comment on a post: one paragraph of inline HTML."""
 
-    collection = models.ForeignKey(Collection, models.CASCADE, related_name="comments", db_index=False)
+    collection = models.ForeignKey(
+        Collection, models.CASCADE, related_name="comments", db_index=False
+    )
     comment_id = models.CharField(max_length=40)
     post_id = models.CharField(max_length=40)
     text = models.TextField()
-    clean_text = models.TextField(null=True)  # noqa: DJ001  # null: as the source; empty: nothing was left
+    # null: as the source; empty: nothing was left
+    clean_text = models.TextField(null=True)  # noqa: DJ001
     rules = models.PositiveSmallIntegerField(default=0)
     score = models.IntegerField(null=True)
     author_id = models.CharField(max_length=40, blank=True)
@@ -90,7 +102,11 @@ class Comment(models.Model):
 
     class Meta:
         ordering = ["collection", "pk"]
-        constraints = [models.UniqueConstraint(fields=["collection", "comment_id"], name="comment_once_per_collection")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "comment_id"], name="comment_once_per_collection"
+            )
+        ]
         indexes = [models.Index(fields=["collection", "post_id"], name="comment_by_post")]
 
     def __str__(self) -> str:
@@ -98,7 +114,7 @@ class Comment(models.Model):
 
     @property
     def safe_text(self) -> str:
-        """Give the comment as the sanitizer of today leaves it."""
+        """Return the comment as the sanitizer of today leaves it."""
         if self.rules != RULES:
             return clean_comment(self.text, comment_id=self.comment_id).html
         return self.text if self.clean_text is None else self.clean_text
@@ -113,7 +129,9 @@ class PostLink(models.Model):
         RELATED = "related", "Related"
         DUPLICATE = "duplicate", "Duplicate"
 
-    collection = models.ForeignKey(Collection, models.CASCADE, related_name="post_links", db_index=False)
+    collection = models.ForeignKey(
+        Collection, models.CASCADE, related_name="post_links", db_index=False
+    )
     post_id = models.CharField(max_length=40)
     related_id = models.CharField(max_length=40)
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -122,8 +140,12 @@ class PostLink(models.Model):
     class Meta:
         ordering = ["collection", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "post_id", "related_id", "kind"], name="post_linked_once"),
-            models.CheckConstraint(condition=Q(kind__in=["related", "duplicate"]), name="post_link_kind_known"),
+            models.UniqueConstraint(
+                fields=["collection", "post_id", "related_id", "kind"], name="post_linked_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["related", "duplicate"]), name="post_link_kind_known"
+            ),
         ]
         indexes = [models.Index(fields=["collection", "related_id"], name="post_link_by_related")]
 
@@ -132,9 +154,13 @@ class PostLink(models.Model):
 
 
 class Author(models.Model):
-    """A user of the site: the public name, reputation and badges; nothing else of the dump's Users.xml is kept."""
+    """A user of the site: the public name, reputation and badges; nothing else of the dump's
+    Users.xml is kept.
+    """
 
-    collection = models.ForeignKey(Collection, models.CASCADE, related_name="authors", db_index=False)
+    collection = models.ForeignKey(
+        Collection, models.CASCADE, related_name="authors", db_index=False
+    )
     author_id = models.CharField(max_length=40)
     name = models.CharField(max_length=200)
     reputation = models.IntegerField(null=True)
@@ -144,7 +170,11 @@ class Author(models.Model):
 
     class Meta:
         ordering = ["collection", "pk"]
-        constraints = [models.UniqueConstraint(fields=["collection", "author_id"], name="author_once_per_collection")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "author_id"], name="author_once_per_collection"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -153,13 +183,17 @@ class Author(models.Model):
 class Tag(models.Model):
     """A tag of the site and how many questions the dump says bear it."""
 
-    collection = models.ForeignKey(Collection, models.CASCADE, related_name="known_tags", db_index=False)
+    collection = models.ForeignKey(
+        Collection, models.CASCADE, related_name="known_tags", db_index=False
+    )
     name = models.CharField(max_length=100)
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["collection", "name"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="tag_once_per_collection")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="tag_once_per_collection")
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from django.db.models import Count
 
 from arqlab.core.models import Topic
-from arqlab.ir.posttext import plain_title
-from arqlab.ir.slices import in_slices
-from arqlab.ir.topicchoice import Candidate, measure_text
+from arqlab.formats.batches import in_slices
+from arqlab.texts.posts.text import plain_title
+from arqlab.texts.posts.topic_candidates import Candidate, measure_text
 from collection.models import Collection, Comment, Post, PostLink
 
 BATCH = 1_000
@@ -27,9 +27,11 @@ class _Around(NamedTuple):
 
 
 def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
-    """Give the questions of a collection one by one: `later` (kept, not searched), `searched` or `all`.
+    """Return the questions of a collection one by one: `later` (kept, not searched), `searched` or
+    `all`.
 
-    Duplicates and related questions are those that are searched, whichever of the two links to the other.
+    Duplicates and related questions are those that are searched, whichever of the two links to the
+    other.
     """
     questions = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION).order_by("pk")
     if which != "all":
@@ -40,33 +42,52 @@ def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
 
 
 def questions_named(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
-    """Give those of some posts that are questions of the collection, by id."""
-    found = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION, post_id__in=list(post_ids))
+    """Return those of some posts that are questions of the collection, by id."""
+    found = Post.objects.filter(
+        collection=collection, kind=Post.Kind.QUESTION, post_id__in=list(post_ids)
+    )
     return {post.post_id: post for post in found}
 
 
 def topics_there() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Give the questions that topics of any lab here were made of, and the titles of all topics."""
+    """Return the questions that topics of any lab here were made of, and the titles of all topics."""
     rows = Topic.objects.values_list("thread_id", "title")
-    threads, titles = frozenset(thread for thread, _ in rows if thread), {plain_title(title) for _, title in rows}
+    threads, titles = (
+        frozenset(thread for thread, _ in rows if thread),
+        {plain_title(title) for _, title in rows},
+    )
     return threads, tuple(sorted(titles))
 
 
 def highest_topic_number() -> int:
-    """Give the highest number of the topics here, which new ones go on after; 0 where there are none."""
-    numbers = (query_id.rpartition(".")[2] for query_id in Topic.objects.values_list("query_id", flat=True))
-    return max((int(number) for number in numbers if number.isascii() and number.isdigit()), default=0)
+    """Return the highest number of the topics here, which new ones go on after; 0 where there are
+    none.
+    """
+    numbers = (
+        query_id.rpartition(".")[2] for query_id in Topic.objects.values_list("query_id", flat=True)
+    )
+    return max(
+        (int(number) for number in numbers if number.isascii() and number.isdigit()), default=0
+    )
 
 
 def _around(collection: Collection, ids: list[str]) -> _Around:
     answers = Post.objects.filter(collection=collection, kind=Post.Kind.ANSWER, thread_id__in=ids)
     comments = Comment.objects.filter(collection=collection, post_id__in=ids)
-    links = PostLink.objects.filter(collection=collection).values_list("post_id", "related_id", "kind")
+    links = PostLink.objects.filter(collection=collection).values_list(
+        "post_id", "related_id", "kind"
+    )
     pairs = {(post, other, kind) for post, other, kind in links.filter(post_id__in=ids)}
     pairs |= {(post, other, kind) for other, post, kind in links.filter(related_id__in=ids)}
     others = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION, is_searched=True)
-    searched = set(others.filter(post_id__in={other for _, other, _ in pairs}).values_list("post_id", flat=True))
-    linked: dict[str, dict[str, list[str]]] = {kind: defaultdict(list) for kind in PostLink.Kind.values}
+    searched = set(
+        others.filter(post_id__in={other for _, other, _ in pairs}).values_list(
+            "post_id", flat=True
+        )
+    )
+    linked: dict[str, dict[str, list[str]]] = {
+        kind: defaultdict(list) for kind in PostLink.Kind.values
+    }
     for post, other, kind in sorted(pairs):
         if other in searched and other != post:
             linked[kind][post].append(other)

@@ -1,7 +1,8 @@
 """Finding posts by their words: one question, asked in the words of each database.
 
-What a person typed reaches SQL as parameters only, and inside them only as words of letters and digits
-(`arqlab.ir.posttext.words`), each in quotes: no operator of FTS5 or of a tsquery can be among them.
+What a person typed reaches SQL as parameters only, and inside them only as words of letters and
+digits (`arqlab.texts.posts.text.words`), each in quotes: no operator of FTS5 or of a tsquery can be
+among them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from arqlab.ir.postquery import Phrase, PostQuery
+from arqlab.texts.posts.queries import Phrase, PostQuery
 from collection.models import Collection
 
 TITLE_WEIGHT = 8.0
@@ -19,7 +20,9 @@ TITLE_WEIGHT = 8.0
 
 
 class Match(NamedTuple):
-    """What the index found: the number of all posts, and the primary keys of those of one page, best first."""
+    """What the index found: the number of all posts, and the primary keys of those of one page,
+    best first.
+    """
 
     total: int
     keys: list[int]
@@ -37,14 +40,24 @@ class _Sql(NamedTuple):
 
 
 def search_posts(
-    collection: Collection, query: PostQuery, *, offset: int = 0, limit: int = 20, among: list[str] | None = None
+    collection: Collection,
+    query: PostQuery,
+    *,
+    offset: int = 0,
+    limit: int = 20,
+    among: list[str] | None = None,
 ) -> Match:
     """Find the posts of a collection that a query asks for; `among` keeps to those post ids.
 
-    The order is that of BM25 on SQLite and of PostgreSQL's rank, a word of the title weighing more; without words the
-    score's. Ties stand in the order of the dump, which is that of the ids, so that pages never overlap.
+    The order is that of BM25 on SQLite and of PostgreSQL's rank, a word of the title weighing more;
+    without words the score's. Ties stand in the order of the dump, which is that of the ids, so
+    that pages never overlap.
     """
-    sql = _postgresql(collection, query) if connection.vendor == "postgresql" else _sqlite(collection, query)
+    sql = (
+        _postgresql(collection, query)
+        if connection.vendor == "postgresql"
+        else _sqlite(collection, query)
+    )
     where, parameters = [*sql.where], [*sql.parameters]
     join = ""
     if query.least is not None or query.most is not None or among is not None or not query.phrases:
@@ -71,22 +84,26 @@ def search_posts(
         return Match(total, [int(key) for (key,) in cursor.fetchall()])
 
 
-# --- facets: words of our own in the index, which no text of a post has ----------------------------------------------
+# --- facets: words of our own in the index, which no text of a post has
+# ----------------------------------------------
 
 
 def collection_facet(collection_id: int) -> str:
-    """Give the word that all posts of a collection have."""
+    """Return the word that all posts of a collection have."""
     return f"c{collection_id}"
 
 
 def kind_facet(kind: str) -> str:
-    """Give the word that all posts of a kind have. The digit keeps stemmers from it."""
+    """Return the word that all posts of a kind have. The digit keeps stemmers from it."""
     return f"kind{kind}0"
 
 
 def tag_facet(tag: str) -> str:
-    """Give the word that all posts of threads with a tag have."""
-    signs = (sign if sign.isascii() and sign.isalnum() else f"x{ord(sign):x}x" for sign in tag.lower()[:100])
+    """Return the word that all posts of threads with a tag have."""
+    signs = (
+        sign if sign.isascii() and sign.isalnum() else f"x{ord(sign):x}x"
+        for sign in tag.lower()[:100]
+    )
     return f"tag{''.join(signs)}0"
 
 
@@ -95,13 +112,16 @@ def _facets(collection: Collection, query: PostQuery) -> list[str]:
     return [collection_facet(collection.pk), *kinds, *map(tag_facet, query.tags)]
 
 
-# --- SQLite ----------------------------------------------------------------------------------------------------------
+# --- SQLite
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _sqlite(collection: Collection, query: PostQuery) -> _Sql:
     terms = [f'facets : "{facet}"' for facet in _facets(collection, query)]
     if query.phrases:
-        joined = (" OR " if query.any_phrase else " AND ").join(_quoted(phrase) for phrase in query.phrases)
+        joined = (" OR " if query.any_phrase else " AND ").join(
+            _quoted(phrase) for phrase in query.phrases
+        )
         terms.append(f"{{title body}} : ({joined})")
     without = [f"{{title body}} : {_quoted(phrase)}" for phrase in query.without]
     without += [f'facets : "{tag_facet(tag)}"' for tag in query.without_tags]
@@ -128,7 +148,9 @@ def _postgresql(collection: Collection, query: PostQuery) -> _Sql:
     facets = " & ".join(f"{facet}:C" for facet in _facets(collection, query))
     facets += "".join(f" & !{tag_facet(tag)}:C" for tag in query.without_tags)
     where, parameters = ["w.words @@ to_tsquery('simple', %s)"], [facets]
-    typed = (" | " if query.any_phrase else " & ").join(_following(phrase) for phrase in query.phrases)
+    typed = (" | " if query.any_phrase else " & ").join(
+        _following(phrase) for phrase in query.phrases
+    )
     if typed:
         where.append("w.words @@ to_tsquery('arqlab_words', %s)")
         parameters.append(typed)

@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 from django.db.models import F, Q
 
+from arqlab.core.models import Lab
 from collection.models import Author, Collection, Comment, Post, PostLink
 
 
 class LinkedQuestion(NamedTuple):
-    """A post that people of the site linked with a thread; `post` is None where the collection does not hold it."""
+    """A post that people of the site linked with a thread; `post` is None where the collection does
+    not hold it.
+    """
 
     post_id: str
     post: Post | None
@@ -29,15 +32,15 @@ class Links:
 
     @property
     def posts(self) -> list[Post]:
-        """Give the linked posts that the collection holds."""
+        """Return the linked posts that the collection holds."""
         groups = (self.duplicate_of, self.duplicates, self.linked, self.linked_from)
         return [found.post for group in groups for found in group if found.post is not None]
 
 
 @dataclass(frozen=True)
 class Thread:
-    """A question (None where only answers were loaded), its answers (the accepted one first, then by score, ties as
-    they were loaded), comments by the post's id, authors by their id."""
+    """A question (None where only answers were loaded), its answers (the accepted one first, then
+    by score, ties as they were loaded), comments by the post's id, authors by their id."""
 
     collection: Collection
     thread_id: str
@@ -49,17 +52,17 @@ class Thread:
 
     @property
     def posts(self) -> tuple[Post, ...]:
-        """Give the question, if it is there, and the answers, as a page shows them."""
+        """Return the question, if it is there, and the answers, as a page shows them."""
         return (*([self.question] if self.question else []), *self.answers)
 
     @property
     def accepted_id(self) -> str:
-        """Give the id of the answer that the asker accepted, or an empty string."""
+        """Return the id of the answer that the asker accepted, or an empty string."""
         return self.question.accepted_id if self.question else ""
 
 
 def find_thread(collection: Collection, post_id: str) -> Thread | None:
-    """Give the thread of a question or an answer; None when the collection does not hold the post."""
+    """Return the thread of a question or an answer; None when the collection does not hold the post."""
     if "\0" in post_id:  # PostgreSQL refuses to be asked for it
         return None
     thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
@@ -68,13 +71,15 @@ def find_thread(collection: Collection, post_id: str) -> Thread | None:
 
 
 def find_posts(collection: Collection | int, post_ids: Iterable[str]) -> dict[str, Post]:
-    """Give the posts of ids that the collection holds, without their texts but titles."""
+    """Return the posts of ids that the collection holds, without their texts but titles."""
     wanted = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
     return {post.post_id: post for post in wanted.defer("body", "clean_body")}
 
 
 def find_commented(collection: Collection | int, comment_ids: Iterable[str]) -> dict[str, str]:
-    """Give, for the ids of comments that the collection holds, the id of the post that they stand under."""
+    """Give, for the ids of comments that the collection holds, the id of the post that they stand
+    under.
+    """
     wanted = Comment.objects.filter(collection=collection, comment_id__in=set(comment_ids))
     return dict(wanted.values_list("comment_id", "post_id"))
 
@@ -83,7 +88,9 @@ def _thread(collection: Collection, posts: list[Post]) -> Thread:
     question = next((post for post in posts if post.kind == Post.Kind.QUESTION), None)
     accepted = question.accepted_id if question else ""
     answers = [post for post in posts if post.kind == Post.Kind.ANSWER]
-    answers.sort(key=lambda post: (post.post_id != accepted, post.score is None, -(post.score or 0)))
+    answers.sort(
+        key=lambda post: (post.post_id != accepted, post.score is None, -(post.score or 0))
+    )
     comments = _comments(collection, [post.post_id for post in posts])
     written = {post.author_id for post in posts}
     written |= {comment.author_id for group in comments.values() for comment in group}
@@ -112,7 +119,9 @@ def _authors(collection: Collection, author_ids: set[str]) -> dict[str, Author]:
 
 
 def _links(collection: Collection, post_ids: list[str]) -> Links:
-    """Sort the links of a thread's posts; a question that is a duplicate is not named again as linked."""
+    """Sort the links of a thread's posts; a question that is a duplicate is not named again as
+    linked.
+    """
     own = set(post_ids)
     rows = list(
         PostLink.objects.filter(collection=collection)
@@ -130,7 +139,22 @@ def _links(collection: Collection, post_ids: list[str]) -> Links:
     sorted_ids: list[list[str]] = []
     for kind in PostLink.Kind.DUPLICATE, PostLink.Kind.RELATED:
         for is_ours in (True, False):
-            ids = sorted(set(groups.get((is_ours, kind), {})) - named, key=lambda post_id: (len(post_id), post_id))
+            ids = sorted(
+                set(groups.get((is_ours, kind), {})) - named,
+                key=lambda post_id: (len(post_id), post_id),
+            )
             named |= set(ids)
             sorted_ids.append(ids)
-    return Links(*(tuple(LinkedQuestion(post_id, posts.get(post_id)) for post_id in ids) for ids in sorted_ids))
+    return Links(
+        *(
+            tuple(LinkedQuestion(post_id, posts.get(post_id)) for post_id in ids)
+            for ids in sorted_ids
+        )
+    )
+
+
+def posts_of(lab: Lab, post_ids: Iterable[str]) -> dict[str, Post]:
+    """Return those of the posts that the lab's collection holds, by their ids."""
+    wanted = set(post_ids) - {""}  # a written answer stands in no post
+    found = Post.objects.filter(collection__labs=lab, post_id__in=wanted).order_by()
+    return {post.post_id: post for post in found}

@@ -6,21 +6,25 @@ from collections.abc import Container, Iterable
 
 from django.urls import reverse
 
-from arqlab.ir.postaddress import PostAddress, post_address
+from arqlab.texts.posts.addresses import PostAddress, post_address
 from collection.models import Collection
-from collection.selectors import find_commented, find_posts
+from collection.selectors.threads import find_commented, find_posts
 
 
 def page_of(lab_slug: str, post_id: str) -> str:
-    """Give the address of a post on its thread's page."""
+    """Return the address of a post on its thread's page."""
     return f"{reverse('collection:post-detail', args=[lab_slug, post_id])}#post-{post_id}"
 
 
 def local_pages(
-    addresses: Iterable[str], *, collection: Collection | int, lab_slug: str, here: Container[str] = ()
+    addresses: Iterable[str],
+    *,
+    collection: Collection | int,
+    lab_slug: str,
+    here: Container[str] = (),
 ) -> dict[str, str]:
-    """Give the local page for each address that leads to a post or a comment of the collection, in one query for posts
-    and one for comments, where any are named.
+    """Return the local page for each address that leads to a post or a comment of the collection, in
+    one query for posts and one for comments, where any are named.
 
     The posts of the page itself (`here`, ids) are reached without leaving it.
     """
@@ -28,7 +32,9 @@ def local_pages(
     if not named:
         return {}
     comments = find_commented(collection, {found.comment_id for found in named.values()} - {""})
-    wanted = {post_id for found in named.values() for post_id in found.post_ids} | set(comments.values())
+    wanted = {post_id for found in named.values() for post_id in found.post_ids} | set(
+        comments.values()
+    )
     posts = find_posts(collection, wanted)
 
     def page(found: PostAddress) -> str | None:

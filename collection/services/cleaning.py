@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body
+from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body
 from collection.models import Collection, Comment, Post
 from collection.models.posts import NEVER_CLEANED
 
@@ -16,16 +16,23 @@ BATCH = 500
 Progress = Callable[[int, int], None]
 
 
-def clean_posts(*, collection: Collection | None = None, of_all: bool = False, progress: Progress | None = None) -> int:
-    """Sanitize the posts and comments whose rules are older than today's; with `of_all`, every one. Gives how many.
+def clean_posts(
+    *, collection: Collection | None = None, of_all: bool = False, progress: Progress | None = None
+) -> int:
+    """Sanitize the posts and comments whose rules are older than today's; with `of_all`, every one.
+    Gives how many.
 
-    Of one collection or of all. What the dump had is never touched. Each batch is a transaction of its own and marks its
-    rows, so a run that was broken off is taken up by the next; with `of_all` the rows are marked first, and until their
-    turn comes they are sanitized whenever they are shown.
+    Of one collection or of all. What the dump had is never touched. Each batch is a transaction of
+    its own and marks its rows, so a run that was broken off is taken up by the next; with `of_all`
+    the rows are marked first, and until their turn comes they are sanitized whenever they are
+    shown.
     """
     posts, comments = Post.objects.all(), Comment.objects.all()
     if collection:
-        posts, comments = posts.filter(collection=collection), comments.filter(collection=collection)
+        posts, comments = (
+            posts.filter(collection=collection),
+            comments.filter(collection=collection),
+        )
     if of_all:
         posts.update(rules=NEVER_CLEANED)
         comments.update(rules=NEVER_CLEANED)
@@ -41,7 +48,8 @@ def clean_posts(*, collection: Collection | None = None, of_all: bool = False, p
 
 @transaction.atomic
 def _clean_posts(old: QuerySet[Post]) -> int:
-    # Locked: a text that an import replaces meanwhile must not get the clean text of the one before.
+    # Locked: a text that an import replaces meanwhile must not get the clean text of the one
+    # before.
     posts = list(old.select_for_update().order_by("pk")[:BATCH])
     changed = []
     for post in posts:

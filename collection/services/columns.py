@@ -1,7 +1,8 @@
-"""Columns beside the database: Parquet files in the storage, and the sweep of those that no row names any more.
+"""Columns beside the database: Parquet files in the storage, and the sweep of those that no row
+names any more.
 
-A name holds a digest of its file's content, so that readers may keep what they read by its name. A replaced file is
-removed after the commit; what a worker that was killed left behind is swept.
+A name holds a digest of its file's content, so that readers may keep what they read by its name. A
+replaced file is removed after the commit; what a worker that was killed left behind is swept.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from collection.models import Collection
 
 FOLDER = "collections"
 ORPHAN_AGE = timedelta(days=1)
-"""A file is stored before the row that names it is committed; no import takes this long to commit one."""
+"""A file is stored before the row that names it is committed; no import takes this long to commit
+one.
+"""
 
 
 def store_file(*, slug: str, what: str, path: Path) -> str:
@@ -43,7 +46,9 @@ def store_frame(*, slug: str, what: str, frame: pl.DataFrame) -> str:
 
 
 def name_columns(collection: Collection, **names: str) -> None:
-    """Have fields of a collection name other files (empty: none), and remove the replaced ones after the commit."""
+    """Have fields of a collection name other files (empty: none), and remove the replaced ones
+    after the commit.
+    """
     for field, name in names.items():
         replaced = str(getattr(collection, field).name or "")
         setattr(collection, field, name)
@@ -52,7 +57,7 @@ def name_columns(collection: Collection, **names: str) -> None:
     collection.save(update_fields=list(names))
 
 
-def sweep_columns(*, at: datetime) -> int:
+def delete_unused_columns(*, at: datetime) -> int:
     """Remove the column files that no row names and that are older than a day; gives their number."""
     named = set(_named_files())
     swept = 0
@@ -72,8 +77,10 @@ def _is_old(path: str, at: datetime) -> bool:
 
 
 def _named_files() -> Iterator[str]:
-    """Give the names in all file fields of the app: a field that is added later is known at once."""
+    """Return the names in all file fields of the app: a field that is added later is known at once."""
     for model in apps.get_app_config("collection").get_models():
         for field in model._meta.get_fields():
             if isinstance(field, models.FileField):
-                yield from model._default_manager.exclude(**{field.name: ""}).values_list(field.name, flat=True)
+                yield from model._default_manager.exclude(**{field.name: ""}).values_list(
+                    field.name, flat=True
+                )

@@ -1,8 +1,9 @@
-"""LaTeX that came without MathML, converted to layout strings: each distinct LaTeX once, in batches.
+"""LaTeX that came without MathML, converted to layout strings: each distinct LaTeX once, in
+batches.
 
-What became of it is kept as columns (latex, layout, error, engine), failures too, as the work goes on. A formula that
-brings its batch down is found by halving the batch until it is alone. Another converter, or another version of it, does
-all again: layouts of two converters are not mixed.
+What became of it is kept as columns (latex, layout, error, engine), failures too, as the work goes
+on. A formula that brings its batch down is found by halving the batch until it is alone. Another
+converter, or another version of it, does all again: layouts of two converters are not mixed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import polars as pl
 from django.conf import settings
 from django.db import transaction
 
-from arqlab.core.maths.conversion import converter, converter_name
-from arqlab.ir.mathml import layout_strings
+from arqlab.ir.formulas.layout import layout_strings
+from arqlab.texts.maths.conversion import converter, converter_name
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
 from collection.services.columns import name_columns, store_frame
@@ -48,7 +49,10 @@ def convert_latex(*, collection: Collection, progress: Progress | None = None) -
     for start in range(0, len(todo), BATCH):
         results = list(_converted(todo[start : start + BATCH]))
         new += results
-        done, failed = done + len(results), failed + sum(error is not None for _, _, error in results)
+        done, failed = (
+            done + len(results),
+            failed + sum(error is not None for _, _, error in results),
+        )
         if progress:
             progress(done, len(todo))
         if done == len(todo) or time.monotonic() - kept > KEEP_EVERY:
@@ -58,17 +62,23 @@ def convert_latex(*, collection: Collection, progress: Progress | None = None) -
 
 
 def converted_latex(collection: Collection) -> pl.DataFrame:
-    """Give what this engine made of the collection's LaTeX: latex, layout (null: failed), error, engine."""
+    """Return what this engine made of the collection's LaTeX: latex, layout (null: failed), error,
+    engine.
+    """
     return _kept(collection).filter(engine=engine())
 
 
 def engine() -> str:
-    """Give the name of the converter that the settings choose, with its version."""
+    """Return the name of the converter that the settings choose, with its version."""
     return converter_name(exact=settings.LATEXML)
 
 
 def _kept(collection: Collection) -> pl.DataFrame:
-    return scan_columns(collection.conversions).collect() if collection.conversions else pl.DataFrame(schema=SCHEMA)
+    return (
+        scan_columns(collection.conversions).collect()
+        if collection.conversions
+        else pl.DataFrame(schema=SCHEMA)
+    )
 
 
 def _keep(collection: Collection, results: Sequence[_Result]) -> None:
@@ -76,11 +86,14 @@ def _keep(collection: Collection, results: Sequence[_Result]) -> None:
     new = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     whole = pl.concat([_kept(collection).join(new, on="latex", how="anti"), new])
     with transaction.atomic():
-        name_columns(collection, conversions=store_frame(slug=collection.slug, what="conversions", frame=whole))
+        name_columns(
+            collection,
+            conversions=store_frame(slug=collection.slug, what="conversions", frame=whole),
+        )
 
 
 def _waiting(collection: Collection) -> pl.Series:
-    """Give each LaTeX once that some instance has without a layout."""
+    """Return each LaTeX once that some instance has without a layout."""
     if not collection.formulas_index:
         return pl.Series("latex", [], pl.String)
     without = scan_columns(collection.formulas_index).filter(
@@ -92,7 +105,8 @@ def _waiting(collection: Collection) -> pl.Series:
 def _converted(batch: Sequence[str]) -> Iterator[_Result]:
     try:
         yield from _layouts(batch)
-    except Exception as error:  # noqa: BLE001  # whatever one formula does to the engine, the others are converted
+    # whatever one formula does to the engine, the others are converted
+    except Exception as error:  # noqa: BLE001
         if len(batch) == 1:
             yield batch[0], None, f"{type(error).__name__}: {error}"
         else:
@@ -105,4 +119,7 @@ def _layouts(batch: Sequence[str]) -> list[_Result]:
     with converter(exact=settings.LATEXML) as used:
         mathml = [used.convert(latex) for latex in batch]
     results = zip(batch, mathml, layout_strings(mathml), strict=True)
-    return [(latex, layout, None if layout else NO_LAYOUT if text else NO_MATHML) for latex, text, layout in results]
+    return [
+        (latex, layout, None if layout else NO_LAYOUT if text else NO_MATHML)
+        for latex, text, layout in results
+    ]

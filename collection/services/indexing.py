@@ -1,7 +1,8 @@
 """Bringing the search indexes up to date: the words of posts, the symbol pairs of formulas.
 
-Neither is part of an import. What is to do is found in the database: collections of which the posts changed since their
-words were complete, and newest visual ids without an index of their pairs. Stopped at any moment, nothing is lost.
+Neither is part of an import. What is to do is found in the database: collections of which the posts
+changed since their words were complete, and newest visual ids without an index of their pairs.
+Stopped at any moment, nothing is lost.
 """
 
 from __future__ import annotations
@@ -17,23 +18,31 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from arqlab.ir.posttext import plain_text, words
-from arqlab.ir.similarity import GROUP, pair_index
+from arqlab.ir.formulas.similarity import GROUP, pair_index
+from arqlab.texts.posts.text import plain_text, words
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
-from collection.selectors import scan_columns
+from collection.selectors.collections import scan_columns
 from collection.selectors.search import collection_facet, kind_facet, tag_facet
 from collection.services.columns import store_file
 from collection.services.importing.records import Progress
 
 BATCH = 1000  # ids of posts that are looked through at once
-LONGEST_TITLE, LONGEST_BODY = 5_000, 500_000  # characters; PostgreSQL takes about a megabyte of different words
+LONGEST_TITLE, LONGEST_BODY = (
+    5_000,
+    500_000,
+)  # characters; PostgreSQL takes about a megabyte of different words
 SMALL = 50_000  # posts, or formulas, that are indexed while somebody waits
 INDEX_CLAIM = timedelta(hours=1)
-"""After this long whoever makes an index of pairs counts as dead; nine million formulas take a quarter of it."""
+"""After this long whoever makes an index of pairs counts as dead; nine million formulas take a
+quarter of it.
+"""
 
 
-def index_posts(*, collection: Collection, seconds: float | None = None, progress: Progress | None = None) -> int:
-    """Give every searched post of a collection its words, those that lack them; gives how many there were.
+def index_posts(
+    *, collection: Collection, seconds: float | None = None, progress: Progress | None = None
+) -> int:
+    """Return every searched post of a collection its words, those that lack them; gives how many
+    there were.
 
     After `seconds` it stops, and the next call goes on.
     """
@@ -45,13 +54,16 @@ def index_posts(*, collection: Collection, seconds: float | None = None, progres
             progress(done, None)
         if end is not None and time.monotonic() > end:
             return done
-    # Posts that came or changed meanwhile have raised `changes`: then it is not complete, and somebody looks again.
+    # Posts that came or changed meanwhile have raised `changes`: then it is not complete, and
+    # somebody looks again.
     TextIndex.objects.filter(pk=state.pk, changes=state.changes).update(indexed=F("changes"))
     return done
 
 
 def index_small(*, collection: Collection) -> None:
-    """Bring the words of a collection up to date at once where that takes seconds; others are found by the beat task."""
+    """Bring the words of a collection up to date at once where that takes seconds; others are found
+    by the beat task.
+    """
     if Post.objects.filter(collection=collection)[: SMALL + 1].count() > SMALL:
         TextIndex.objects.get_or_create(collection=collection)
     else:
@@ -59,18 +71,24 @@ def index_small(*, collection: Collection) -> None:
 
 
 def waiting_collections() -> QuerySet[Collection]:
-    """Give the collections of which posts may lack words."""
-    return Collection.objects.filter(Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes")))
+    """Return the collections of which posts may lack words."""
+    return Collection.objects.filter(
+        Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes"))
+    )
 
 
 def waiting_versions() -> QuerySet[VisualMap]:
-    """Give the newest visual ids of each collection whose formulas lack the index of their pairs."""
-    newer = VisualMap.objects.filter(collection=OuterRef("collection"), version__gt=OuterRef("version"))
-    lacking = VisualMap.objects.filter(~Exists(newer), pairs="").exclude(collection__formulas_index="")
+    """Return the newest visual ids of each collection whose formulas lack the index of their pairs."""
+    newer = VisualMap.objects.filter(
+        collection=OuterRef("collection"), version__gt=OuterRef("version")
+    )
+    lacking = VisualMap.objects.filter(~Exists(newer), pairs="").exclude(
+        collection__formulas_index=""
+    )
     return lacking.select_related("collection")
 
 
-def index_waiting(*, seconds: float) -> None:
+def index_waiting_collections(*, seconds: float) -> None:
     """Bring all search indexes up to date, for about so many seconds."""
     end = time.monotonic() + seconds
     for collection in waiting_collections():
@@ -81,7 +99,8 @@ def index_waiting(*, seconds: float) -> None:
 
 
 def index_formulas(*, version: VisualMap) -> VisualMap:
-    """Make the index of a version's formulas by symbol pairs, where it has none; gives the version with it.
+    """Make the index of a version's formulas by symbol pairs, where it has none; gives the version
+    with it.
 
     While another process makes it, the version is given without.
     """
@@ -99,7 +118,7 @@ def index_formulas(*, version: VisualMap) -> VisualMap:
 
 
 def formula_index_is_small(version: VisualMap) -> bool:
-    """Say whether the pairs of a version's formulas can be indexed while somebody waits."""
+    """Return whether the pairs of a version's formulas can be indexed while somebody waits."""
     return int(scan_columns(version.forms).select(pl.len()).collect().item()) <= SMALL
 
 
@@ -108,11 +127,15 @@ def _store_pairs(version: VisualMap) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.parquet"
         pair_index(layouts).write_parquet(path, row_group_size=GROUP)
-        return store_file(slug=version.collection.slug, what=f"visual-{version.version}-pairs", path=path)
+        return store_file(
+            slug=version.collection.slug, what=f"visual-{version.version}-pairs", path=path
+        )
 
 
 def _ranges(collection: Collection) -> Iterator[int]:
-    """Give the first id of each range of posts. Ranges of ids are the same work for either database, wherever it starts."""
+    """Return the first id of each range of posts. Ranges of ids are the same work for either
+    database, wherever it starts.
+    """
     ends = Post.objects.filter(collection=collection).aggregate(first=Min("pk"), last=Max("pk"))
     if ends["first"] is not None:
         yield from range(ends["first"], ends["last"] + 1, BATCH)
@@ -123,17 +146,21 @@ def _index_batch(collection: Collection, first: int) -> int:
     known = PostWords.objects.filter(pk=OuterRef("pk"))
     posts = Post.objects.filter(pk__gte=first, pk__lt=first + BATCH).filter(~Exists(known))
     # Locked, so that nobody changes a text between its reading and the storing of its words.
-    rows = list(posts.filter(collection=collection, is_searched=True).select_for_update().order_by("pk"))
+    rows = list(
+        posts.filter(collection=collection, is_searched=True).select_for_update().order_by("pk")
+    )
     tags = _thread_tags(collection, rows)
     PostWords.objects.bulk_create((_words(post, tags) for post in rows), ignore_conflicts=True)
     return len(rows)
 
 
 def _thread_tags(collection: Collection, posts: Iterable[Post]) -> dict[str, list[str]]:
-    """Give the tags of threads: answers are found by the tags of their question."""
+    """Return the tags of threads: answers are found by the tags of their question."""
     tags = {post.thread_id: post.tags for post in posts if post.kind == Post.Kind.QUESTION}
     others = {post.thread_id for post in posts} - tags.keys()
-    questions = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION, thread_id__in=others)
+    questions = Post.objects.filter(
+        collection=collection, kind=Post.Kind.QUESTION, thread_id__in=others
+    )
     return tags | dict(questions.values_list("thread_id", "tags"))
 
 

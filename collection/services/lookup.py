@@ -10,21 +10,21 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count
 from django.utils.safestring import SafeString
 
-from arqlab.core.maths.typesetting import presentation_mathml
-from arqlab.ir.mathml import layout_string
-from arqlab.ir.postquery import PostQuery
-from arqlab.ir.snippet import joined, marked, snippet
+from arqlab.ir.formulas.layout import layout_string
+from arqlab.texts.maths.typesetting import presentation_mathml
+from arqlab.texts.posts.queries import PostQuery
+from arqlab.texts.posts.snippets import joined, marked, snippet
 from collection.models import Collection, Post, VisualMap
-from collection.selectors import (
+from collection.selectors.formulas import (
     Looks,
     form_of,
     formulas_like,
     instances_of,
     newest_forms,
-    search_posts,
     titles_of,
     visual_id_of,
 )
+from collection.selectors.search import search_posts
 from collection.services.indexing import formula_index_is_small, index_formulas
 from collection.services.snippets import snippet_html
 
@@ -53,7 +53,9 @@ class Result(NamedTuple):
 
 @dataclass
 class Found:
-    """All that was found. `is_any` says that no post had all words, so that posts with some of them are shown."""
+    """All that was found. `is_any` says that no post had all words, so that posts with some of them
+    are shown.
+    """
 
     page: Page[int]
     results: list[Result] = field(default_factory=list)
@@ -71,7 +73,9 @@ class _Posts(NamedTuple):
 
 
 def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Found:
-    """Find what a query asks for; `page` is a page number, and what is none is taken for the nearest that is there."""
+    """Find what a query asks for; `page` is a page number, and what is none is taken for the
+    nearest that is there.
+    """
     version = newest_forms(collection)
     if version and query.formulas:
         version = ready_for_formulas(version)
@@ -93,27 +97,40 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Fo
 
 
 def ready_for_formulas(version: VisualMap) -> VisualMap:
-    """Give the version with its index of pairs, which a small one gets now; a large one's is made by the beat task."""
-    return index_formulas(version=version) if not version.pairs and formula_index_is_small(version) else version
+    """Return the version with its index of pairs, which a small one gets now; a large one's is made
+    by the beat task.
+    """
+    return (
+        index_formulas(version=version)
+        if not version.pairs and formula_index_is_small(version)
+        else version
+    )
 
 
 def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> Looks:
     """Find the formulas that look like LaTeX."""
     mathml = presentation_mathml(latex)
-    return formulas_like(version, latex=latex, layout=layout_string(mathml) if mathml else None, limit=limit)
+    return formulas_like(
+        version, latex=latex, layout=layout_string(mathml) if mathml else None, limit=limit
+    )
 
 
-# --- ids -------------------------------------------------------------------------------------------------------------
+# --- ids
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _known(collection: Collection, version: VisualMap | None, query: PostQuery) -> Sequence[Known]:
     asked = list(query.ids)
     if query.number:
         asked += [(kind, query.number) for kind in ("post", "formula", "visual")]
-    return [known for kind, number in asked if (known := _one_known(collection, version, kind, number))]
+    return [
+        known for kind, number in asked if (known := _one_known(collection, version, kind, number))
+    ]
 
 
-def _one_known(collection: Collection, version: VisualMap | None, kind: str, number: str) -> Known | None:
+def _one_known(
+    collection: Collection, version: VisualMap | None, kind: str, number: str
+) -> Known | None:
     if kind == "post":
         is_there = Post.objects.filter(collection=collection, post_id=number).exists()
         return Known("post", number) if is_there else None
@@ -129,7 +146,11 @@ def _one_known(collection: Collection, version: VisualMap | None, kind: str, num
 
 
 def _posts(
-    collection: Collection, version: VisualMap | None, query: PostQuery, looks: list[tuple[str, Looks]], wanted: int
+    collection: Collection,
+    version: VisualMap | None,
+    query: PostQuery,
+    looks: list[tuple[str, Looks]],
+    wanted: int,
 ) -> _Posts:
     offset = (wanted - 1) * RESULTS_A_PAGE
     if not query.formulas:
@@ -139,16 +160,23 @@ def _posts(
         return _by_words(collection, query, offset, holding)
     ids = list(holding)
     if query.asks_for_posts:
-        match = search_posts(collection, query, limit=POSTS_OF_FORMULAS, among=ids[:POSTS_OF_FORMULAS])
+        match = search_posts(
+            collection, query, limit=POSTS_OF_FORMULAS, among=ids[:POSTS_OF_FORMULAS]
+        )
         kept = set(Post.objects.filter(pk__in=match.keys).values_list("post_id", flat=True))
         ids = [post_id for post_id in ids if post_id in kept]
     part = ids[offset : offset + RESULTS_A_PAGE]
-    posts = {post.post_id: post for post in Post.objects.filter(collection=collection, post_id__in=part)}
+    posts = {
+        post.post_id: post for post in Post.objects.filter(collection=collection, post_id__in=part)
+    }
     return _Posts(len(ids), [posts[post_id] for post_id in part if post_id in posts], holding)
 
 
 def _by_words(
-    collection: Collection, query: PostQuery, offset: int, holding: dict[str, list[str]] | None = None
+    collection: Collection,
+    query: PostQuery,
+    offset: int,
+    holding: dict[str, list[str]] | None = None,
 ) -> _Posts:
     among = None if holding is None else list(holding)[:POSTS_OF_FORMULAS]
     match = search_posts(collection, query, offset=offset, limit=RESULTS_A_PAGE, among=among)
@@ -157,11 +185,17 @@ def _by_words(
         query = replace(query, any_phrase=True)
         match = search_posts(collection, query, offset=offset, limit=RESULTS_A_PAGE, among=among)
     posts = Post.objects.in_bulk(match.keys)
-    return _Posts(match.total, [posts[key] for key in match.keys if key in posts], holding or {}, is_any)
+    return _Posts(
+        match.total, [posts[key] for key in match.keys if key in posts], holding or {}, is_any
+    )
 
 
-def _posts_with_all(collection: Collection, version: VisualMap, looks: list[tuple[str, Looks]]) -> dict[str, list[str]]:
-    """Give the posts with instances of every formula, those of the most similar first, and their instances' ids."""
+def _posts_with_all(
+    collection: Collection, version: VisualMap, looks: list[tuple[str, Looks]]
+) -> dict[str, list[str]]:
+    """Return the posts with instances of every formula, those of the most similar first, and their
+    instances' ids.
+    """
     all_of: dict[str, list[str]] | None = None
     for _, found in looks:
         instances = instances_of(collection, version, [form.visual_id for form in found.all])
@@ -169,14 +203,20 @@ def _posts_with_all(collection: Collection, version: VisualMap, looks: list[tupl
         for post_id, formula_id in instances.select("post_id", "formula_id").iter_rows():
             holding.setdefault(post_id, []).append(formula_id)
         earlier = holding if all_of is None else all_of
-        all_of = {post_id: earlier[post_id] + holding[post_id] for post_id in earlier if post_id in holding}
+        all_of = {
+            post_id: earlier[post_id] + holding[post_id]
+            for post_id in earlier
+            if post_id in holding
+        }
     return all_of or {}
 
 
 def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Result]:
     threads = {post.thread_id for post in found.posts}
     titles = titles_of(collection, threads)
-    in_threads = Post.objects.filter(collection=collection, thread_id__in=threads, kind=Post.Kind.ANSWER)
+    in_threads = Post.objects.filter(
+        collection=collection, thread_id__in=threads, kind=Post.Kind.ANSWER
+    )
     answers = dict(in_threads.values_list("thread_id").annotate(Count("pk")).order_by())
     words = [word for phrase in query.phrases for word in phrase]
     results = []

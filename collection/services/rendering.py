@@ -1,4 +1,6 @@
-"""Posts as the HTML of a page: sanitized, their formulas typeset once, links of the collection opened here."""
+"""Posts as the HTML of a page: sanitized, their formulas typeset once, links of the collection
+opened here.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,27 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
-from arqlab.core.html.cleaning import FoundFormula
-from arqlab.core.html.commenttext import with_markup
-from arqlab.core.html.highlighting import places_of
-from arqlab.core.html.posthtml import Key, PostText, addresses_of, compose, keys_of, read_text
-from arqlab.core.maths.definitions import Definitions
-from arqlab.core.maths.typesetting import Typeset
 from arqlab.core.models import Lab, Topic
-from arqlab.core.services import typeset_formulas
-from arqlab.ir.posttext import plain_title
+from arqlab.core.services.formulas import typeset_formulas
+from arqlab.texts.html.comments import with_markup
+from arqlab.texts.html.highlights import places_of
+from arqlab.texts.html.rendering import (
+    Key,
+    PostText,
+    SafeHtml,
+    addresses_of,
+    compose,
+    keys_of,
+    read_text,
+)
+from arqlab.texts.html.sanitizer import FoundFormula
+from arqlab.texts.maths.macros import Definitions
+from arqlab.texts.maths.typesetting import Typeset
+from arqlab.texts.posts.text import plain_title
 from collection.models import Author, Comment, Post
-from collection.selectors import LinkedQuestion, Thread, newest_forms, visual_ids_of
+from collection.selectors.formulas import newest_forms, visual_ids_of
+from collection.selectors.threads import LinkedQuestion, Thread
 from collection.services.addresses import local_pages, page_of
 
 FOLDED = 5  # comments beyond this number are folded
@@ -29,7 +39,7 @@ class RenderedComment(NamedTuple):
     """A comment with its HTML."""
 
     comment: Comment
-    html: SafeString
+    html: SafeHtml
     author: Author | None
 
 
@@ -38,8 +48,8 @@ class RenderedPost:
     """A post with its HTML, its author where known, and its comments."""
 
     post: Post
-    title_html: SafeString
-    body_html: SafeString
+    title_html: SafeHtml
+    body_html: SafeHtml
     author: Author | None = None
     comments: tuple[RenderedComment, ...] = ()
     is_accepted: bool = False
@@ -47,30 +57,32 @@ class RenderedPost:
 
     @property
     def post_id(self) -> str:
-        """Give the id of the dump."""
+        """Return the id of the dump."""
         return self.post.post_id
 
     @property
     def kind(self) -> str:
-        """Give `question` or `answer`."""
+        """Return `question` or `answer`."""
         return self.post.kind
 
     @property
     def tags(self) -> list[str]:
-        """Give the tags of a question."""
+        """Return the tags of a question."""
         return list(self.post.tags)
 
     @property
     def has_many_comments(self) -> bool:
-        """Say whether the comments are so many that a page folds them."""
+        """Return whether the comments are so many that a page folds them."""
         return len(self.comments) > FOLDED
 
 
 class RenderedLink(NamedTuple):
-    """A linked question: its title and its page, or only its id where the collection does not hold it."""
+    """A linked question: its title and its page, or only its id where the collection does not hold
+    it.
+    """
 
     post_id: str
-    title_html: SafeString | str
+    title_html: SafeHtml | str
     url: str
 
 
@@ -86,12 +98,12 @@ class RenderedThread:
 
     @property
     def is_highlighted(self) -> bool:
-        """Say whether a formula is marked."""
+        """Return whether a formula is marked."""
         return bool(self.highlighted)
 
     @property
     def comment_count(self) -> int:
-        """Give the number of comments under all posts."""
+        """Return the number of comments under all posts."""
         return sum(len(post.comments) for post in (self.question, *self.answers) if post)
 
 
@@ -123,11 +135,13 @@ def render_thread(
     comment_id: str = "",
     has_formula_links: bool = False,
 ) -> RenderedThread:
-    """Give a thread as a page of a lab shows it; the query formula of a topic is marked in its question.
+    """Return a thread as a page of a lab shows it; the query formula of a topic is marked in its
+    question.
 
-    So is the instance `formula_id`, wherever it stands. The comments around it and around `comment_id` are unfolded.
-    With `has_formula_links` each formula of the texts leads to its own page.
-    The number of queries is the same for every thread: its references, its formulas, and those new to be kept.
+    So is the instance `formula_id`, wherever it stands. The comments around it and around
+    `comment_id` are unfolded. With `has_formula_links` each formula of the texts leads to its own
+    page. The number of queries is the same for every thread: its references, its formulas, and
+    those new to be kept.
     """
     read = [_read(post, thread.comments.get(post.post_id, ())) for post in thread.posts]
     titles = {post.post_id: read_text(post.safe_title) for post in thread.links.posts if post.title}
@@ -170,16 +184,23 @@ def _read(post: Post, comments: Iterable[Comment]) -> _Read:
         post,
         read_text(post.safe_title, definitions),
         read_text(post.safe_body, definitions),
-        tuple((comment, read_text(with_markup(comment.safe_text), definitions)) for comment in comments),
+        tuple(
+            (comment, read_text(with_markup(comment.safe_text), definitions))
+            for comment in comments
+        ),
     )
 
 
 def _texts(read: Iterable[_Read]) -> list[PostText]:
-    return [text for each in read for text in (each.title, each.body, *(text for _, text in each.comments))]
+    return [
+        text
+        for each in read
+        for text in (each.title, each.body, *(text for _, text in each.comments))
+    ]
 
 
 def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozenset[str]:
-    """Give the ids of the formulas in the question that are the topic's query formula."""
+    """Return the ids of the formulas in the question that are the topic's query formula."""
     if topic is None or thread.question is None:
         return frozenset()
     found = [
@@ -191,27 +212,33 @@ def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozen
 
 
 def _asked(read: Iterable[_Read], formula_id: str) -> frozenset[str]:
-    """Give the instance that was asked for, if it stands in the thread."""
-    found = any(formula.formula_id == formula_id for text in _texts(read) for formula in text.formulas)
+    """Return the instance that was asked for, if it stands in the thread."""
+    found = any(
+        formula.formula_id == formula_id for text in _texts(read) for formula in text.formulas
+    )
     return frozenset({formula_id}) if formula_id and found else frozenset()
 
 
 def _holds(comments: Iterable[tuple[Comment, PostText]], page: _Page) -> bool:
-    """Say whether what was asked for stands in these comments."""
+    """Return whether what was asked for stands in these comments."""
     return any(
-        comment.comment_id == page.comment_id or any(formula.formula_id in page.marked for formula in text.formulas)
+        comment.comment_id == page.comment_id
+        or any(formula.formula_id in page.marked for formula in text.formulas)
         for comment, text in comments
     )
 
 
 def _formula_pages(read: Iterable[_Read], thread: Thread, lab: Lab) -> dict[str, str]:
-    """Give the pages of the formulas of a thread, by the ids of their instances."""
+    """Return the pages of the formulas of a thread, by the ids of their instances."""
     version = newest_forms(thread.collection)
     if version is None:
         return {}
     ids = {formula.formula_id for text in _texts(read) for formula in text.formulas}
     visual_ids = visual_ids_of(version, ids).items()
-    return {known: reverse("collection:formula-detail", args=[lab.slug, visual_id]) for known, visual_id in visual_ids}
+    return {
+        known: reverse("collection:formula-detail", args=[lab.slug, visual_id])
+        for known, visual_id in visual_ids
+    }
 
 
 def _rendered(
@@ -219,7 +246,7 @@ def _rendered(
     thread: Thread,
     page: _Page,
 ) -> RenderedPost:
-    def html(text: PostText, top: int = 4) -> SafeString:
+    def html(text: PostText, top: int = 4) -> SafeHtml:
         return compose(
             text,
             formulas=page.formulas,
@@ -251,7 +278,11 @@ def _linked(
         return RenderedLink(found.post_id, "", "")
     title = titles.get(found.post_id)
     # A link inside a link is no HTML, and a title's links are dead anyway.
-    shown = compose(title, formulas=formulas) if title else f"{found.post.get_kind_display()} {found.post_id}"
+    shown = (
+        compose(title, formulas=formulas)
+        if title
+        else f"{found.post.get_kind_display()} {found.post_id}"
+    )
     return RenderedLink(found.post_id, shown, page_of(lab.slug, found.post_id))
 
 

@@ -7,19 +7,23 @@ from collections.abc import Iterable
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from arqlab.core.html.posthtml import render_formula
-from arqlab.ir.snippet import Part
+from arqlab.texts.html.rendering import render_formula
+from arqlab.texts.posts.snippets import Part
 
 
 def snippet_html(parts: Iterable[Part]) -> SafeString:
-    """Give the HTML of a snippet. Formulas stand in its line, also those that have a line of their own in the post."""
+    """Return the HTML of a snippet. Formulas stand in its line, also those that have a line of their
+    own in the post.
+    """
     return format_html_join("", "{}", ((_html(part),) for part in parts))
 
 
 def _html(part: Part) -> SafeString | str:
     if part.formula is not None:
         shown = render_formula(part.formula.latex)
-        return format_html('<span class="found-formula">{}</span>', shown) if part.is_found else shown
+        return (
+            format_html('<span class="found-formula">{}</span>', shown) if part.is_found else shown
+        )
     if part.kind == "mark":
         return format_html("<mark>{}</mark>", part.text)
     return mark_safe(' <span class="left-out">…</span> ') if part.kind == "gap" else part.text

@@ -1,4 +1,6 @@
-"""The page of a formula: how it is written, where it stands, what looks like it, and how its visual id came about."""
+"""The page of a formula: how it is written, where it stands, what looks like it, and how its visual
+id came about.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from django.views.decorators.http import require_safe
 from arqlab.core.models import Lab
 from arqlab.core.permissions import looked_up_lab_or_404
 from collection.models import Collection, VisualMap
-from collection.selectors import collection_of, newest_forms, visual_id_of
-from collection.services import show_formula, show_instances
+from collection.selectors.collections import collection_of
+from collection.selectors.formulas import newest_forms, visual_id_of
+from collection.services.formula_page import show_formula, show_instances
 
 INSTANCES_A_PAGE = 50
 
@@ -24,7 +27,9 @@ def formula_detail(request: HttpRequest, lab: str, visual_id: str) -> HttpRespon
     shown = show_formula(collection=collection, version=version, visual_id=visual_id)
     if shown is None:
         raise Http404
-    page = Paginator(range(shown.instances.height), INSTANCES_A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(range(shown.instances.height), INSTANCES_A_PAGE).get_page(
+        request.GET.get("page")
+    )
     rows = shown.instances.slice(max(page.start_index() - 1, 0), len(page.object_list))
     context = {
         "lab": found,

@@ -1,4 +1,6 @@
-"""What organizers see of a collection: what it holds, how its files came in, and what could not be read."""
+"""What organizers see of a collection: what it holds, how its files came in, and what could not be
+read.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,16 @@ from django.views.decorators.http import require_GET
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
-from collection import selectors
 from collection.models import Import
+from collection.selectors.collections import collection_of
+from collection.selectors.imports import (
+    ImportRow,
+    holdings_of,
+    import_row,
+    import_rows,
+    lacks_of,
+    problems_of,
+)
 
 PROBLEMS_A_PAGE = 100
 COLUMNS = ("source", "line", "found", "expected", "todo")
@@ -24,26 +34,30 @@ COLUMNS = ("source", "line", "found", "expected", "todo")
 def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
     """Show what the lab's collection holds and lacks, and its imports."""
     found = organized_lab_or_404(request.user, lab)
-    collection = selectors.collection_of(found)
+    collection = collection_of(found)
     context: dict[str, Any] = {"lab": found, "collection": collection}
     if collection is not None:
-        rows = selectors.import_rows(collection, at=timezone.now())
-        holdings = selectors.holdings_of(collection)
+        rows = import_rows(collection, at=timezone.now())
+        holdings = holdings_of(collection)
         context |= {"rows": rows, "holdings": holdings, "steps": [row for row in rows if row.asks]}
-        context |= {"lacks": selectors.lacks_of(collection, holdings, rows)}
+        context |= {"lacks": lacks_of(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
 
 
 @require_GET
 def import_detail(request: HttpRequest, lab: str, record: int) -> HttpResponse:
-    """Show how one file came in: what was read, kept and passed over, and what could not be read, by line."""
+    """Show how one file came in: what was read, kept and passed over, and what could not be read,
+    by line.
+    """
     found, row = _import_or_404(request, lab, record)
     return render(request, "collection/import_detail.html", _context(request, found, row))
 
 
 @require_GET
 def import_status(request: HttpRequest, lab: str, record: int) -> HttpResponse:
-    """Give the part of an import's page that changes while it runs; the page asks for it every other second."""
+    """Return the part of an import's page that changes while it runs; the page asks for it every
+    other second.
+    """
     found, row = _import_or_404(request, lab, record)
     if request.GET.get("seen") == _seen(row):
         return HttpResponse(status=204)  # nothing is new: htmx leaves the page as it is
@@ -52,27 +66,31 @@ def import_status(request: HttpRequest, lab: str, record: int) -> HttpResponse:
 
 @require_GET
 def import_problems(request: HttpRequest, lab: str, record: int) -> HttpResponse:
-    """Give the problems of an import as TSV, with all columns."""
+    """Return the problems of an import as TSV, with all columns."""
     _, row = _import_or_404(request, lab, record)
-    problems = selectors.problems_of(row.record).values_list(*COLUMNS)
+    problems = problems_of(row.record).values_list(*COLUMNS)
     lines = ["\t".join(COLUMNS), *("\t".join(map(_cell, problem)) for problem in problems)]
-    response = HttpResponse("\n".join(lines) + "\n", content_type="text/tab-separated-values; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="problems-of-import-{row.record.pk}.tsv"'
+    response = HttpResponse(
+        "\n".join(lines) + "\n", content_type="text/tab-separated-values; charset=utf-8"
+    )
+    response.headers["Content-Disposition"] = (
+        f'attachment; filename="problems-of-import-{row.record.pk}.tsv"'
+    )
     return response
 
 
-def _import_or_404(request: HttpRequest, lab: str, record: int) -> tuple[Lab, selectors.ImportRow]:
-    """Give an import of the lab's collection to the lab's organizers; to others it does not exist."""
+def _import_or_404(request: HttpRequest, lab: str, record: int) -> tuple[Lab, ImportRow]:
+    """Return an import of the lab's collection to the lab's organizers; to others it does not exist."""
     found = organized_lab_or_404(request.user, lab)
-    collection = selectors.collection_of(found)
-    row = None if collection is None else selectors.import_row(collection, record, at=timezone.now())
+    collection = collection_of(found)
+    row = None if collection is None else import_row(collection, record, at=timezone.now())
     if row is None:
         raise Http404
     return found, row
 
 
-def _context(request: HttpRequest, lab: Lab, row: selectors.ImportRow) -> dict[str, Any]:
-    pages = Paginator(selectors.problems_of(row.record), PROBLEMS_A_PAGE)
+def _context(request: HttpRequest, lab: Lab, row: ImportRow) -> dict[str, Any]:
+    pages = Paginator(problems_of(row.record), PROBLEMS_A_PAGE)
     return {
         "lab": lab,
         "row": row,
@@ -83,7 +101,7 @@ def _context(request: HttpRequest, lab: Lab, row: selectors.ImportRow) -> dict[s
     }
 
 
-def _seen(row: selectors.ImportRow) -> str:
+def _seen(row: ImportRow) -> str:
     """Name what a page shows of an import: as long as it is the same, nothing is new."""
     return f"{row.state}-{row.record.rows}-{row.record.problem_count}"
 

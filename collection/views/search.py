@@ -14,13 +14,15 @@ from django.views.decorators.http import require_safe
 from arqlab.core.models import Lab
 from arqlab.core.permissions import looked_up_lab_or_404
 from collection.forms import LookUpForm
-from collection.selectors import collection_of
-from collection.services import Found, Known, look_up
+from collection.selectors.collections import collection_of
+from collection.services.lookup import Found, Known, look_up
 
 
 @require_safe
 def post_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Search the lab's collection. `pane=1`, or htmx, gets the form and the results without the page around them."""
+    """Search the lab's collection. `pane=1`, or htmx, gets the form and the results without the
+    page around them.
+    """
     found = looked_up_lab_or_404(request.user, lab)
     form = LookUpForm(request.GET or None)
     context: dict[str, Any] = {"lab": found, "form": form, "collection": collection_of(found)}
@@ -29,32 +31,43 @@ def post_list(request: HttpRequest, lab: str) -> HttpResponse:
         started = time.perf_counter()
         query = form.query()
         context |= {"query": query, "asked": not query.is_empty}
-        context["found"] = look_up(collection=context["collection"], query=query, page=request.GET.get("page"))
+        context["found"] = look_up(
+            collection=context["collection"], query=query, page=request.GET.get("page")
+        )
         context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - started)))
-        if (only := _only_known(found, context["found"], is_named=len(query.ids) == 1)) and not context["in_pane"]:
+        if (
+            only := _only_known(found, context["found"], is_named=len(query.ids) == 1)
+        ) and not context["in_pane"]:
             return redirect(only)
     is_part = context["in_pane"] or _wants_part(request)
-    response = render(request, "collection/_lookup.html" if is_part else "collection/post_list.html", context)
+    response = render(
+        request, "collection/_lookup.html" if is_part else "collection/post_list.html", context
+    )
     # The same address gives a page or a part of one; a browser must not show the one for the other.
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
 
 
 def _wants_part(request: HttpRequest) -> bool:
-    """Say whether htmx asks for the part that it puts into the page; going back, it asks for the whole page."""
+    """Return whether htmx asks for the part that it puts into the page; going back, it asks for the
+    whole page.
+    """
     asks = request.headers.get("HX-Request") == "true"
     return asks and request.headers.get("HX-History-Restore-Request") != "true"
 
 
 def _only_known(lab: Lab, found: Found, *, is_named: bool) -> str | None:
-    """Give the address of what `post:12345` and its like name, where nothing else was asked for."""
+    """Return the address of what `post:12345` and its like name, where nothing else was asked for."""
     if not is_named or len(found.known) != 1 or found.results:
         return None
     return address_of(lab, found.known[0])
 
 
 def address_of(lab: Lab, known: Known) -> str:
-    """Give the address of a post or a formula."""
+    """Return the address of a post or a formula."""
     if known.kind == "post":
-        return reverse("collection:post-detail", args=[lab.slug, known.number]) + f"#post-{known.number}"
+        return (
+            reverse("collection:post-detail", args=[lab.slug, known.number])
+            + f"#post-{known.number}"
+        )
     return reverse("collection:formula-detail", args=[lab.slug, known.visual_id])

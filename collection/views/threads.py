@@ -8,16 +8,18 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import lab_or_404, may_look_up, task_or_404
-from collection.selectors import collection_of, find_thread
-from collection.services import render_thread
+from collection.selectors.collections import collection_of
+from collection.selectors.threads import find_thread
+from collection.services.rendering import render_thread
 
 
 @require_safe
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     """Show the thread of a post: the question with its answers and their comments.
 
-    `formula=ID` marks an instance, `comment=ID` unfolds the comments that hold one. Those who may look up get links
-    from the formulas to their pages with `formulas=links`: by default a thread would have hundreds of stops for Tab.
+    `formula=ID` marks an instance, `comment=ID` unfolds the comments that hold one. Those who may
+    look up get links from the formulas to their pages with `formulas=links`: by default a thread
+    would have hundreds of stops for Tab.
     """
     found = lab_or_404(request.user, lab)
     collection = collection_of(found)
@@ -60,7 +62,9 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
         "task": found,
         "topic": topic,
         "collection": collection,
-        "thread": render_thread(thread, lab=found.lab, topic=topic, has_formula_links=has_links) if thread else None,
+        "thread": render_thread(thread, lab=found.lab, topic=topic, has_formula_links=has_links)
+        if thread
+        else None,
         "may_look_up": looks_up,
         "has_formula_links": has_links,
     }
@@ -68,6 +72,8 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
 
 
 def _formula_links(request: HttpRequest, lab: Lab) -> tuple[bool, bool]:
-    """Say whether a person may look up, and whether the formulas of the page lead to their own pages."""
+    """Return whether a person may look up, and whether the formulas of the page lead to their own
+    pages.
+    """
     looks_up = may_look_up(request.user, lab)
     return looks_up, looks_up and request.GET.get("formulas") == "links"

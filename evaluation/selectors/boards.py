@@ -1,4 +1,6 @@
-"""Leaderboards: live ones from the scores as they stand, released ones from what was kept with them."""
+"""Leaderboards: live ones from the scores as they stand, released ones from what was kept with
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from django.core.cache import cache
 from django.db.models import QuerySet
 
 from arqlab.core.models import Lab, Task
-from arqlab.ir.board import Board, BoardRun, with_runs
-from arqlab.ir.measures import Measure, parse_measures
-from arqlab.ir.scoring import ceilings
+from arqlab.ir.leaderboard import Board, BoardRun, with_runs
+from arqlab.ir.measures.names import Measure, parse_measures
+from arqlab.ir.measures.scoring import ceilings
 from assessment.models import QrelSet
-from assessment.selectors import qrels_frame
+from assessment.qrels.selectors.versions import qrels_frame
 from evaluation.models import Leaderboard, RunScore
 from evaluation.selectors.waiting import measures_of
 from submissions.models import Run
@@ -24,14 +26,17 @@ Scores = Mapping[int, Mapping[str, float]]
 
 
 class QrelsFacts(NamedTuple):
-    """What stands beside every board of some qrels: their number of topics, and the ceiling of each measure by name."""
+    """What stands beside every board of some qrels: their number of topics, and the ceiling of each
+    measure by name.
+    """
 
     topics: int
     ceilings: dict[str, float]
 
 
 def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
-    """Give the number of topics of the qrels and the best value that any run could have in each measure.
+    """Return the number of topics of the qrels and the best value that any run could have in each
+    measure.
 
     Computed once: qrels never change, and their sha256 names them.
     """
@@ -47,9 +52,11 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
 
 
 def live_scores(qrel_set: QrelSet) -> dict[int, dict[str, float]]:
-    """Give the means of all valid runs that are scored against the qrels: run, measure, value."""
+    """Return the means of all valid runs that are scored against the qrels: run, measure, value."""
     names = [measure.name for measure in measures_of(qrel_set)]
-    rows = RunScore.objects.filter(qrel_set=qrel_set, run__in=Run.objects.valid(), measure__in=names)
+    rows = RunScore.objects.filter(
+        qrel_set=qrel_set, run__in=Run.objects.valid(), measure__in=names
+    )
     scores: dict[int, dict[str, float]] = defaultdict(dict)
     for run, measure, value in rows.values_list("run", "measure", "value"):
         scores[run][measure] = value
@@ -57,38 +64,51 @@ def live_scores(qrel_set: QrelSet) -> dict[int, dict[str, float]]:
 
 
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
-    """Give the board of the valid runs that are scored, or of some of them, with the task's measures of now."""
+    """Return the board of the valid runs that are scored, or of some of them, with the task's
+    measures of now.
+    """
     scores = live_scores(qrel_set)
-    shown = (Run.objects.valid() if runs is None else runs).filter(pk__in=list(scores)).select_related("team")
+    shown = (
+        (Run.objects.valid() if runs is None else runs)
+        .filter(pk__in=list(scores))
+        .select_related("team")
+    )
     return board_of(qrel_set, measures_of(qrel_set), shown, scores)
 
 
 def released_leaderboard(task: Task) -> Leaderboard | None:
-    """Give the newest released version that is not hidden, with its qrels."""
+    """Return the newest released version that is not hidden, with its qrels."""
     released = Leaderboard.objects.filter(task=task, hidden_at=None).order_by("-version")
     return released.select_related("qrel_set", "task__lab").first()
 
 
 def board_states(labs: Iterable[Lab]) -> dict[int, str]:
-    """Give the state of each task's leaderboard, by the task's key, in two queries for all labs.
+    """Return the state of each task's leaderboard, by the task's key, in two queries for all labs.
 
-    `released`; `hidden` while there are qrels and no released version; `waiting` while there are no qrels.
+    `released`; `hidden` while there are qrels and no released version; `waiting` while there are no
+    qrels.
     """
     labs = list(labs)
     states = dict.fromkeys((task.pk for lab in labs for task in lab.tasks.all()), "waiting")
     judged = QrelSet.objects.filter(task__lab__in=labs).order_by().values_list("task", flat=True)
-    shown = Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None).order_by().values_list("task", flat=True)
+    shown = (
+        Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None)
+        .order_by()
+        .values_list("task", flat=True)
+    )
     return states | dict.fromkeys(judged, "hidden") | dict.fromkeys(shown, "released")
 
 
 def released_board(leaderboard: Leaderboard) -> Board:
-    """Give a board as it was released; a run that was withdrawn since is in it, and marked."""
+    """Return a board as it was released; a run that was withdrawn since is in it, and marked."""
     measures = parse_measures(leaderboard.measures)
     scores = {int(run): values for run, values in leaderboard.scores.items()}
     return board_of(leaderboard.qrel_set, measures, leaderboard.runs.select_related("team"), scores)
 
 
-def board_of(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Run], scores: Scores) -> Board:
+def board_of(
+    qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Run], scores: Scores
+) -> Board:
     """Make a board of runs and their means."""
     facts = qrels_facts(qrel_set, measures)
     board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from statistics import median
 
 from arqlab.core.models import Topic
-from arqlab.ir.measures import Measure
-from arqlab.ir.topicfile import natural_key
+from arqlab.ir.measures.names import Measure
+from arqlab.ir.topics import natural_key
 from assessment.models import QrelSet
-from assessment.selectors import TopicJudgments, topic_judgments
+from assessment.qrels.selectors.versions import TopicJudgments, topic_judgments
 from evaluation.models import TopicScore
 from submissions.models import Run
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRow:
-    """One topic of the qrels: the run's score, the median and the best of all runs; None where there is no score.
+class TopicScoreRow:
+    """One topic of the qrels: the run's score, the median and the best of all runs; None where
+    there is no score.
 
     `topic` is None when the lab has qrels for a topic that it does not have itself.
     """
@@ -32,14 +33,21 @@ class TopicRow:
 
     @property
     def gain(self) -> float | None:
-        """Give how far the run is above (or below) the median."""
+        """Return how far the run is above (or below) the median."""
         return None if self.own is None or self.median is None else self.own - self.median
 
 
-def topic_rows(*, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int]) -> list[TopicRow]:
-    """Give one row for each topic of the qrels, in the order of the topics; median and best are over `peers` and the run."""
+def topic_rows(
+    *, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int]
+) -> list[TopicScoreRow]:
+    """Return one row for each topic of the qrels, in the order of the topics; median and best are
+    over `peers` and the run.
+    """
     judgments = topic_judgments(qrel_set)
-    topics = {topic.query_id: topic for topic in Topic.objects.filter(task=qrel_set.task_id).defer("body", "body_html")}
+    topics = {
+        topic.query_id: topic
+        for topic in Topic.objects.filter(task=qrel_set.task_id).defer("body", "body_html")
+    }
     own: dict[str, float] = {}
     values: dict[str, list[float]] = defaultdict(list)
     scores = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in={run.pk, *peers})
@@ -48,7 +56,7 @@ def topic_rows(*, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int
         if run_id == run.pk:
             own[query_id] = value
     return [
-        TopicRow(
+        TopicScoreRow(
             query_id=query_id,
             topic=topics.get(query_id),
             own=own.get(query_id),
@@ -60,8 +68,10 @@ def topic_rows(*, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int
     ]
 
 
-def scores_by_topic(*, run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
-    """Give all scores of a run: topic, the measure's label, value."""
+def scores_by_topic(
+    *, run: Run, qrel_set: QrelSet, measures: Sequence[Measure]
+) -> dict[str, dict[str, float]]:
+    """Return all scores of a run: topic, the measure's label, value."""
     labels = {measure.name: measure.label for measure in measures}
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     rows = TopicScore.objects.filter(run=run, qrel_set=qrel_set, measure__in=labels).order_by("pk")

@@ -1,4 +1,6 @@
-"""Releasing leaderboards and taking them back. A released board is a numbered version that never changes."""
+"""Releasing leaderboards and taking them back. A released board is a numbered version that never
+changes.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,20 @@ from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.services import record_event
+from arqlab.core.services.audit import record_event
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
-from evaluation.selectors import live_scores, measures_of, released_leaderboard
+from evaluation.selectors.boards import live_scores, released_leaderboard
+from evaluation.selectors.waiting import measures_of
 from evaluation.services.scoring import score_waiting
 
 
 def release_leaderboard(*, qrel_set: QrelSet, by: User | None, at: datetime) -> Leaderboard:
-    """Show everybody the board of all valid runs that are scored against these qrels, as the task's next version.
+    """Show everybody the board of all valid runs that are scored against these qrels, as the task's
+    next version.
 
-    Runs that still wait are scored first. Raises `UserError` when no run is scored, and when the board that is shown is
-    this one already.
+    Runs that still wait are scored first. Raises `UserError` when no run is scored, and when the
+    board that is shown is this one already.
     """
     score_waiting(at=at, task=qrel_set.task)
     return _release(qrel_set, by=by, at=at)
@@ -37,7 +41,11 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
             code="nothing-to-release",
         )
     shown = released_leaderboard(task)
-    if shown and (shown.qrel_set_id, shown.measures, shown.scores) == (qrel_set.pk, measures, scores):
+    if shown and (shown.qrel_set_id, shown.measures, shown.scores) == (
+        qrel_set.pk,
+        measures,
+        scores,
+    ):
         raise UserError(
             f"Version {shown.version} of this leaderboard is released, and nothing has changed since.",
             code="already-released",
@@ -54,15 +62,24 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
     )
     board.runs.set([int(run) for run in scores])
     record_event(
-        verb="leaderboard.release", target=task, lab=task.lab, actor=by, version=board.version, qrels=qrel_set.name
+        verb="leaderboard.release",
+        target=task,
+        lab=task.lab,
+        actor=by,
+        version=board.version,
+        qrels=qrel_set.name,
     )
     return board
 
 
 @transaction.atomic
 def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
-    """Take the released board back, earlier versions with it. Raises `UserError` when none is shown."""
+    """Take the released board back, earlier versions with it. Raises `UserError` when none is
+    shown.
+    """
     hidden = Leaderboard.objects.filter(task=task, hidden_at=None).update(hidden_at=at)
     if not hidden:
-        raise UserError(f"No leaderboard of {task} is released, so there is none to hide.", code="not-released")
+        raise UserError(
+            f"No leaderboard of {task} is released, so there is none to hide.", code="not-released"
+        )
     record_event(verb="leaderboard.hide", target=task, lab=task.lab, actor=by)

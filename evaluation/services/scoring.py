@@ -1,4 +1,6 @@
-"""Scoring runs: work is found in the database, done twice it changes nothing, and a worker may die at any moment."""
+"""Scoring runs: work is found in the database, done twice it changes nothing, and a worker may die
+at any moment.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,24 @@ from django.db import transaction
 
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
-from arqlab.ir.panics import EngineFailedError, panics_as_errors
+from arqlab.ir.formulas.visual_ids import distinct_visual
+from arqlab.ir.measures.scoring import Scorer, means
+from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
 from arqlab.ir.records import ItemKind
-from arqlab.ir.scoring import Scorer, means
-from arqlab.ir.visual import distinct_visual
 from assessment.models import QrelSet
-from assessment.selectors import qrels_frame
-from collection.selectors import visual_ids
+from assessment.qrels.selectors.versions import qrels_frame
+from collection.selectors.collections import visual_ids
 from evaluation.models import RunScore, Scoring, TopicScore
-from evaluation.selectors import formulas_index_of, identity_of, measures_of, waiting_scores
+from evaluation.selectors.waiting import formulas_index_of, identity_of, measures_of, waiting_scores
 from submissions.models import Run
-from submissions.selectors import items_of, ordered_index
+from submissions.selectors import ordered_index, run_items
 
 log = logging.getLogger(__name__)
 
 RUNS_AT_ONCE = 20
-"""Runs stored in one transaction: what a worker that dies loses, and how long it holds the database."""
+"""Runs stored in one transaction: what a worker that dies loses, and how long it holds the
+database.
+"""
 
 
 class _ScoredRun(NamedTuple):
@@ -38,16 +42,21 @@ class _ScoredRun(NamedTuple):
 
 
 def score_waiting(*, at: datetime, task: Task | None = None) -> int:
-    """Score every valid run that lacks scores against qrels of its task, or only those of one task. Gives their number."""
-    return sum(score_runs(runs=runs, qrel_set=qrel_set, at=at) for qrel_set, runs in waiting_scores(task))
+    """Score every valid run that lacks scores against qrels of its task, or only those of one task.
+    Gives their number.
+    """
+    return sum(
+        score_runs(runs=runs, qrel_set=qrel_set, at=at) for qrel_set, runs in waiting_scores(task)
+    )
 
 
 def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
-    """Score runs of one task against qrels, with the task's measures and order; gives how many were scored.
+    """Score runs of one task against qrels, with the task's measures and order; gives how many were
+    scored.
 
-    `qrel_set` comes with its task and lab. Scores that stand already stay; those of another order, of other measures
-    or by another identity of items are made anew. A run whose index cannot be read is left out and logged: it must not
-    keep the others waiting.
+    `qrel_set` comes with its task and lab. Scores that stand already stay; those of another order,
+    of other measures or by another identity of items are made anew. A run whose index cannot be
+    read is left out and logged: it must not keep the others waiting.
     """
     scorer = Scorer(
         qrels_frame(qrel_set),
@@ -55,7 +64,8 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
         relevant_from=qrel_set.relevant_from,
         answered_only=qrel_set.task.protocol.answered_only,
     )
-    # The name is read before the columns: if they change in between, the next look finds the scores of the old name.
+    # The name is read before the columns: if they change in between, the next look finds the scores
+    # of the old name.
     formulas_index = formulas_index_of(qrel_set)
     mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
     done = 0
@@ -63,7 +73,9 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
         part = runs[start : start + RUNS_AT_ONCE]
         identities = [identity_of(run, qrel_set, formulas_index=formulas_index) for run in part]
         scored = list(_scored(list(zip(part, identities, strict=True)), qrel_set, scorer, mapping))
-        done += _store(scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at)
+        done += _store(
+            scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at
+        )
     return done
 
 
@@ -75,16 +87,21 @@ def _scored(
             with panics_as_errors():
                 scores = scorer.score(_comparable(run, qrel_set, mapping))
         except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-            log.exception("The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag)
+            log.exception(
+                "The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag
+            )
             continue
         mean_of = means(scores)
         # A run that answered no topic of the qrels has no mean of its own: it has 0.
-        everything = {measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures}
+        everything = {
+            measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures
+        }
         yield _ScoredRun(run, identity, scores.select("topic", "measure", "value"), everything)
 
 
 def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
-    """Give the run's index with items of the kind that the qrels have (`evaluation.selectors.obstacle` allows it).
+    """Return the run's index with items of the kind that the qrels have
+    (`evaluation.selectors.obstacle` allows it).
 
     Qrels know a written answer by RUN:TOPIC, the tag of its run and the topic that it answers.
     """
@@ -94,22 +111,34 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
     if qrel_set.items != ItemKind.VISUAL_IDS:
         return index
     # A list of visual ids goes through it too: a formula counts once, at its first place.
-    return distinct_visual(index, mapping if items_of(run, qrel_set.task) == ItemKind.FORMULA_IDS else None)
+    return distinct_visual(
+        index, mapping if run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS else None
+    )
 
 
 @transaction.atomic
-def _store(scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[str], at: datetime) -> int:
-    # Of two workers with the same runs one waits here, and then finds that there is nothing left to store.
+def _store(
+    scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[str], at: datetime
+) -> int:
+    # Of two workers with the same runs one waits here, and then finds that there is nothing left to
+    # store.
     QrelSet.objects.select_for_update(no_key=True).get(pk=qrel_set.pk)
     order = qrel_set.task.protocol.order
-    before = {scoring.run_id: scoring for scoring in Scoring.objects.filter(qrel_set=qrel_set, run__in=_ids(scored))}
+    before = {
+        scoring.run_id: scoring
+        for scoring in Scoring.objects.filter(qrel_set=qrel_set, run__in=_ids(scored))
+    }
     new = [
         one
         for one in scored
         if not (known := before.get(one.run.pk)) or not known.covers(measures, order, one.identity)
     ]
     identities = {one.run.pk: one.identity for one in new}
-    kept = {pk: known.measures for pk, known in before.items() if known.holds(order, identities.get(pk, ""))}
+    kept = {
+        pk: known.measures
+        for pk, known in before.items()
+        if known.holds(order, identities.get(pk, ""))
+    }
     _remove_scores(_ids(new), qrel_set=qrel_set, measures=measures, kept=kept)
     _insert_scores(new, qrel_set)
     Scoring.objects.bulk_create(
@@ -131,9 +160,15 @@ def _ids(scored: Sequence[_ScoredRun]) -> list[int]:
 
 
 def _remove_scores(
-    run_ids: Sequence[int], *, qrel_set: QrelSet, measures: Sequence[str], kept: dict[int, list[str]]
+    run_ids: Sequence[int],
+    *,
+    qrel_set: QrelSet,
+    measures: Sequence[str],
+    kept: dict[int, list[str]],
 ) -> None:
-    """Remove the scores that are about to be written, and all scores of runs of which none stands any more."""
+    """Remove the scores that are about to be written, and all scores of runs of which none stands
+    any more.
+    """
     for model in (RunScore, TopicScore):
         stale = model.objects.filter(qrel_set=qrel_set, run__in=run_ids)
         stale.filter(measure__in=measures).delete()
@@ -145,7 +180,9 @@ def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:
     topics, runs = [], []
     for one in scored:
         whose = {"run_id": pl.lit(one.run.pk), "qrel_set_id": pl.lit(qrel_set.pk)}
-        topics.append(one.topics.select(**whose, query_id="topic", measure="measure", value="value"))
+        topics.append(
+            one.topics.select(**whose, query_id="topic", measure="measure", value="value")
+        )
         means = {"measure": list(one.means), "value": list(one.means.values())}
         runs.append(pl.DataFrame(means).select(**whose, measure="measure", value="value"))
     for model, rows in ((TopicScore, topics), (RunScore, runs)):

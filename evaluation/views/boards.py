@@ -12,17 +12,20 @@ from django.views.decorators.http import require_POST, require_safe
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
-from arqlab.ir.boardfile import CONTENT_TYPES, FILE_ENDINGS, write_board
+from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from assessment.models import QrelSet
-from evaluation import selectors, services
 from evaluation.permissions import ShownBoard, Sight, board_shown, sight_of
+from evaluation.selectors.waiting import unscored_runs
+from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.views.tables import board_lines
 from submissions.models import Run
 
 
 @require_safe
 def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """A task's board as the person may see it, as a page or as a file; where there is none, a page that says why."""
+    """A task's board as the person may see it, as a page or as a file; where there is none, a page
+    that says why.
+    """
     found = task_or_404(request.user, lab, task)
     sight = sight_of(request.user, found)
     shown = board_shown(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
@@ -38,7 +41,9 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "sort": sort,
         "unscored": _unscored(shown, sight) if shown else (),
         "versions": QrelSet.objects.filter(task=found) if sight.organizes else (),
-        "history": found.leaderboards.select_related("qrel_set", "released_by") if sight.organizes else (),
+        "history": found.leaderboards.select_related("qrel_set", "released_by")
+        if sight.organizes
+        else (),
     }
     return render(request, "evaluation/leaderboard.html", context)
 
@@ -51,11 +56,13 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
         QrelSet.objects.select_related("task__lab"), task=found, name=request.POST.get("qrels")
     )
     try:
-        board = services.release_leaderboard(qrel_set=qrel_set, by=signed_in(request), at=timezone.now())
+        board = release_leaderboard(qrel_set=qrel_set, by=signed_in(request), at=timezone.now())
     except UserError as error:
         messages.error(request, error.message)
         return _back_to_board(found, live=qrel_set)
-    messages.success(request, f"Version {board.version} is released. Everybody who sees the lab sees it now.")
+    messages.success(
+        request, f"Version {board.version} is released. Everybody who sees the lab sees it now."
+    )
     return _back_to_board(found)
 
 
@@ -64,11 +71,14 @@ def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """An organizer takes the released board back."""
     found = organized_task_or_404(request.user, lab, task)
     try:
-        services.hide_leaderboard(task=found, by=signed_in(request), at=timezone.now())
+        hide_leaderboard(task=found, by=signed_in(request), at=timezone.now())
     except UserError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, "The leaderboard is hidden. Organizers alone see it until it is released again.")
+        messages.success(
+            request,
+            "The leaderboard is hidden. Organizers alone see it until it is released again.",
+        )
     return _back_to_board(found)
 
 
@@ -82,10 +92,10 @@ def _file(shown: ShownBoard | None, format_: str) -> HttpResponse:
 
 
 def _unscored(shown: ShownBoard, sight: Sight) -> list[tuple[Run, str]]:
-    """Give the runs that the person looks for on the board and does not find, with the reasons."""
+    """Return the runs that the person looks for on the board and does not find, with the reasons."""
     if shown.state == "released":
         return []
-    runs = selectors.unscored_runs(shown.qrel_set, [row.run.key for row in shown.board.rows])
+    runs = unscored_runs(shown.qrel_set, [row.run.key for row in shown.board.rows])
     return [(run, reason) for run, reason in runs if sight.may_see_run_of(run.team.name)]
 
 

@@ -7,10 +7,10 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import task_or_404
-from arqlab.ir.board import Board
-from arqlab.ir.measures import Measure
-from evaluation import selectors
+from arqlab.ir.leaderboard import Board
+from arqlab.ir.measures.names import Measure
 from evaluation.permissions import board_with_run, sight_of
+from evaluation.selectors.topics import topic_rows
 from evaluation.views.tables import chart_of, info_columns, means_of
 from submissions.models import Run
 
@@ -24,7 +24,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
     measure = _measure(shown.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in shown.board.rows if not row.run.is_withdrawn]
-    rows = selectors.topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
+    rows = topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
     context = {
         "task": found,
         "lab": found.lab,
@@ -43,7 +43,9 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
 
 
 def _measure(board: Board, label: str) -> Measure:
-    """Give the board's measure of that heading, or its main one; raises `Http404` for one that it does not have."""
+    """Return the board's measure of that heading, or its main one; raises `Http404` for one that it
+    does not have.
+    """
     for measure in board.measures:
         if label in ("", measure.label):
             return measure

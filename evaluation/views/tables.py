@@ -9,18 +9,20 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from arqlab.core.html.posthtml import plain_title
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.ir.board import BoardCell, BoardRow, sorted_board
-from arqlab.ir.measures import Measure
+from arqlab.ir.leaderboard import BoardCell, BoardRow, sorted_board
+from arqlab.ir.measures.names import Measure
+from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import ShownBoard, Sight
-from evaluation.selectors import TopicRow
+from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
 
 
 @dataclass(frozen=True)
 class BoardLine:
-    """A row of a board with its addresses: of the run (or its scores, for who may not see the run), and of each cell."""
+    """A row of a board with its addresses: of the run (or its scores, for who may not see the run),
+    and of each cell.
+    """
 
     row: BoardRow
     url: str
@@ -29,22 +31,29 @@ class BoardLine:
 
 
 def board_lines(shown: ShownBoard, sight: Sight, *, sort: str = "") -> list[BoardLine]:
-    """Give the rows of a board as a page shows them, sorted by a column if it is asked for."""
+    """Return the rows of a board as a page shows them, sorted by a column if it is asked for."""
     return [_line(row, shown, sight) for row in sorted_board(shown.board, sort).rows]
 
 
 def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
     address = [sight.task.lab.slug, sight.task.slug, row.run.key]
     scores = reverse("evaluation:run-scores", args=address)
-    named = {} if shown.qrel_set.is_current or shown.state == "released" else {"qrels": shown.qrel_set.name}
+    named = (
+        {}
+        if shown.qrel_set.is_current or shown.state == "released"
+        else {"qrels": shown.qrel_set.name}
+    )
     sees_run = sight.may_see_run_of(row.run.team)
-    cells = [(cell, f"{scores}?{urlencode({'measure': cell.measure.label, **named})}") for cell in row.cells]
-    url = reverse("submissions:run-detail", args=address) if sees_run else scores
+    cells = [
+        (cell, f"{scores}?{urlencode({'measure': cell.measure.label, **named})}")
+        for cell in row.cells
+    ]
+    url = reverse("pages:run-detail", args=address) if sees_run else scores
     return BoardLine(row, url, cells, is_own=row.run.team in sight.own_teams.values())
 
 
-def chart_of(rows: Iterable[TopicRow], run: Run, measure: Measure) -> dict[str, Any]:
-    """Give the data of the per-topic chart, as `js/topic-chart.js` reads it."""
+def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:
+    """Return the data of the per-topic chart, as `js/topic-chart.js` reads it."""
     return {
         "title": f"{measure.heading} of {run.tag} by topic, against the median and the best of all runs",
         "measure": measure.heading,
@@ -53,11 +62,11 @@ def chart_of(rows: Iterable[TopicRow], run: Run, measure: Measure) -> dict[str, 
     }
 
 
-def _point(row: TopicRow, run: Run) -> dict[str, Any]:
+def _point(row: TopicScoreRow, run: Run) -> dict[str, Any]:
     address = [run.task.lab.slug, run.task.slug, row.query_id]
     return {
         "topic": row.query_id,
-        "title": plain_title(row.topic.title) if row.topic else "",
+        "title": title_text(row.topic.title) if row.topic else "",
         "own": row.own,
         "median": row.median,
         "best": row.best,
@@ -65,13 +74,17 @@ def _point(row: TopicRow, run: Run) -> dict[str, Any]:
     }
 
 
-def info_columns(rows: Sequence[TopicRow]) -> list[str]:
-    """Give what is known of the topics and readers compare by; the rest stands on the topic's page."""
-    return [name for name in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(name) for row in rows)]
+def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
+    """Return what is known of the topics and readers compare by; the rest stands on the topic's page."""
+    return [
+        name
+        for name in TOPIC_FILTERS
+        if any(row.topic and row.topic.facts.get(name) for row in rows)
+    ]
 
 
-def means_of(rows: Sequence[TopicRow]) -> dict[str, float | None]:
-    """Give the means of the columns own, median and best over the topics that have a value."""
+def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
+    """Return the means of the columns own, median and best over the topics that have a value."""
     return {name: _mean([getattr(row, name) for row in rows]) for name in ("own", "median", "best")}
 
 

@@ -1,4 +1,6 @@
-"""Changing a run after it was sent: its primary mark, what is said of it, its withdrawal, a check that is submitted."""
+"""Changing a run after it was sent: its primary mark, what is said of it, its withdrawal, a check
+that is submitted.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
-from arqlab.core.services import record_event
+from arqlab.core.services.audit import record_event
 from submissions.models import Run
 from submissions.services.claims import RunClaims
 from submissions.services.primary import yield_primary
@@ -34,22 +36,30 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
         yield_primary(run, by=by)
     if not Run.objects.valid().filter(pk=run.pk).update(is_primary=True):
         raise UserError(
-            f"Run {run.tag} takes no part as it is {run.state}. Mark a valid, submitted run as primary.", code="state"
+            f"Run {run.tag} takes no part as it is {run.state}. Mark a valid, submitted run as primary.",
+            code="state",
         )
     _record("run.primary", run, by)
 
 
 @transaction.atomic
 def correct_run(*, run: Run, claims: RunClaims, by: User | None, at: datetime) -> bool:
-    """Change what is said of a run. Gives whether it waits to be validated anew, as other items of a refused run do.
+    """Change what is said of a run. Gives whether it waits to be validated anew, as other items of
+    a refused run do.
 
-    Raises `UserError` after the deadline, for a stranger, for a withdrawn run, for a tag that the team uses already, and
-    for other items of a valid run: its index and scores were made with them.
+    Raises `UserError` after the deadline, for a stranger, for a withdrawn run, for a tag that the
+    team uses already, and for other items of a valid run: its index and scores were made with them.
     """
     sender = _sender(run, by, at)
     _require_correctable(sender, run, claims)
-    changed = {name: value for name, value in claims.as_fields().items() if value != getattr(run, name)}
-    if claims.is_primary and run.status == Run.Status.VALID and not (run.check_only or claims.is_baseline):
+    changed = {
+        name: value for name, value in claims.as_fields().items() if value != getattr(run, name)
+    }
+    if (
+        claims.is_primary
+        and run.status == Run.Status.VALID
+        and not (run.check_only or claims.is_baseline)
+    ):
         yield_primary(run, by=by)
     Run.objects.filter(pk=run.pk).update(**changed)
     if changed:
@@ -61,22 +71,28 @@ def correct_run(*, run: Run, claims: RunClaims, by: User | None, at: datetime) -
 def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> None:
     """Take a run out of pools and leaderboards, at any time. File, report and reason stay.
 
-    Raises `UserError` without a reason, for a stranger, and when the run was withdrawn or only checked.
+    Raises `UserError` without a reason, for a stranger, and when the run was withdrawn or only
+    checked.
     """
     require_role(_sender(run, by, at))
     if not reason.strip():
         raise UserError("Give the reason of the withdrawal; it stays with the run.", code="reason")
     submitted = Run.objects.submitted().filter(pk=run.pk, withdrawn_at=None)
     if not submitted.update(withdrawn_at=at, withdrawn_by=by, withdrawal_reason=reason.strip()):
-        raise UserError(f"Run {run.tag} takes no part any more or never did; nothing is to be withdrawn.", code="state")
+        raise UserError(
+            f"Run {run.tag} takes no part any more or never did; nothing is to be withdrawn.",
+            code="state",
+        )
     _record("run.withdraw", run, by, reason=reason.strip())
 
 
 @transaction.atomic
 def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
-    """Make a submission of a run that was only checked, under the rules of any submission and without a new upload.
+    """Make a submission of a run that was only checked, under the rules of any submission and
+    without a new upload.
 
-    Raises `UserError` when a rule refuses it, when its check found errors, and when it is a submission already.
+    Raises `UserError` when a rule refuses it, when its check found errors, and when it is a
+    submission already.
     """
     require_submission(_sender(run, by, at), tags=[run.tag], baseline=run.is_baseline)
     if run.is_primary and run.status == Run.Status.VALID and not run.is_baseline:
@@ -91,16 +107,20 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
 
 
 def claims_of(run: Run) -> RunClaims:
-    """Give what is said of a run."""
+    """Return what is said of a run."""
     return RunClaims(**{name: getattr(run, name) for name in RunClaims.__dataclass_fields__})
 
 
 def _require_correctable(sender: Sender, run: Run, claims: RunClaims) -> None:
     require_tags([claims.tag])
     if run.withdrawn_at:
-        raise UserError(f"Run {run.tag} was withdrawn; what is said of it stays as it is.", code="state")
+        raise UserError(
+            f"Run {run.tag} was withdrawn; what is said of it stays as it is.", code="state"
+        )
     if claims.is_baseline != run.is_baseline and not sender.commands:
-        raise UserError("Only organizers say which runs are baselines. Ask one of them.", code="role")
+        raise UserError(
+            "Only organizers say which runs are baselines. Ask one of them.", code="role"
+        )
     if claims.items != run.items and run.status != Run.Status.INVALID:
         raise UserError(
             "The items of a run that was read cannot be changed: its scores stand on them. Withdraw it and submit the "
@@ -118,7 +138,9 @@ def _require_correctable(sender: Sender, run: Run, claims: RunClaims) -> None:
 
 
 def _wait_again(sender: Sender, run: Run, claims: RunClaims) -> bool:
-    """Have a refused run checked anew; as it may become valid, it needs a place of the quota and its tag."""
+    """Have a refused run checked anew; as it may become valid, it needs a place of the quota and
+    its tag.
+    """
     if not run.check_only:
         require_submission(sender, tags=[claims.tag], baseline=claims.is_baseline)
     refused = Run.objects.filter(pk=run.pk, status=Run.Status.INVALID)
@@ -130,4 +152,6 @@ def _sender(run: Run, by: User | None, at: datetime) -> Sender:
 
 
 def _record(verb: str, run: Run, by: User | None, **detail: object) -> None:
-    record_event(verb=verb, target=run, lab=run.task.lab, actor=by, task=run.task.slug, run=run.pk, **detail)
+    record_event(
+        verb=verb, target=run, lab=run.task.lab, actor=by, task=run.task.slug, run=run.pk, **detail
+    )

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.files import File
 
 from arqlab.core.models import Task
+from arqlab.formats.archives.uploads import UploadRefusedError
+from arqlab.formats.runs.check import RunRules, check_run
 from arqlab.ir.records import ItemKind
-from arqlab.ir.runfile import RunRules, check_run
-from arqlab.ir.upload import UploadRefusedError
 from submissions.models import Run
 from submissions.selectors import report_data, rules_for, run_bytes, unpack_runs
 from submissions.services.outcome import Outcome, outcome_of, refused_outcome
@@ -27,7 +27,9 @@ def check_stored(run: Run) -> Outcome:
 
 
 def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str, Any]]:
-    """Check a file that is not stored; gives a report (`selectors.report_data`) for each run in it, by its name."""
+    """Check a file that is not stored; gives a report (`selectors.report_data`) for each run in it,
+    by its name.
+    """
     rules = rules_for(task)
     try:
         members = unpack_runs(file, name=str(file.name), task=task)
@@ -36,7 +38,10 @@ def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str
     # Two folders of a zip may hold runs of one name; their paths tell them apart.
     times = Counter(member.name for member in members)
     shown = [member.name if times[member.name] == 1 else member.path for member in members]
-    return {name: _data(_checked(member.data, rules, items)) for name, member in zip(shown, members, strict=True)}
+    return {
+        name: _data(_checked(member.data, rules, items))
+        for name, member in zip(shown, members, strict=True)
+    }
 
 
 def _checked(data: bytes, rules: RunRules, items: str) -> Outcome:

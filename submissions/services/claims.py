@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arqlab.ir.runname import read_name
+from arqlab.formats.runs.filename import read_name
 
 TAG_LENGTH = 100
 
@@ -24,12 +24,14 @@ class RunClaims:
     items: str = ""
 
     def as_fields(self) -> dict[str, Any]:
-        """Give the claims as fields of a `Run`."""
+        """Return the claims as fields of a `Run`."""
         return asdict(self)
 
 
 def claims_from_name(name: str) -> RunClaims:
-    """Read what a file's name tells (protocol §4); a run of which it says nothing is an automatic, alternate one."""
+    """Read what a file's name tells (protocol §4); a run of which it says nothing is an automatic,
+    alternate one.
+    """
     read = read_name("".join(sign if sign.isprintable() else "_" for sign in name))
     return RunClaims(
         tag=(read.tag or "run")[:TAG_LENGTH],

@@ -17,8 +17,8 @@ from django.template.defaultfilters import filesizeformat
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
-from arqlab.core.services import record_event
-from arqlab.ir.upload import UploadRefusedError, zip_members
+from arqlab.core.services.audit import record_event
+from arqlab.formats.archives.uploads import UploadRefusedError, zip_members
 from submissions.models import Run, Upload
 from submissions.services.claims import RunClaims, claims_from_name
 from submissions.services.rules import Sender, require_role, require_submission, require_tags
@@ -34,7 +34,7 @@ class SentFile(File):
         self.hash = hashlib.sha256()
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """Give the bytes piece by piece, and take their hash."""
+        """Return the bytes piece by piece, and take their hash."""
         for chunk in super().chunks(chunk_size):
             self.hash.update(chunk)
             yield chunk
@@ -42,13 +42,20 @@ class SentFile(File):
 
 @transaction.atomic
 def submit_upload(
-    *, file: File, task: Task, team: Team, by: User | None, at: datetime, claims: Mapping[str, RunClaims] | None = None
+    *,
+    file: File,
+    task: Task,
+    team: Team,
+    by: User | None,
+    at: datetime,
+    claims: Mapping[str, RunClaims] | None = None,
 ) -> list[Run]:
     """Take a file in as a submission: one run for it, or one for each member of a zip.
 
-    `claims` hold what is said of each run by its file's name; what they lack is read out of the name. An archive that
-    cannot be listed is kept as one run, whose report will say what it is. The door has the runs validated.
-    Raises `UserError` when a rule (role, deadline, quota, tags) refuses it; nothing is stored then.
+    `claims` hold what is said of each run by its file's name; what they lack is read out of the
+    name. An archive that cannot be listed is kept as one run, whose report will say what it is. The
+    door has the runs validated. Raises `UserError` when a rule (role, deadline, quota, tags)
+    refuses it; nothing is stored then.
     """
     sender = Sender(task, team, by, at)
     require_size(file)
@@ -61,16 +68,29 @@ def submit_upload(
     runs = _take_in(sender, file, said, check_only=False)
     for run in runs:
         record_event(
-            verb="run.submit", target=run, lab=task.lab, actor=by, task=task.slug, run=run.pk, file=run.file_name
+            verb="run.submit",
+            target=run,
+            lab=task.lab,
+            actor=by,
+            task=task.slug,
+            run=run.pk,
+            file=run.file_name,
         )
     return runs
 
 
 @transaction.atomic
 def check_upload(
-    *, file: File, task: Task, team: Team, by: User | None, at: datetime, claims: Mapping[str, RunClaims] | None = None
+    *,
+    file: File,
+    task: Task,
+    team: Team,
+    by: User | None,
+    at: datetime,
+    claims: Mapping[str, RunClaims] | None = None,
 ) -> list[Run]:
-    """Take a file in only to be checked: it takes no part and no place of the quota, before and after the deadline too.
+    """Take a file in only to be checked: it takes no part and no place of the quota, before and
+    after the deadline too.
 
     Raises `UserError` when the person is neither of the team nor an organizer.
     """
@@ -94,10 +114,11 @@ def require_size(file: File) -> None:
 
 
 def claims_of_file(file: File, claims: Mapping[str, RunClaims]) -> dict[str, RunClaims]:
-    """Give what is said of every run in a file, by the name inside the archive; "" stands for the file itself.
+    """Return what is said of every run in a file, by the name inside the archive; "" stands for the
+    file itself.
 
-    `claims` go by the name that a person sees: the member's, or the file's. Raises `UserError` for a name or a tag that
-    cannot be kept.
+    `claims` go by the name that a person sees: the member's, or the file's. Raises `UserError` for
+    a name or a tag that cannot be kept.
     """
     shown = {member: member or str(file.name) for member in members_of(file) or [""]}
     if long := next((member for member in shown if len(member) > NAME_LENGTH), None):
@@ -111,25 +132,33 @@ def claims_of_file(file: File, claims: Mapping[str, RunClaims]) -> dict[str, Run
 
 
 def claims_for(file: File, **given: Any) -> dict[str, RunClaims]:
-    """Give claims for every run in a file, by its shown name: what is given, the rest read out of its name."""
+    """Return claims for every run in a file, by its shown name: what is given, the rest read out of
+    its name.
+    """
     names = members_of(file) or [str(file.name)]
     return {name: replace(claims_from_name(name), **given) for name in names}
 
 
 def members_of(file: File) -> list[str]:
-    """Give the paths of the run files in a zip, from its table of contents; none for any other file.
+    """Return the paths of the run files in a zip, from its table of contents; none for any other
+    file.
 
-    A zip that cannot be listed gives none either: it is kept, and validation says what is wrong with it.
+    A zip that cannot be listed gives none either: it is kept, and validation says what is wrong
+    with it.
     """
     try:
-        return zip_members(cast(BinaryIO, file), name=str(file.name), max_bytes=settings.RUN_MAX_BYTES)
+        return zip_members(
+            cast(BinaryIO, file), name=str(file.name), max_bytes=settings.RUN_MAX_BYTES
+        )
     except UploadRefusedError:
         return []
     finally:
         file.seek(0)
 
 
-def _take_in(sender: Sender, file: File, said: Mapping[str, RunClaims], *, check_only: bool) -> list[Run]:
+def _take_in(
+    sender: Sender, file: File, said: Mapping[str, RunClaims], *, check_only: bool
+) -> list[Run]:
     upload = _store(file, by=sender.by, at=sender.at)
     return [
         Run.objects.create(
@@ -153,8 +182,11 @@ def _store(file: File, *, by: User | None, at: datetime) -> Upload:
     name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
     sent = SentFile(file)
     upload = Upload(name=name, uploaded_by=by, uploaded_at=at)
-    # The stored name only reminds of the sent one, which may be longer than a folder takes or hold anything.
-    upload.file.save(re.sub(r"[^A-Za-z0-9._-]", "_", name).strip(".")[-60:] or "run", sent, save=False)
+    # The stored name only reminds of the sent one, which may be longer than a folder takes or hold
+    # anything.
+    upload.file.save(
+        re.sub(r"[^A-Za-z0-9._-]", "_", name).strip(".")[-60:] or "run", sent, save=False
+    )
     upload.sha256, upload.size = sent.hash.hexdigest(), upload.file.size
     upload.save()
     return upload

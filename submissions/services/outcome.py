@@ -1,4 +1,6 @@
-"""What came out of a check, as it is stored with the run: facts, problems with their first lines, columns."""
+"""What came out of a check, as it is stored with the run: facts, problems with their first lines,
+columns.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from arqlab.formats.runs.check import ProblemGroup, RunReport
 from arqlab.ir.records import Problem, Severity
-from arqlab.ir.runfile import ProblemGroup, RunReport
 from submissions.models import RunProblem
 
 FIRST_LINES = 10
@@ -29,7 +31,9 @@ OCCURRENCES = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a check. `index` is None for a refused run; `facts` are shown on the run's page."""
+    """The result of a check. `index` is None for a refused run; `facts` are shown on the run's
+    page.
+    """
 
     facts: dict[str, Any]
     problems: list[RunProblem]
@@ -39,7 +43,7 @@ class Outcome:
 
 
 def outcome_of(report: RunReport) -> Outcome:
-    """Give what is stored of a report of the kernel."""
+    """Return what is stored of a report of the kernel."""
     facts = {
         "format": report.format,
         "format_name": report.format_name,
@@ -69,8 +73,10 @@ def outcome_of(report: RunReport) -> Outcome:
 
 
 def problem_row(group: ProblemGroup, position: int) -> RunProblem:
-    """Give one kind of problem as a row of the database, not yet of a run."""
-    first = group.occurrences.head(FIRST_LINES).with_columns(pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS))
+    """Return one kind of problem as a row of the database, not yet of a run."""
+    first = group.occurrences.head(FIRST_LINES).with_columns(
+        pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
+    )
     return RunProblem(
         position=position,
         kind=group.kind,
@@ -84,11 +90,16 @@ def problem_row(group: ProblemGroup, position: int) -> RunProblem:
 
 
 def refused_outcome(problems: Iterable[Problem]) -> Outcome:
-    """Give what is stored of an upload that could not be unpacked."""
+    """Return what is stored of an upload that could not be unpacked."""
     rows, columns = [], []
     for position, problem in enumerate(problems):
         sentence = f"This is {problem.found}; expected is {problem.expected}."
-        occurrence = {"line": problem.line, "topic": None, "found": problem.found, "expected": problem.expected}
+        occurrence = {
+            "line": problem.line,
+            "topic": None,
+            "found": problem.found,
+            "expected": problem.expected,
+        }
         kind = "unreadable-file" if position == 0 else f"unreadable-file-{position + 1}"
         rows.append(
             RunProblem(
@@ -106,7 +117,9 @@ def refused_outcome(problems: Iterable[Problem]) -> Outcome:
 
 
 def unchecked_outcome(attempts: int) -> Outcome:
-    """Give what is stored of a run whose check never came to an end. That is a fault of ours, and the page says so."""
+    """Return what is stored of a run whose check never came to an end. That is a fault of ours, and
+    the page says so.
+    """
     problem = RunProblem(
         position=0,
         kind="check-failed",

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from arqlab.core.models import Team, User
-from arqlab.core.services import record_event
+from arqlab.core.services.audit import record_event
 from submissions.models import Run
 
 
 def yield_primary(run: Run, *, by: User | None) -> None:
-    """Make the team's earlier primary run an alternate one, because `run` takes its place. Baselines keep their marks.
+    """Make the team's earlier primary run an alternate one, because `run` takes its place.
+    Baselines keep their marks.
 
     Call it inside the transaction that makes `run` the primary one, if it is no baseline.
     """
-    Team.objects.select_for_update().get(pk=run.team_id)  # of two runs that become primary at once, one waits here
-    earlier = Run.objects.valid().filter(task=run.task_id, team=run.team_id, is_primary=True, is_baseline=False)
+    Team.objects.select_for_update().get(
+        pk=run.team_id
+    )  # of two runs that become primary at once, one waits here
+    earlier = Run.objects.valid().filter(
+        task=run.task_id, team=run.team_id, is_primary=True, is_baseline=False
+    )
     for other in earlier.exclude(pk=run.pk).select_related("team"):
         Run.objects.filter(pk=other.pk).update(is_primary=False)
-        record_event(verb="run.alternate", target=other, lab=run.task.lab, actor=by, run=other.pk, gave_way_to=run.pk)
+        record_event(
+            verb="run.alternate",
+            target=other,
+            lab=run.task.lab,
+            actor=by,
+            run=other.pk,
+            gave_way_to=run.pk,
+        )

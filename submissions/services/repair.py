@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from arqlab.ir.runfile import RunRules, repair_diff, repaired_run
+from arqlab.formats.runs.check import RunRules, repair_diff, repaired_run
 
 SHOWN_LINES = 60
 SHOWN_CHARACTERS = 160
@@ -13,10 +13,11 @@ KINDS = {"+": "added", "-": "removed", "@": "gap", "…": "gap"}
 
 
 def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
-    """Give the first lines of the diff from a run file to its repaired form; none when nothing can be repaired.
+    """Return the first lines of the diff from a run file to its repaired form; none when nothing can
+    be repaired.
 
-    Each has its kind (added, removed, gap or empty), the line's number in the file as sent (none for an added one),
-    and the text, cut where it is too long to read.
+    Each has its kind (added, removed, gap or empty), the line's number in the file as sent (none
+    for an added one), and the text, cut where it is too long to read.
     """
     repaired = repaired_run(data, rules)
     if repaired is None:

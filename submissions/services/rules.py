@@ -16,7 +16,9 @@ from submissions.services.claims import TAG_LENGTH
 
 @dataclass(frozen=True)
 class Sender:
-    """For which team somebody acts on which task, and when. `by` is None for a command on the lab's own machine."""
+    """For which team somebody acts on which task, and when. `by` is None for a command on the lab's
+    own machine.
+    """
 
     task: Task
     team: Team
@@ -25,17 +27,19 @@ class Sender:
 
     @property
     def organizes(self) -> bool:
-        """Say whether the person runs the lab: deadlines bind teams, not organizers."""
+        """Return whether the person runs the lab: deadlines bind teams, not organizers."""
         return self.by is not None and may_organize(self.by, self.task.lab)
 
     @property
     def commands(self) -> bool:
-        """Say whether the sender may do what organizers alone may: they do, and so does the lab's own machine."""
+        """Return whether the sender may do what organizers alone may: they do, and so does the lab's
+        own machine.
+        """
         return self.by is None or self.organizes
 
 
 def moment(at: datetime) -> str:
-    """Give a moment as people read it, such as `3 May 2022, 11:59 UTC`."""
+    """Return a moment as people read it, such as `3 May 2022, 11:59 UTC`."""
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
@@ -43,7 +47,8 @@ def require_role(sender: Sender) -> None:
     """Refuse who neither belongs to the team nor runs the lab."""
     if sender.team.lab_id != sender.task.lab_id:
         raise UserError(
-            f"Team {sender.team.name} belongs to another lab. Choose a team of {sender.task.lab.name}.", code="role"
+            f"Team {sender.team.name} belongs to another lab. Choose a team of {sender.task.lab.name}.",
+            code="role",
         )
     if not sender.commands and not (sender.by and is_team_member(sender.by, sender.team)):
         raise UserError(
@@ -72,7 +77,8 @@ def require_open(sender: Sender) -> None:
 def require_quota(sender: Sender, *, runs: int) -> None:
     """Refuse more runs than the team has left.
 
-    Locks the team's row until the transaction ends, so that of two uploads at once the second sees the first.
+    Locks the team's row until the transaction ends, so that of two uploads at once the second sees
+    the first.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
     left, quota = quota_left(team=sender.team, task=sender.task), sender.task.protocol.quota
@@ -86,7 +92,9 @@ def require_quota(sender: Sender, *, runs: int) -> None:
 
 
 def require_tags(tags: Iterable[str]) -> None:
-    """Refuse a tag that boards cannot show: an empty or very long one, or one with line ends and the like in it."""
+    """Refuse a tag that boards cannot show: an empty or very long one, or one with line ends and
+    the like in it.
+    """
     for tag in tags:
         if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
             raise UserError(
@@ -118,14 +126,18 @@ def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
 
 
 def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> None:
-    """Hold all rules for runs that are about to take part: role, deadline, tags, and the quota of what is no baseline.
+    """Hold all rules for runs that are about to take part: role, deadline, tags, and the quota of
+    what is no baseline.
 
-    Raises `UserError` with the first rule that refuses them. Call it inside the transaction that adds the runs.
+    Raises `UserError` with the first rule that refuses them. Call it inside the transaction that
+    adds the runs.
     """
     require_role(sender)
     if baseline:
         if not sender.commands:
-            raise UserError("Only organizers add baselines. Submit it as a run of your team.", code="role")
+            raise UserError(
+                "Only organizers add baselines. Submit it as a run of your team.", code="role"
+            )
     else:
         require_open(sender)
         require_quota(sender, runs=len(tags))

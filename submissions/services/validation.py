@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.fields.files import FieldFile
 
-from arqlab.core.services import record_event
-from arqlab.ir.panics import panics_as_errors
+from arqlab.core.services.audit import record_event
+from arqlab.ir.polars_errors import panics_as_errors
 from submissions.models import Run, RunProblem
 from submissions.services.checking import check_stored
 from submissions.services.outcome import Outcome, unchecked_outcome
@@ -24,16 +24,19 @@ log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 3
 
 
-def validate_run(*, run_id: int, at: datetime) -> bool:
-    """Check a waiting run and write down its report and index. Safe to call twice, and by several workers at once.
+def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
+    """Check a waiting run and write down its report and index. Safe to call twice, and by several
+    workers at once.
 
-    Gives False when the run was not waiting: somebody else checks or has checked it. The columns are stored before the
-    database says a word of them, so a worker that dies leaves a claim and nothing else; `return_stale_claims` gives the
-    claim back. A fault of ours gives it back at once, and is raised: a panic of polars too, but no request
-    to stop.
+    Gives False when the run was not waiting: somebody else checks or has checked it. The columns
+    are stored before the database says a word of them, so a worker that dies leaves a claim and
+    nothing else; `return_stale_claims` gives the claim back. A fault of ours gives it back at once,
+    and is raised: a panic of polars too, but no request to stop.
     """
     waiting = Run.objects.filter(pk=run_id, status=Run.Status.UPLOADED)
-    if not waiting.update(status=Run.Status.VALIDATING, status_changed_at=at, attempts=F("attempts") + 1):
+    if not waiting.update(
+        status=Run.Status.VALIDATING, status_changed_at=at, attempts=F("attempts") + 1
+    ):
         return False
     run = Run.objects.select_related("upload", "team", "task__lab").get(pk=run_id)
     try:
@@ -46,26 +49,32 @@ def validate_run(*, run_id: int, at: datetime) -> bool:
 
 
 def return_stale_claims(*, at: datetime) -> int:
-    """Give back the claims of workers that died, and give up on runs that were claimed too often. Gives their number."""
+    """Return the claims of workers that died, and give up on runs that were claimed too often.
+    Gives their number.
+    """
     limit = at - timedelta(seconds=settings.CLAIM_SECONDS)
     stale = Run.objects.filter(status=Run.Status.VALIDATING, status_changed_at__lt=limit)
     return sum(_give_back(run, at=at) for run in stale.select_related("team", "task__lab"))
 
 
 def waiting_run_ids(*, limit: int = 50) -> list[int]:
-    """Give the runs that wait to be validated, the longest waiting first."""
+    """Return the runs that wait to be validated, the longest waiting first."""
     waiting = Run.objects.filter(status=Run.Status.UPLOADED).order_by("status_changed_at", "pk")
     return list(waiting.values_list("pk", flat=True)[:limit])
 
 
 def _finish(run: Run, outcome: Outcome, *, at: datetime) -> bool:
-    """Write down the outcome of a claimed run, all or nothing. Gives False when the claim was lost meanwhile."""
+    """Write down the outcome of a claimed run, all or nothing. Gives False when the claim was lost
+    meanwhile.
+    """
     index = "" if outcome.index is None else _store(run, run.index, outcome.index)
     occurrences = _store(run, run.occurrences, outcome.occurrences)
     with transaction.atomic():
         # A person may have changed them meanwhile.
         run.refresh_from_db(fields=["is_primary", "is_baseline", "check_only", "withdrawn_at"])
-        takes_part = outcome.is_valid and not (run.check_only or run.is_baseline or run.withdrawn_at)
+        takes_part = outcome.is_valid and not (
+            run.check_only or run.is_baseline or run.withdrawn_at
+        )
         if takes_part and run.is_primary:
             yield_primary(run, by=None)
         claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
@@ -90,13 +99,20 @@ def _replace_problems(run: Run, outcome: Outcome) -> None:
     RunProblem.objects.bulk_create(outcome.problems)
     if not run.check_only:
         verb = "run.valid" if outcome.is_valid else "run.invalid"
-        record_event(verb=verb, target=run, lab=run.task.lab, actor=None, task=run.task.slug, run=run.pk)
+        record_event(
+            verb=verb, target=run, lab=run.task.lab, actor=None, task=run.task.slug, run=run.pk
+        )
 
 
 def _give_back(run: Run, *, at: datetime) -> bool:
     """Return a claim for another worker, or give up on a run that was claimed too often."""
     if run.attempts >= MOST_ATTEMPTS:
-        log.error("The check of run %s (%s) failed %s times; it needs an organizer.", run.pk, run.task, run.attempts)
+        log.error(
+            "The check of run %s (%s) failed %s times; it needs an organizer.",
+            run.pk,
+            run.task,
+            run.attempts,
+        )
         return _finish(run, unchecked_outcome(run.attempts), at=at)
     claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
     return bool(claimed.update(status=Run.Status.UPLOADED, status_changed_at=at))

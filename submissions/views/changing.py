@@ -15,12 +15,19 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import may_organize, signed_in
-from arqlab.ir.upload import UploadRefusedError
-from submissions import services
+from arqlab.formats.archives.uploads import UploadRefusedError
 from submissions.forms import ClaimsForm, WithdrawForm
 from submissions.models import Run
 from submissions.permissions import run_or_404
 from submissions.selectors import repaired_file
+from submissions.services.changing import (
+    claims_of,
+    correct_run,
+    mark_primary,
+    submit_checked_run,
+    withdraw_run,
+)
+from submissions.services.intake import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
 
@@ -29,14 +36,16 @@ from submissions.tasks import validate_after_commit
 def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
     """Correct what is said of a run."""
     found = run_or_404(request.user, lab, task, run)
-    said, organizes = services.claims_of(found), may_organize(request.user, found.task.lab)
-    form = ClaimsForm(request.POST or None, initial=said.as_fields(), task=found.task, organizes=organizes)
+    said, organizes = claims_of(found), may_organize(request.user, found.task.lab)
+    form = ClaimsForm(
+        request.POST or None, initial=said.as_fields(), task=found.task, organizes=organizes
+    )
     status = 200
     if request.method == "POST" and form.is_valid():
         claims = replace(said, **form.filled())
         try:
             with transaction.atomic():
-                if services.correct_run(run=found, claims=claims, by=signed_in(request), at=timezone.now()):
+                if correct_run(run=found, claims=claims, by=signed_in(request), at=timezone.now()):
                     validate_after_commit([found])
         except UserError as refused:
             form.add_error(None, refused.message)
@@ -58,14 +67,18 @@ def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
     if request.method == "POST" and form.is_valid():
         reason = form.cleaned_data["reason"]
         try:
-            services.withdraw_run(run=found, reason=reason, by=signed_in(request), at=timezone.now())
+            withdraw_run(run=found, reason=reason, by=signed_in(request), at=timezone.now())
         except UserError as refused:
             form.add_error(None, refused.message)
         else:
-            messages.success(request, f"Run {found.tag} was withdrawn. Its file, report and reason stay.")
+            messages.success(
+                request, f"Run {found.tag} was withdrawn. Its file, report and reason stay."
+            )
             return _to(found)
     context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
-    return render(request, "submissions/run_withdraw.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "submissions/run_withdraw.html", context, status=422 if form.errors else 200
+    )
 
 
 @login_required
@@ -74,11 +87,13 @@ def run_primary(request: HttpRequest, lab: str, task: str, run: int) -> HttpResp
     """Make a run the team's primary one."""
     found = run_or_404(request.user, lab, task, run)
     try:
-        services.mark_primary(run=found, by=signed_in(request), at=timezone.now())
+        mark_primary(run=found, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, f"Run {found.tag} is the primary run of team {found.team.name} now.")
+        messages.success(
+            request, f"Run {found.tag} is the primary run of team {found.team.name} now."
+        )
     return _to(found)
 
 
@@ -88,7 +103,7 @@ def run_submit(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     """Make a submission of a run that was only checked."""
     found = run_or_404(request.user, lab, task, run)
     try:
-        services.submit_checked_run(run=found, by=signed_in(request), at=timezone.now())
+        submit_checked_run(run=found, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
     else:
@@ -99,19 +114,26 @@ def run_submit(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Give the repaired file, or take it in as a new run: submitted, or only checked."""
+    """Return the repaired file, or take it in as a new run: submitted, or only checked."""
     found = run_or_404(request.user, lab, task, run)
     repaired = _repaired_or_404(found)
     if request.method == "GET":
-        response = HttpResponse(repaired.read(), content_type="text/tab-separated-values; charset=utf-8")
+        response = HttpResponse(
+            repaired.read(), content_type="text/tab-separated-values; charset=utf-8"
+        )
         response.headers["Content-Disposition"] = f'attachment; filename="{repaired.name}"'
         return response
-    take = services.check_upload if "check" in request.POST else services.submit_upload
-    claims = {str(repaired.name): services.claims_of(found)}
+    take = check_upload if "check" in request.POST else submit_upload
+    claims = {str(repaired.name): claims_of(found)}
     try:
         with transaction.atomic():
             runs = take(
-                file=repaired, task=found.task, team=found.team, by=signed_in(request), at=timezone.now(), claims=claims
+                file=repaired,
+                task=found.task,
+                team=found.team,
+                by=signed_in(request),
+                at=timezone.now(),
+                claims=claims,
             )
             validate_after_commit(runs)
     except UserError as refused:
@@ -132,4 +154,4 @@ def _repaired_or_404(run: Run) -> ContentFile:
 
 
 def _to(run: Run) -> HttpResponse:
-    return redirect("submissions:run-detail", run.task.lab.slug, run.task.slug, run.pk)
+    return redirect("pages:run-detail", run.task.lab.slug, run.task.slug, run.pk)

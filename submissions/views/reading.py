@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -11,11 +9,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
-from submissions.selectors import places_left, report_summary, run_occurrences, runs_visible_to, with_problem_counts
+from submissions.selectors import places_left, run_occurrences, runs_visible_to, with_problem_counts
 
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
@@ -40,65 +37,30 @@ def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def run_detail(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Show a run: its state, its report, what is said of it, and what can be done with it."""
-    found = run_or_404(request.user, lab, task, run)
-    return render(request, "submissions/run_detail.html", _context(request, found))
-
-
-@login_required
-@require_GET
-def run_status(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Give the part of a run's page that changes while it is checked; the page asks for it each second."""
-    found = run_or_404(request.user, lab, task, run)
-    if request.GET.get("state") == found.status:
-        return HttpResponse(status=204)  # nothing is new: htmx leaves the page as it is
-    return render(request, "submissions/run_status.html", _context(request, found))
-
-
-@login_required
-@require_GET
 def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Give every problem of a run as TSV."""
+    """Return every problem of a run as TSV."""
     found = run_or_404(request.user, lab, task, run)
     if not found.occurrences:
         raise Http404
     cells = run_occurrences(found).with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]", " "))
-    response = HttpResponse(cells.write_csv(separator="\t"), content_type="text/tab-separated-values; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="problems-of-run-{found.pk}.tsv"'
+    response = HttpResponse(
+        cells.write_csv(separator="\t"), content_type="text/tab-separated-values; charset=utf-8"
+    )
+    response.headers["Content-Disposition"] = (
+        f'attachment; filename="problems-of-run-{found.pk}.tsv"'
+    )
     return response
 
 
 @login_required
 @require_GET
 def run_file(request: HttpRequest, lab: str, task: str, run: int) -> FileResponse:
-    """Give the upload exactly as it was sent."""
+    """Return the upload exactly as it was sent."""
     found = run_or_404(request.user, lab, task, run)
     kind = "application/octet-stream"
-    return FileResponse(found.upload.file.open("rb"), as_attachment=True, filename=found.upload.name, content_type=kind)
-
-
-def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    task, now = run.task, timezone.now()
-    organizes = may_organize(request.user, task.lab)
-    problems = list(run.problems.all())
-    unrepaired = sum(problem.severity == "error" and not problem.is_repairable for problem in problems)
-    may_submit = organizes or task.state(now) == "open"
-    return {
-        "lab": task.lab,
-        "task": task,
-        "run": run,
-        "problems": problems,
-        "summary": report_summary(problems),
-        "repairable": [problem for problem in problems if problem.is_repairable],
-        "unrepaired": unrepaired,
-        "submits_repaired": may_submit
-        and run.status == Run.Status.INVALID
-        and run.report.get("repair")
-        and not unrepaired,
-        "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
-        "waiting": run.status in WAITING,
-        "organizes": organizes,
-        "may_change": not run.withdrawn_at and (organizes or run.check_only or task.state(now) == "open"),
-        "may_submit": may_submit,
-    }
+    return FileResponse(
+        found.upload.file.open("rb"),
+        as_attachment=True,
+        filename=found.upload.name,
+        content_type=kind,
+    )

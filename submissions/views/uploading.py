@@ -17,11 +17,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, signed_in
-from submissions import services
 from submissions.forms import ClaimsForm, UploadForm, claim_prefixes, claims_forms
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
 from submissions.selectors import places_left
+from submissions.services.claims import RunClaims, claims_from_name
+from submissions.services.intake import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
 
@@ -30,7 +31,9 @@ from submissions.tasks import validate_after_commit
 def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show the rules of the task and take run files, to be submitted or only to be checked."""
     found = runs_task_or_404(request.user, lab, task)
-    form = UploadForm(request.POST or None, request.FILES or None, teams=teams_to_submit_for(request.user, found))
+    form = UploadForm(
+        request.POST or None, request.FILES or None, teams=teams_to_submit_for(request.user, found)
+    )
     if request.method == "GET":
         return _page(request, found, form)
     claims = _claims_forms(request, found)
@@ -49,17 +52,25 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Read the names of the chosen files, as a fragment with a small form for each."""
     found = runs_task_or_404(request.user, lab, task)
-    names = [name for name in dict.fromkeys(request.POST.getlist("names")) if not name.lower().endswith(".zip")][:50]
-    guesses = {name: services.claims_from_name(name) for name in names}
+    names = [
+        name
+        for name in dict.fromkeys(request.POST.getlist("names"))
+        if not name.lower().endswith(".zip")
+    ][:50]
+    guesses = {name: claims_from_name(name) for name in names}
     organizes = may_organize(request.user, found.lab)
-    forms = claims_forms(request.POST, names=names, guesses=guesses, task=found, organizes=organizes)
+    forms = claims_forms(
+        request.POST, names=names, guesses=guesses, task=found, organizes=organizes
+    )
     return render(request, "submissions/run_guess.html", {"task": found, "forms": forms})
 
 
-def _take(request: HttpRequest, task: Task, form: UploadForm, claims: list[ClaimsForm]) -> list[Run]:
+def _take(
+    request: HttpRequest, task: Task, form: UploadForm, claims: list[ClaimsForm]
+) -> list[Run]:
     """Take in all files or none, and have them checked."""
-    said = {filled.cleaned_data["name"]: services.RunClaims(**filled.filled()) for filled in claims}
-    take = services.check_upload if "check" in request.POST else services.submit_upload
+    said = {filled.cleaned_data["name"]: RunClaims(**filled.filled()) for filled in claims}
+    take = check_upload if "check" in request.POST else submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
     with transaction.atomic():
         for file in form.cleaned_data["file"]:
@@ -75,7 +86,10 @@ def _take(request: HttpRequest, task: Task, form: UploadForm, claims: list[Claim
 def _claims_forms(request: HttpRequest, task: Task) -> list[ClaimsForm]:
     organizes = may_organize(request.user, task.lab)
     prefixes = claim_prefixes(request.POST)
-    return [ClaimsForm(request.POST, prefix=prefix, task=task, organizes=organizes) for prefix in prefixes]
+    return [
+        ClaimsForm(request.POST, prefix=prefix, task=task, organizes=organizes)
+        for prefix in prefixes
+    ]
 
 
 def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> HttpResponse:
@@ -104,10 +118,10 @@ def _sentences(forms: Iterable[UploadForm | ClaimsForm]) -> list[str]:
 
 
 def _location(task: Task, runs: list[Run]) -> str:
-    """Give where to go after an upload: to the only run, else to the list of them."""
+    """Return where to go after an upload: to the only run, else to the list of them."""
     where = (task.lab.slug, task.slug)
     if len(runs) == 1:
-        return reverse("submissions:run-detail", args=[*where, runs[0].pk])
+        return reverse("pages:run-detail", args=[*where, runs[0].pk])
     return reverse("submissions:run-list", args=where)
 
 

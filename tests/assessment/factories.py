@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.protocols import PoolProtocol
+from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -19,9 +19,14 @@ Formulas = Mapping[str, Mapping[str, Sequence[tuple[str, str]]]]
 
 
 def make_pool(task: Task, items: Mapping[str, Sequence[str]] = ITEMS, **fields: Any) -> Pool:
-    """Make a frozen pool of answer posts, in this order; posts are shown where the lab's collection has them."""
+    """Make a frozen pool of answer posts, in this order; posts are shown where the lab's collection
+    has them.
+    """
     return _make(
-        task, {topic: {post: [(post, post)] for post in posts} for topic, posts in items.items()}, "posts", fields
+        task,
+        {topic: {post: [(post, post)] for post in posts} for topic, posts in items.items()},
+        "posts",
+        fields,
     )
 
 
@@ -33,7 +38,10 @@ def make_formula_pool(task: Task, formulas: Formulas, **fields: Any) -> Pool:
 def make_written_pool(task: Task, answers: Mapping[str, Mapping[str, str]], **fields: Any) -> Pool:
     """Make a frozen pool of written answers: topic, RUN:TOPIC, text."""
     pool = _make(
-        task, {topic: {item: [(item, "")] for item in texts} for topic, texts in answers.items()}, "answers", fields
+        task,
+        {topic: {item: [(item, "")] for item in texts} for topic, texts in answers.items()},
+        "answers",
+        fields,
     )
     for item in pool.items.select_related("topic"):
         item.text = answers[item.topic.query_id][item.item]
@@ -42,13 +50,23 @@ def make_written_pool(task: Task, answers: Mapping[str, Mapping[str, str]], **fi
 
 
 def _make(task: Task, items: Formulas, kind: str, fields: Mapping[str, Any]) -> Pool:
-    values = {"settings": asdict(PoolProtocol(primary=10)), "seed": 1, "runs": [], "sha256": "0" * 64, "frozen_at": NOW}
+    values = {
+        "settings": asdict(PoolProtocol(primary=10)),
+        "seed": 1,
+        "runs": [],
+        "sha256": "0" * 64,
+        "frozen_at": NOW,
+    }
     pool = Pool.objects.create(task=task, number=task.pools.count() + 1, **values | fields)
     for topic in Topic.objects.filter(task=task, query_id__in=items):
         for position, (item, instances) in enumerate(items[topic.query_id].items(), start=1):
-            row = PoolItem.objects.create(pool=pool, topic=topic, kind=kind, item=item, position=position)
+            row = PoolItem.objects.create(
+                pool=pool, topic=topic, kind=kind, item=item, position=position
+            )
             for place, (doc_id, post_id) in enumerate(instances):
-                PoolInstance.objects.create(item=row, doc_id=doc_id, position=place, post_id=post_id)
+                PoolInstance.objects.create(
+                    item=row, doc_id=doc_id, position=place, post_id=post_id
+                )
     return pool
 
 
@@ -74,5 +92,9 @@ def judge(user: User, instance: PoolInstance, label: int, **fields: Any) -> Judg
 
 def raise_ticket(user: User, instance: PoolInstance, **fields: Any) -> Ticket:
     """Store a System failure with its ticket."""
-    judgment = judge(user, instance, Judgment.Label.SYSTEM_FAILURE, comment="A formula cannot be read.")
-    return Ticket.objects.create(judgment=judgment, **{"html": "<p>Seen.</p>", "raised_at": NOW} | fields)
+    judgment = judge(
+        user, instance, Judgment.Label.SYSTEM_FAILURE, comment="A formula cannot be read."
+    )
+    return Ticket.objects.create(
+        judgment=judgment, **{"html": "<p>Seen.</p>", "raised_at": NOW} | fields
+    )

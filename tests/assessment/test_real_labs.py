@@ -9,12 +9,20 @@ from django.utils import timezone
 
 from arqlab.core.models import Lab
 from assessment.models import QrelSet
-from assessment.selectors import lab_summary, topic_judgments
-from assessment.services import load_lab
+from assessment.qrels.selectors.versions import lab_summary, topic_judgments
+from assessment.qrels.services.loading import load_lab
 
 SUMMARIES = {
-    "arqmath-1": [("task1", 98, "official", 77), ("task2", 85, "visual-v2", 45), ("task2", 85, "visual-v3", 45)],
-    "arqmath-2": [("task1", 100, "official", 71), ("task2", 100, "visual-v2", 58), ("task2", 100, "instances", 70)],
+    "arqmath-1": [
+        ("task1", 98, "official", 77),
+        ("task2", 85, "visual-v2", 45),
+        ("task2", 85, "visual-v3", 45),
+    ],
+    "arqmath-2": [
+        ("task1", 100, "official", 71),
+        ("task2", 100, "visual-v2", 58),
+        ("task2", 100, "instances", 70),
+    ],
     "arqmath-3": [
         ("task1", 100, "official", 78),
         ("task2", 100, "visual-v3", 76),

@@ -1,6 +1,7 @@
 """A real browser for the tests below: Debian's Chromium, driven by Playwright.
 
-`ARQLAB_SCREENSHOTS=DIR bin/test tests/browser` keeps a picture of each step, in both widths and both colour schemes.
+`ARQLAB_SCREENSHOTS=DIR bin/test tests/browser` keeps a picture of each step, in both widths and
+both colour schemes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from tests.factories import Scene, make_lab
 from tests.served import Server, running_server
 
 # Without windows of its own a browser opens a page in a fifth of the work.
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))),
+    None,
+)
 WIDTHS = (1440, 390)
 SCHEMES = ("light", "dark")
 PATIENCE = 60_000
@@ -36,7 +40,8 @@ expect.set_options(timeout=PATIENCE)
 
 @pytest.fixture(scope="session", autouse=True)
 def _database_calls_beside_playwrights_loop() -> Iterator[None]:
-    # Playwright's synchronous interface runs an event loop in this thread; Django would refuse queries beside it.
+    # Playwright's synchronous interface runs an event loop in this thread; Django would refuse
+    # queries beside it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     yield
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
@@ -48,7 +53,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip("Chromium was not found. Install it: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--disable-background-networking", "--disable-component-update"]
+            executable_path=CHROMIUM,
+            args=["--disable-background-networking", "--disable-component-update"],
         )
         yield browser
         browser.close()
@@ -84,8 +90,16 @@ def page(browser: Browser, served) -> Iterator[Page]:
     page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda request: complaints.append(request.url) if elsewhere(request.url, served.url) else None)
+    page.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type == "error" else None,
+    )
+    page.on(
+        "request",
+        lambda request: (
+            complaints.append(request.url) if elsewhere(request.url, served.url) else None
+        ),
+    )
     yield page
     context.close()
     # An answer of 404 or 409 that a test asks for is told by the browser too, and is no complaint.
@@ -93,7 +107,7 @@ def page(browser: Browser, served) -> Iterator[Page]:
 
 
 def elsewhere(url: str, home: str) -> bool:
-    """Say whether a request left our own host."""
+    """Return whether a request left our own host."""
     return not url.startswith((home, "data:", "blob:"))
 
 
@@ -108,7 +122,9 @@ def enter(page: Page, person: User) -> None:
 
 @pytest.fixture
 def look(page: Page) -> Callable[[str], None]:
-    """Look at the page in both widths and both schemes: nothing overflows; a picture is kept where one is asked for."""
+    """Look at the page in both widths and both schemes: nothing overflows; a picture is kept where
+    one is asked for.
+    """
     folder = os.environ.get("ARQLAB_SCREENSHOTS")
 
     def look_at(name: str) -> None:
@@ -116,9 +132,14 @@ def look(page: Page) -> Callable[[str], None]:
             for scheme in SCHEMES:
                 page.set_viewport_size({"width": width, "height": 900})
                 page.emulate_media(color_scheme=scheme)
-                # The new width is laid out with the next frames, not with the answer to the call above.
-                page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} overflows at {width}"
+                # The new width is laid out with the next frames, not with the answer to the call
+                # above.
+                page.evaluate(
+                    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+                )
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (
+                    f"{name} overflows at {width}"
+                )
                 if folder:
                     Path(folder).mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png", full_page=True)

@@ -7,7 +7,10 @@ from playwright.sync_api import Page, expect
 
 from assessment.models import Judgment
 
-TASK1, TASK2 = "/labs/arqmath-x/tasks/task1/judge/A.282/", "/labs/arqmath-x/tasks/task2/judge/B.203/"
+TASK1, TASK2 = (
+    "/labs/arqmath-x/tasks/task1/judge/A.282/",
+    "/labs/arqmath-x/tasks/task2/judge/B.203/",
+)
 SMALL = "/labs/arqmath-x/tasks/task1/judge/A.1/"
 SHOWN = ".judge-item.is-shown"
 # The instances of the item that stands, and which of them is active.
@@ -19,7 +22,9 @@ STANDING = """() => {
 
 
 class Assessor:
-    """Somebody at the keyboard. `said` is the last (label, comment) of each instance, `changed` the reasons of changes."""
+    """Somebody at the keyboard. `said` is the last (label, comment) of each instance, `changed` the
+    reasons of changes.
+    """
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -44,17 +49,19 @@ class Assessor:
 
     @property
     def standing(self) -> list[int]:
-        """Give the instances of the item that stands."""
+        """Return the instances of the item that stands."""
         return self.page.evaluate(STANDING)[0]
 
     @property
     def active(self) -> int:
-        """Give the instance that a key would label."""
+        """Return the instance that a key would label."""
         [active] = self.page.evaluate(STANDING)[1]
         return int(active)
 
     def judge(self, *labels: int, comment: str = "") -> None:
-        """Label the item that stands, its instances in turn, and submit; the comment goes to the last instance."""
+        """Label the item that stands, its instances in turn, and submit; the comment goes to the
+        last instance.
+        """
         before, labels = self.standing, labels * len(self.standing)
         for label in labels[: len(before)]:
             self.said[self.active] = (label, "")
@@ -68,7 +75,7 @@ class Assessor:
         assert self.standing != before
 
     def change(self, label: int, reason: str) -> None:
-        """Give the item that stands another label, say why, and return."""
+        """Return the item that stands another label, say why, and return."""
         self.said[self.active] = (label, self.said[self.active][1])
         self.changed[self.active] = reason
         self.press(str(label))
@@ -82,7 +89,9 @@ class Assessor:
 
 
 def wait_until_stored(page: Page) -> None:
-    """Wait until a label is stored, however busy the machine is, and the page that sent it has heard so."""
+    """Wait until a label is stored, however busy the machine is, and the page that sent it has
+    heard so.
+    """
     while not Judgment.objects.exists():
         page.wait_for_timeout(50)
     page.wait_for_timeout(500)

@@ -24,7 +24,9 @@ def scene(transactional_db):
 
 
 def assigned() -> list[str]:
-    return list(Assignment.objects.order_by("topic__position").values_list("topic__query_id", flat=True))
+    return list(
+        Assignment.objects.order_by("topic__position").values_list("topic__query_id", flat=True)
+    )
 
 
 def test_all_topics_that_the_filter_shows_are_ticked_at_once(page: Page, scene, look):

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page
 
-from arqlab.core.html.cleanhtml import ATTRIBUTES, POST_TAGS
-from arqlab.core.html.cleaning import RULES, clean_comment, clean_title_and_body
+from arqlab.texts.html.allowed_html import ATTRIBUTES, POST_TAGS
+from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body
 from collection.models import Collection, Comment, LabCollection, Post
-from tests.core.xss import vectors
 from tests.factories import make_lab
+from tests.texts.html.xss import vectors
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,7 +27,8 @@ LEFT = """() => [...document.querySelectorAll('*')].flatMap((element) => [...ele
     || (/^(href|src|action|formaction|xlink:href|data|poster|background)$/.test(name)
         && (/^[\\s\\u0000-\\u001f]*[a-z]+script:/i.test(value) || /^\\s*data:/i.test(value))))
   .map(({name}) => `${element.outerHTML.slice(0, 200)} ${name}`))"""
-# Reads clean HTML as the browser's parser does, inside an element, and gives what is not on the lists.
+# Reads clean HTML as the browser's parser does, inside an element, and gives what is not on the
+# lists.
 READ = """([texts, tags, attributes]) => texts.flatMap((text, number) => {
   const holder = new DOMParser().parseFromString('<main><div id=h>' + text + '</div><i id=after></i></main>', 'text/html');
   const after = holder.querySelector('main > div#h + i#after');
@@ -43,7 +44,9 @@ READ = """([texts, tags, attributes]) => texts.flatMap((text, number) => {
 
 @pytest.fixture
 def dialogs(page: Page) -> list[str]:
-    """The dialogs that opened; the page's own fixture fails on requests elsewhere and on what the policy blocked."""
+    """The dialogs that opened; the page's own fixture fails on requests elsewhere and on what the
+    policy blocked.
+    """
     opened: list[str] = []
     page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
     page.add_init_script(SENTINEL)
@@ -51,13 +54,17 @@ def dialogs(page: Page) -> list[str]:
 
 
 def import_attacks(attacks: list[str], collection: Collection, first: int) -> Post:
-    """Store a thread in which each attack is a title or not, a body and a comment; gives the question."""
+    """Store a thread in which each attack is a title or not, a body and a comment; gives the
+    question.
+    """
     thread = str(first)
     for number, attack in enumerate(attacks, start=first):
         post_id, is_question = str(number), number == first
         title, body = clean_title_and_body(attack if is_question else "", attack, post_id=post_id)
         kind = Post.Kind.QUESTION if is_question else Post.Kind.ANSWER
-        source = attack.replace("\0", "")  # PostgreSQL stores no NUL; an import takes it out, as XML cannot hold it
+        source = attack.replace(
+            "\0", ""
+        )  # PostgreSQL stores no NUL; an import takes it out, as XML cannot hold it
         Post.objects.create(
             collection=collection, post_id=post_id, thread_id=thread, kind=kind, title=source if is_question else "",
             body=source, clean_title=title.html, clean_body=body.html, rules=RULES,
@@ -69,7 +76,9 @@ def import_attacks(attacks: list[str], collection: Collection, first: int) -> Po
     return Post.objects.get(collection=collection, post_id=thread)
 
 
-def test_no_attack_runs_loads_or_opens_anything_on_a_thread_page(page: Page, dialogs: list[str]) -> None:
+def test_no_attack_runs_loads_or_opens_anything_on_a_thread_page(
+    page: Page, dialogs: list[str]
+) -> None:
     scene = make_lab()
     collection = Collection.objects.create(slug="hostile", loaded_at=AT)
     LabCollection.objects.create(lab=scene.lab, collection=collection)
@@ -98,10 +107,18 @@ def test_every_title_of_an_attack_is_harmless_too(page: Page, dialogs: list[str]
     assert dialogs == []
 
 
-def test_a_browsers_parser_finds_nothing_outside_the_lists_and_nothing_breaks_out(page: Page) -> None:
+def test_a_browsers_parser_finds_nothing_outside_the_lists_and_nothing_breaks_out(
+    page: Page,
+) -> None:
     page.goto("/healthz/")
-    texts = [html.html for attack in vectors() for html in clean_title_and_body(attack, attack, post_id="9")]
-    attributes = {name: list(known) for name, known in ATTRIBUTES.items()} | {"span": ["class", "id"]}
+    texts = [
+        html.html
+        for attack in vectors()
+        for html in clean_title_and_body(attack, attack, post_id="9")
+    ]
+    attributes = {name: list(known) for name, known in ATTRIBUTES.items()} | {
+        "span": ["class", "id"]
+    }
 
     assert page.evaluate(READ, [texts, [*POST_TAGS, "span"], attributes]) == []
 

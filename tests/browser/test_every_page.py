@@ -1,6 +1,8 @@
-"""Every page, by somebody who may see it, in both widths and both schemes: nothing overflows, nothing jumps, axe is content.
+"""Every page, by somebody who may see it, in both widths and both schemes: nothing overflows,
+nothing jumps, axe is content.
 
-The pages are those that the table of `tests/test_access.py` lets somebody see, so a new page is visited without a word here.
+The pages are those that the table of `tests/test_access.py` lets somebody see, so a new page is
+visited without a word here.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ import pytest
 from playwright.sync_api import Page
 
 from arqlab.core.models import Task
-from evaluation.services import release_leaderboard, score_waiting
+from evaluation.services.releasing import release_leaderboard
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.services import submit_upload, validate_run
+from submissions.services.intake import submit_upload
+from submissions.services.validation import validate_uploaded_run
 from tests.browser.conftest import WIDTHS, enter
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
@@ -27,13 +31,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 ROLES = ("visitor", "member", "assessor", "organizer")
-# Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular and Django draw.
+# Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular
+# and Django draw.
 NO_PAGES = {"admin:index", "core:health", "submissions:run-file", "submissions:run-problems"}
 NO_PAGES |= {"collection:import-status", "collection:import-problems", "core:topic-information-csv"}
 NO_PAGES |= {"assessment:qrels-draft"}
-NO_PAGES |= {"submissions:run-repaired", "submissions:run-status", "submissions:run-guess"}
+NO_PAGES |= {"submissions:run-repaired", "pages:run-status", "submissions:run-guess"}
 # Pages that tell each role something else; every other page is visited once.
-FOR_ALL = {"core:home", "core:lab-detail", "core:task-detail", "evaluation:leaderboard", "submissions:run-list"}
+FOR_ALL = {
+    "pages:home",
+    "pages:lab-detail",
+    "pages:task-detail",
+    "evaluation:leaderboard",
+    "submissions:run-list",
+}
 LONG_TEAM = "Ω-Gruppe für übermäßig-lange-Namen-und-Formelsuche-an-der-Universität-zu-Köln ∑∫√"[:80]
 LONG_TAG = "OutOfCompetitionEnsembleWithReciprocalRankFusionOverAllOfOurOtherRuns"
 STILL = 0.001  # layout shift that nobody sees
@@ -50,7 +61,9 @@ JUDGE = """async (only) => {
 
 
 def busy_lab(folder: Path) -> tuple[Scene, dict[str, Run]]:
-    """Make a lab with a released board, names of every length, and a valid, a refused and a withdrawn run of Alpha."""
+    """Make a lab with a released board, names of every length, and a valid, a refused and a
+    withdrawn run of Alpha.
+    """
     scene = make_lab()
     Task.objects.filter(pk=scene.task.pk).update(name="Answer retrieval, the third time")
     scene.other_team.name = LONG_TEAM
@@ -61,27 +74,35 @@ def busy_lab(folder: Path) -> tuple[Scene, dict[str, Run]]:
     withdrawn = make_run(scene.team, scene.task, lists, tag="late")
     score_waiting(at=AT)
     release_leaderboard(qrel_set=scene.task.qrel_sets.get(), by=scene.organizer, at=AT)
-    Run.objects.filter(pk=withdrawn.pk).update(withdrawn_at=AT, withdrawal_reason="A bug.", withdrawn_by=scene.member)
-    [bad] = submit_upload(
-        file=sent(BAD_RUN, "Alpha-task1-bad.tsv"), task=scene.task, team=scene.team, by=scene.member, at=AT
+    Run.objects.filter(pk=withdrawn.pk).update(
+        withdrawn_at=AT, withdrawal_reason="A bug.", withdrawn_by=scene.member
     )
-    validate_run(run_id=bad.pk, at=AT)
+    [bad] = submit_upload(
+        file=sent(BAD_RUN, "Alpha-task1-bad.tsv"),
+        task=scene.task,
+        team=scene.team,
+        by=scene.member,
+        at=AT,
+    )
+    validate_uploaded_run(run_id=bad.pk, at=AT)
     return scene, {"valid": valid, "refused": bad, "withdrawn": withdrawn}
 
 
 def first_role(codes: dict[str, int]) -> str | None:
-    """Give the first role that sees a page."""
+    """Return the first role that sees a page."""
     return next((role for role in ROLES if codes[role] == 200), None)
 
 
 def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
-    """Give the paths of the pages that a role is to look at."""
+    """Return the paths of the pages that a role is to look at."""
     for method, name, codes in rows():
         is_page = method == "GET" and name not in NO_PAGES and ":api-" not in name
         if is_page and codes[role] == 200 and (first_role(codes) == role or name in FOR_ALL):
             yield address(name, scene, runs["valid"].pk)
     if role == "member":
-        yield from (address("submissions:run-detail", scene, runs[kind].pk) for kind in ("refused", "withdrawn"))
+        yield from (
+            address("pages:run-detail", scene, runs[kind].pk) for kind in ("refused", "withdrawn")
+        )
     if role == "organizer":
         yield address("evaluation:leaderboard", scene, 0) + "?live=1"
     if role == "visitor":
@@ -100,7 +121,8 @@ def faults(page: Page, path: str) -> Iterator[str]:
         if (needed := page.evaluate("document.documentElement.scrollWidth")) > width:
             yield f"{path} {width}: {needed} pixels wide"
         if (shift := page.evaluate("window.shift")) > STILL:
-            # A busy machine paints the half of a table before it has read the rest. What the page does, it does again.
+            # A busy machine paints the half of a table before it has read the rest. What the page
+            # does, it does again.
             page.goto(path)
             page.wait_for_load_state("networkidle")
             shift = min(shift, page.evaluate("window.shift"))
@@ -108,11 +130,15 @@ def faults(page: Page, path: str) -> Iterator[str]:
             yield f"{path} {width}: shifts by {shift:.4f}"
     # What the scheme changes are colours.
     page.emulate_media(color_scheme="dark")
-    yield from (f"{path} dark: {violation}" for violation in page.evaluate(JUDGE, ["color-contrast"]))
+    yield from (
+        f"{path} dark: {violation}" for violation in page.evaluate(JUDGE, ["color-contrast"])
+    )
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_every_page_keeps_to_the_window_stands_still_and_breaks_no_rule_of_axe(role, page, tmp_path):
+def test_every_page_keeps_to_the_window_stands_still_and_breaks_no_rule_of_axe(
+    role, page, tmp_path
+):
     scene, runs = busy_lab(tmp_path)
     page.add_init_script(WATCH)
     page.goto("/healthz/")
@@ -137,10 +163,16 @@ def test_team_and_run_stay_in_sight_while_a_board_is_scrolled_to_its_last_column
     busy_lab(tmp_path)
     page.set_viewport_size({"width": 800, "height": 900})
     page.goto("/labs/arqmath-x/tasks/task1/leaderboard/")
-    before = [page.locator(f"#board thead .{name}").bounding_box()["x"] for name in ("team-column", "run-name")]
+    before = [
+        page.locator(f"#board thead .{name}").bounding_box()["x"]
+        for name in ("team-column", "run-name")
+    ]
 
     page.locator(".table-frame").first.evaluate("frame => frame.scrollTo(9999, 0)")
 
-    after = [page.locator(f"#board thead .{name}").bounding_box()["x"] for name in ("team-column", "run-name")]
+    after = [
+        page.locator(f"#board thead .{name}").bounding_box()["x"]
+        for name in ("team-column", "run-name")
+    ]
     assert after == before
     assert page.locator("#board thead th").last.bounding_box()["x"] < 800

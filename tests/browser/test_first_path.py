@@ -1,4 +1,6 @@
-"""The first whole path, as people walk it: sign up, upload a broken run, repair it, find it on the leaderboard."""
+"""The first whole path, as people walk it: sign up, upload a broken run, repair it, find it on the
+leaderboard.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from evaluation.services import score_waiting
+from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import make_qrels
 from tests.factories import PASSWORD, make_lab
 

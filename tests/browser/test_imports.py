@@ -16,15 +16,35 @@ from tests.factories import make_lab
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_an_import_is_followed_to_its_end(page: Page, tmp_path: Path, look: Callable[[str], None]) -> None:
+def test_an_import_is_followed_to_its_end(
+    page: Page, tmp_path: Path, look: Callable[[str], None]
+) -> None:
     scene = make_lab()
     small = load_small(scene.lab, tmp_path)
-    counts = {"formulas": 120_345, "outside_the_window": 40_117, "on_posts_that_are_not_here": 5_102}
-    make_import(small, source="Comments.xml", rows=4_612_003, kept=4_566_784, problems=130, counts=counts)
-    running = make_import(
-        small, kind="votes", source="Votes.xml.gz", state="running", problems=0, updated_at=timezone.now()
+    counts = {
+        "formulas": 120_345,
+        "outside_the_window": 40_117,
+        "on_posts_that_are_not_here": 5_102,
+    }
+    make_import(
+        small, source="Comments.xml", rows=4_612_003, kept=4_566_784, problems=130, counts=counts
     )
-    make_import(small, kind="badges", source="math.stackexchange.com.7z", state="stopped", rows=90_000, problems=0)
+    running = make_import(
+        small,
+        kind="votes",
+        source="Votes.xml.gz",
+        state="running",
+        problems=0,
+        updated_at=timezone.now(),
+    )
+    make_import(
+        small,
+        kind="badges",
+        source="math.stackexchange.com.7z",
+        state="stopped",
+        rows=90_000,
+        problems=0,
+    )
     page.goto("/")
     enter(page, scene.organizer)
     page.goto(f"/labs/{scene.lab.slug}/")

@@ -1,4 +1,6 @@
-"""Assessors at work: by keyboard alone, with the network lost, the browser closed, the session ended, and a topic finished."""
+"""Assessors at work: by keyboard alone, with the network lost, the browser closed, the session
+ended, and a topic finished.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,11 @@ def started(browser, served, tmp_path: Path) -> Iterator[Callable[[User], Browse
 
 
 def current() -> dict[int, tuple[int, str]]:
-    """Give the labels and comments that count, by instance."""
-    return {row.instance_id: (row.label, row.comment) for row in Judgment.objects.filter(is_current=True)}
+    """Return the labels and comments that count, by instance."""
+    return {
+        row.instance_id: (row.label, row.comment)
+        for row in Judgment.objects.filter(is_current=True)
+    }
 
 
 def go_back_and_change(assessor: Assessor, times: int, reason: str) -> None:
@@ -57,20 +62,27 @@ def judge_without_network(assessor: Assessor, context: BrowserContext) -> None:
     context.set_offline(True)
     for label in (3, 0, 1):
         assessor.judge(label, comment="said without a network")
-    expect(assessor.page.locator(SAVED)).to_contain_text("Offline. 3 judgments wait in this browser")
+    expect(assessor.page.locator(SAVED)).to_contain_text(
+        "Offline. 3 judgments wait in this browser"
+    )
     context.set_offline(False)
     assessor.expect_saved()
 
 
 def close_in_the_middle(assessor: Assessor, context: BrowserContext) -> int:
-    """One judgment is not sent and a comment is half typed when the browser closes; gives the instance of the comment."""
+    """One judgment is not sent and a comment is half typed when the browser closes; gives the
+    instance of the comment.
+    """
     context.set_offline(True)
     judged = assessor.active
     assessor.judge(2, comment="said before the browser was closed")
     assessor.press("c")
     assessor.page.keyboard.type("half a com")
-    # A slow disk takes its time; until the label is kept to be sent, its draft is there, and the item would stand again.
-    while assessor.page.evaluate("id => Object.keys(localStorage).some((name) => name.endsWith(`.${id}`))", judged):
+    # A slow disk takes its time; until the label is kept to be sent, its draft is there, and the
+    # item would stand again.
+    while assessor.page.evaluate(
+        "id => Object.keys(localStorage).some((name) => name.endsWith(`.${id}`))", judged
+    ):
         assessor.page.wait_for_timeout(20)
     unfinished = assessor.active
     context.close()
@@ -89,7 +101,9 @@ def resume(assessor: Assessor, page: Page, unfinished: int) -> None:
     assessor.said[unfinished] = (1, "half a comment")
 
 
-def test_answers_and_formulas_are_judged_by_keyboard_through_losses_of_all_kinds(real_scene, started):
+def test_answers_and_formulas_are_judged_by_keyboard_through_losses_of_all_kinds(
+    real_scene, started
+):
     context = started(real_scene.assessor)
     assessor = Assessor(context.pages[0])
     assessor.open(TASK1)
@@ -115,7 +129,9 @@ def test_answers_and_formulas_are_judged_by_keyboard_through_losses_of_all_kinds
     assert PoolItem.objects.exclude(done_at=None).count() == 30
 
 
-def test_the_item_that_stands_was_laid_out_before_and_nothing_shifts_when_it_comes(real_scene, page):
+def test_the_item_that_stands_was_laid_out_before_and_nothing_shifts_when_it_comes(
+    real_scene, page
+):
     page.add_init_script(WATCH)
     page.goto("/healthz/")
     enter(page, real_scene.assessor)
@@ -137,10 +153,17 @@ def test_each_formula_that_was_found_comes_into_view_with_its_own_buttons(real_s
 
     for label in ("3", "2", "1"):
         expect(page.locator(f"{SHOWN} .is-active .is-highlighted")).to_be_in_viewport(ratio=1)
-        expect(page.locator(f"{SHOWN} .is-active").get_by_role("button", name="High")).to_be_in_viewport()
+        expect(
+            page.locator(f"{SHOWN} .is-active").get_by_role("button", name="High")
+        ).to_be_in_viewport()
         assessor.press(label)
     assert page.locator(f"{SHOWN} .judge-count").inner_text() == "4 of 4"
-    assert page.locator(f"{SHOWN} .judge-place > [aria-hidden]").all_inner_texts() == ["3", "2", "1", "·"]
+    assert page.locator(f"{SHOWN} .judge-place > [aria-hidden]").all_inner_texts() == [
+        "3",
+        "2",
+        "1",
+        "·",
+    ]
 
 
 def test_the_question_keeps_its_place_while_the_items_move_on(real_scene, page):
@@ -228,7 +251,9 @@ def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_agai
     context.clear_cookies()
     at_work.judge(3)
     at_work.judge(1)
-    expect(at_work.page.locator(SAVED)).to_contain_text("You are signed out. 2 judgments wait in this browser")
+    expect(at_work.page.locator(SAVED)).to_contain_text(
+        "You are signed out. 2 judgments wait in this browser"
+    )
     expect(at_work.page.get_by_role("link", name="Sign in again in another tab")).to_be_visible()
     assert Judgment.objects.count() == 0
 
@@ -242,7 +267,9 @@ def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_agai
 def test_a_server_that_fails_is_waited_for(at_work):
     at_work.page.route("**/judging/**", lambda route: route.fulfill(status=502, body="Bad gateway"))
     at_work.judge(3)
-    expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (502). 1 judgment waits")
+    expect(at_work.page.locator(SAVED)).to_contain_text(
+        "The server does not answer (502). 1 judgment waits"
+    )
 
     at_work.page.unroute("**/judging/**")
     at_work.expect_saved()
@@ -276,7 +303,12 @@ def test_a_change_of_a_label_that_was_not_sent_yet_supersedes_it(at_work):
 
     first, second = Judgment.objects.order_by("pk")
     assert (first.label, first.is_current) == (3, False)
-    assert (second.label, second.is_current, second.supersedes, second.reason) == (1, True, first, "I misread it.")
+    assert (second.label, second.is_current, second.supersedes, second.reason) == (
+        1,
+        True,
+        first,
+        "I misread it.",
+    )
 
 
 def test_what_a_closed_pool_refuses_stays_in_sight_until_it_is_settled(at_work):
@@ -315,7 +347,9 @@ def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_to
     at_work.expect_saved()
     other.judge(0)
 
-    expect(other.page.locator(NOTICES)).to_contain_text("That label counts; yours is kept beside it.")
+    expect(other.page.locator(NOTICES)).to_contain_text(
+        "That label counts; yours is kept beside it."
+    )
     assert current() == at_work.said
     other.page.get_by_role("button", name="Understood").click()
     expect(other.page.locator(NOTICES)).to_be_hidden()
@@ -326,7 +360,9 @@ def test_a_topic_that_was_taken_away_keeps_what_was_judged_and_says_so(at_work):
     for label in ("3", "1", "0"):
         at_work.press(label, "Enter")
 
-    expect(at_work.page.get_by_role("heading", name="This topic is no longer yours to judge")).to_be_visible()
+    expect(
+        at_work.page.get_by_role("heading", name="This topic is no longer yours to judge")
+    ).to_be_visible()
     at_work.expect_saved()
     assert sorted(label for label, _ in current().values()) == [0, 1, 3]
 
@@ -460,7 +496,9 @@ def test_a_reload_that_overtakes_a_submit_does_not_bring_its_item_again(at_work,
     held: list[Route] = []
 
     def reload(route: Route) -> None:
-        """The page is made while the item waits; before the browser has it, the old page hears that the item is saved."""
+        """The page is made while the item waits; before the browser has it, the old page hears that
+        the item is saved.
+        """
         made = client_of(small.assessor).get(SMALL)
         held.pop().continue_()
         wait_until_stored(page)

@@ -1,4 +1,6 @@
-"""What the judging page takes care of: keys that are meant for something else, time, other machines, tabs and people."""
+"""What the judging page takes care of: keys that are meant for something else, time, other
+machines, tabs and people.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, Route, expect
 
 from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
-from assessment.services import answer_ticket
+from assessment.tickets.services import answer_ticket
 from tests.assessment.factories import assign, judge, make_formula_pool, make_pool
 from tests.browser.judging import SHOWN, Assessor
 from tests.browser.test_every_page import enter
@@ -40,7 +42,9 @@ indexedDB.open = (...what) => {
 
 @pytest.fixture
 def small(tmp_path: Path, transactional_db: None) -> Scene:
-    """The assessor has A.1 with the answers 10, 11 and 12, and A.2 with a formula that stands in two posts."""
+    """The assessor has A.1 with the answers 10, 11 and 12, and A.2 with a formula that stands in
+    two posts.
+    """
     scene = make_lab()
     load_small(scene.lab, tmp_path)
     make_pool(scene.task, {"A.1": ["10", "11", "12"]})
@@ -65,12 +69,12 @@ def at_work(signed_in: Assessor) -> Assessor:
 
 
 def counting() -> dict[int, int]:
-    """Give the labels that count, by instance."""
+    """Return the labels that count, by instance."""
     return {row.instance_id: row.label for row in Judgment.objects.filter(is_current=True)}
 
 
 def pressed(assessor: Assessor) -> list[str]:
-    """Give the labels that are chosen in the active instance."""
+    """Return the labels that are chosen in the active instance."""
     chosen = assessor.page.locator(f"{SHOWN} .is-active .judge-label[aria-pressed=true]")
     return [each.get_attribute("data-label") or "" for each in chosen.all()]
 
@@ -85,7 +89,9 @@ def test_nothing_is_judged_as_somebody_else_who_signed_in_meanwhile(at_work, sma
     assign(small.organizer, small.task.topics.get(query_id="A.1"))
     at_work.judge(3)
     at_work.judge(1)
-    expect(at_work.page.locator(SAVED)).to_contain_text("You are signed out. 2 judgments wait in this browser")
+    expect(at_work.page.locator(SAVED)).to_contain_text(
+        "You are signed out. 2 judgments wait in this browser"
+    )
     assert Judgment.objects.count() == 0
 
     enter(at_work.page, small.assessor)
@@ -166,7 +172,9 @@ def test_back_asks_the_server_only_past_what_was_judged_on_the_page(at_work):
     at_work.page.unroute("**/judging/judgments/")
     at_work.page.context.set_offline(True)
     at_work.press("b")
-    expect(at_work.page.locator(".judge-live")).to_contain_text("The server does not answer; what you judged before")
+    expect(at_work.page.locator(".judge-live")).to_contain_text(
+        "The server does not answer; what you judged before"
+    )
 
 
 def test_labels_are_sent_where_the_browser_has_no_room_to_keep_them(at_work):
@@ -267,7 +275,11 @@ def test_an_item_that_was_given_back_is_judged_again_with_the_same_label(at_work
     at_work.press("s", "Enter")
     at_work.expect_saved()
     answer_ticket(
-        ticket=Ticket.objects.get(), answer="Try again.", gives_back=True, at=timezone.now(), by=small.organizer
+        ticket=Ticket.objects.get(),
+        answer="Try again.",
+        gives_back=True,
+        at=timezone.now(),
+        by=small.organizer,
     )
     at_work.judge(3)
     at_work.judge(1)
@@ -301,11 +313,15 @@ def test_a_change_is_submitted_also_when_back_leaves_it(at_work):
     at_work.press("b")
     expect_standing(at_work, second)
     at_work.press("1", "Escape", "l")
-    expect(at_work.page.locator(SAVED)).to_have_text("This item is judged already. Enter submits the change.")
+    expect(at_work.page.locator(SAVED)).to_have_text(
+        "This item is judged already. Enter submits the change."
+    )
     at_work.press("b")
 
     expect_standing(at_work, first)
-    expect(at_work.page.locator(".judge-live")).to_have_text("The change of the item before was submitted.")
+    expect(at_work.page.locator(".judge-live")).to_have_text(
+        "The change of the item before was submitted."
+    )
     at_work.expect_saved()
     assert counting() == {first: 3, second: 1}
 
@@ -343,7 +359,9 @@ def test_a_label_beside_another_is_told_also_after_the_last_item_and_can_be_chan
     at_work.expect_saved()
     first = other.active
     other.judge(0)
-    expect(other.page.locator(NOTICES)).to_contain_text("That label counts; yours is kept beside it.")
+    expect(other.page.locator(NOTICES)).to_contain_text(
+        "That label counts; yours is kept beside it."
+    )
     other.press("b")
     expect_standing(other, first)
     other.change(0, "I read it again.")
@@ -382,7 +400,9 @@ def test_a_label_at_which_the_server_fails_holds_up_no_other(at_work):
     at_work.page.route("**/judging/judgments/", fail_at_the_first)
     at_work.judge(3)
     at_work.judge(2)
-    expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (500). 1 judgment waits")
+    expect(at_work.page.locator(SAVED)).to_contain_text(
+        "The server does not answer (500). 1 judgment waits"
+    )
     at_work.page.unroute("**/judging/judgments/")
     at_work.expect_saved()
 
@@ -394,7 +414,9 @@ def test_a_topic_that_is_given_back_is_gone_on_with(at_work):
     Assignment.objects.update(ended_at=timezone.now())
     for label in ("3", "1", "0"):
         at_work.press(label, "Enter")
-    expect(at_work.page.get_by_role("heading", name="This topic is no longer yours to judge")).to_be_visible()
+    expect(
+        at_work.page.get_by_role("heading", name="This topic is no longer yours to judge")
+    ).to_be_visible()
     at_work.expect_saved()
     PoolItem.objects.filter(topic__query_id="A.1", position=3).update(done_at=None)
     Judgment.objects.filter(instance__item__position=3).update(is_current=False)
@@ -411,7 +433,9 @@ def test_an_item_that_another_assessor_took_says_so_and_how_far_the_topic_is(sig
     signed_in.open(SMALL)
     later = timezone.now() + timedelta(minutes=20)
     PoolItem.objects.filter(position=1).update(leased_to=small.organizer, leased_until=later)
-    judge(small.organizer, PoolItem.objects.get(topic__query_id="A.1", position=3).instances.get(), 2)
+    judge(
+        small.organizer, PoolItem.objects.get(topic__query_id="A.1", position=3).instances.get(), 2
+    )
     page.clock.run_for(11 * 60_000)
     page.evaluate("dispatchEvent(new Event('focus'))")
 
@@ -434,7 +458,9 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
     )
     home.unroute("**/judging/judgments/")
 
-    expect(place).to_have_text("What waited in this browser is saved. Load the page anew to see it counted.")
+    expect(place).to_have_text(
+        "What waited in this browser is saved. Load the page anew to see it counted."
+    )
     assert counting() == {instance: label for instance, (label, _) in at_work.said.items()}
 
 
@@ -467,10 +493,13 @@ def test_a_ticket_has_the_title_the_formula_and_the_text_and_a_label_its_moment(
 
 def test_a_page_of_the_network_is_not_taken_for_the_server(at_work):
     at_work.page.route(
-        "**/judging/**", lambda route: route.fulfill(status=200, body="<p>Wi-Fi</p>", content_type="text/html")
+        "**/judging/**",
+        lambda route: route.fulfill(status=200, body="<p>Wi-Fi</p>", content_type="text/html"),
     )
     at_work.judge(3)
 
-    expect(at_work.page.locator(SAVED)).to_contain_text("Something else answers in the server’s place")
+    expect(at_work.page.locator(SAVED)).to_contain_text(
+        "Something else answers in the server’s place"
+    )
     at_work.page.unroute("**/judging/**")
     at_work.expect_saved()

@@ -1,4 +1,6 @@
-"""What the judging page says of itself, and how it stands: status, notices, panes, dialogs, narrow windows."""
+"""What the judging page says of itself, and how it stands: status, notices, panes, dialogs, narrow
+windows.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from tests.browser.test_every_page import WATCH
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SAVED, NOTICES, LIVE = ".judge-saved", ".judge-notices", ".judge-live"
-KEEPS_NOTHING = "delete window.indexedDB; Object.defineProperty(window, 'indexedDB', { value: undefined });"
+KEEPS_NOTHING = (
+    "delete window.indexedDB; Object.defineProperty(window, 'indexedDB', { value: undefined });"
+)
 
 
 def test_a_hint_is_shown_without_a_network_too_and_what_waits_after_it(at_work):
@@ -24,7 +28,9 @@ def test_a_hint_is_shown_without_a_network_too_and_what_waits_after_it(at_work):
 
     at_work.press("l")
     expect(at_work.page.locator(SAVED)).to_contain_text("Put off")
-    expect(at_work.page.locator(SAVED)).to_contain_text("Offline. 1 judgment and 1 item put off wait", timeout=10_000)
+    expect(at_work.page.locator(SAVED)).to_contain_text(
+        "Offline. 1 judgment and 1 item put off wait", timeout=10_000
+    )
 
 
 def test_one_judgment_that_takes_long_to_save_is_not_called_saved(at_work):
@@ -37,7 +43,9 @@ def test_one_judgment_that_takes_long_to_save_is_not_called_saved(at_work):
     at_work.expect_saved()
 
 
-def test_a_browser_that_keeps_nothing_says_when_all_is_saved_and_asks_before_the_page_is_left(page, small):
+def test_a_browser_that_keeps_nothing_says_when_all_is_saved_and_asks_before_the_page_is_left(
+    page, small
+):
     page.add_init_script(KEEPS_NOTHING)
     page.goto("/healthz/")
     enter(page, small.assessor)
@@ -73,7 +81,9 @@ def test_where_no_item_stands_the_reason_has_the_focus(at_work):
 
     Assignment.objects.update(ended_at=timezone.now())
     at_work.page.context.set_offline(False)
-    expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(timeout=40_000)
+    expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(
+        timeout=40_000
+    )
 
 
 def test_a_notice_in_sight_is_left_alone_while_others_are_saved(at_work):
@@ -141,7 +151,9 @@ def test_the_list_of_own_judgments_never_shows_the_sign_in_page_nor_an_old_list(
     expect(panel.locator("form[method=post]")).to_have_count(0)
 
 
-def test_in_a_narrow_window_the_panes_are_what_the_tabs_lead_to_and_the_question_keeps_its_place(real_scene, page):
+def test_in_a_narrow_window_the_panes_are_what_the_tabs_lead_to_and_the_question_keeps_its_place(
+    real_scene, page
+):
     page.goto("/healthz/")
     enter(page, real_scene.assessor)
     page.set_viewport_size({"width": 390, "height": 400})
@@ -185,4 +197,6 @@ def test_a_post_that_the_collection_lacks_is_not_called_a_written_answer(page, s
     assessor.open(SMALL)
 
     assessor.press("t")
-    expect(page.locator(SAVED)).to_have_text("The collection does not hold this post, so there is no thread of it.")
+    expect(page.locator(SAVED)).to_have_text(
+        "The collection does not hold this post, so there is no thread of it."
+    )

@@ -1,5 +1,5 @@
-"""What meets on its way: answers that come late, labels that another page sends, an item that is opened while its label is
-on its way."""
+"""What meets on its way: answers that come late, labels that another page sends, an item that is
+opened while its label is on its way."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Object.defineProperty(window, "localStorage", { get() { throw new DOMException("
 
 
 def counting() -> dict[int, int]:
-    """Give the labels that count, by instance."""
+    """Return the labels that count, by instance."""
     return {row.instance_id: row.label for row in Judgment.objects.filter(is_current=True)}
 
 
 def answer_of_now(client: Client, route: Route) -> dict[str, Any]:
-    """Give what the server answers to a request at this moment, to be told later."""
+    """Return what the server answers to a request at this moment, to be told later."""
     made = client.get(urlsplit(route.request.url)._replace(scheme="", netloc="").geturl())
     connections.close_all()  # what a route's handler asks goes over a connection of its own
     return {"body": made.content, "headers": dict(made.headers)}
@@ -66,7 +66,9 @@ def test_an_item_that_was_judged_before_it_came_does_not_stand_again(page, small
     expect(page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
 
 
-def test_a_label_that_the_page_of_the_own_topics_sent_does_not_let_its_item_stand_again(at_work, small, client_of):
+def test_a_label_that_the_page_of_the_own_topics_sent_does_not_let_its_item_stand_again(
+    at_work, small, client_of
+):
     page, judged = at_work.page, at_work.active
     held: list[Route] = []
 
@@ -119,7 +121,9 @@ def test_a_topic_that_was_taken_away_while_the_server_failed_says_so(at_work, sm
     expect(at_work.page.get_by_role("heading", name="The next item is on its way")).to_be_visible()
     at_work.page.unroute("**/judging/next/**")
 
-    expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(timeout=40_000)
+    expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(
+        timeout=40_000
+    )
 
 
 def test_the_list_of_somebody_who_signed_in_since_is_not_shown(at_work, small):
@@ -141,7 +145,12 @@ def test_a_double_click_on_a_label_labels_one_instance(real_scene, page):
     assessor.open(TASK2)
     page.locator(f"{SHOWN} .is-active").get_by_role("button", name="High").dblclick()
 
-    assert page.locator(f"{SHOWN} .judge-place > [aria-hidden]").all_inner_texts() == ["3", "·", "·", "·"]
+    assert page.locator(f"{SHOWN} .judge-place > [aria-hidden]").all_inner_texts() == [
+        "3",
+        "·",
+        "·",
+        "·",
+    ]
 
 
 def test_a_double_click_on_later_puts_one_item_off(at_work):

@@ -1,4 +1,6 @@
-"""The way of a team with the keyboard alone: sign in, upload, read the report, sort the board, turn the topics' pages."""
+"""The way of a team with the keyboard alone: sign in, upload, read the report, sort the board, turn
+the topics' pages.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page, expect
 
-from evaluation.services import release_leaderboard, score_waiting
+from evaluation.services.releasing import release_leaderboard
+from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import make_qrels, make_run
 from tests.factories import PASSWORD, Scene, make_lab
 from tests.submissions.factories import BAD_RUN
@@ -51,7 +54,8 @@ def sign_in_by_keys(page: Page, scene: Scene) -> None:
 
 
 def choose_by_keys(page: Page, name: str, content: bytes) -> None:
-    # Playwright takes the chooser over a moment after somebody began to listen; the key may come before that moment.
+    # Playwright takes the chooser over a moment after somebody began to listen; the key may come
+    # before that moment.
     page.on("filechooser", lambda chooser: None)
     tab_to(page, "Run files")
     with page.expect_file_chooser() as chooser:
@@ -96,7 +100,9 @@ def test_a_board_sorts_by_a_column_and_opens_a_run_with_the_keyboard(page):
 
     open_by_keys(page, "MAP′")
 
-    expect(page.get_by_role("columnheader", name="MAP′")).to_have_attribute("aria-sort", "descending")
+    expect(page.get_by_role("columnheader", name="MAP′")).to_have_attribute(
+        "aria-sort", "descending"
+    )
     open_by_keys(page, "bm25")
     expect(page.get_by_role("heading", level=1, name="bm25")).to_be_visible()
 

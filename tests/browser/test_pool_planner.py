@@ -1,4 +1,6 @@
-"""The planner in a browser: by keyboard alone, numbers at once, nothing opened is closed, nothing shifts."""
+"""The planner in a browser: by keyboard alone, numbers at once, nothing opened is closed, nothing
+shifts.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,13 @@ def planner(page: Page) -> Page:
 
 def opened(page: Page) -> Page:
     scene = make_lab()
-    make_run(scene.team, scene.task, {"A.1": [str(number) for number in range(60)]}, tag="deep", is_primary=True)
+    make_run(
+        scene.team,
+        scene.task,
+        {"A.1": [str(number) for number in range(60)]},
+        tag="deep",
+        is_primary=True,
+    )
     page.add_init_script(WATCH)
     page.goto("/healthz/")
     enter(page, scene.organizer)
@@ -46,14 +54,19 @@ def test_a_slider_is_moved_by_keys_and_the_numbers_follow(planner, look):
     assert "primary=48" in planner.url
     assert planner.locator("#topic-sizes-fold").get_attribute("open") == ""
     assert planner.locator("[data-preset][aria-current]").count() == 0
-    assert planner.get_by_role("slider", name="Primary runs").evaluate("each => each === document.activeElement")
+    assert planner.get_by_role("slider", name="Primary runs").evaluate(
+        "each => each === document.activeElement"
+    )
     assert planner.evaluate("window.shift") <= 0.001
 
 
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_numbers_follow_a_slider_in_sight_before_it_is_let_go(planner, width):
     planner.set_viewport_size({"width": width, "height": 700})
-    slider, items = planner.get_by_role("slider", name="Primary runs"), planner.locator(".figures dd").first
+    slider, items = (
+        planner.get_by_role("slider", name="Primary runs"),
+        planner.locator(".figures dd").first,
+    )
     box = slider.bounding_box()
     planner.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + box["height"] / 2)
     planner.mouse.down()
@@ -69,7 +82,10 @@ def test_the_numbers_follow_a_slider_in_sight_before_it_is_let_go(planner, width
 def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(browser, served):
     # A page of its own: htmx tells the console of the failure, which `page` takes for a complaint.
     planner = opened(browser.new_context(base_url=served.url).new_page())
-    items, freeze = planner.locator(".figures dd").first, planner.get_by_role("link", name="Freeze…")
+    items, freeze = (
+        planner.locator(".figures dd").first,
+        planner.get_by_role("link", name="Freeze…"),
+    )
     told = planner.get_by_text("These are the numbers of earlier settings")
     expect(freeze).to_be_visible()
     planner.route("**/pools/plan/?*", lambda route: route.abort())
@@ -86,13 +102,17 @@ def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(bro
     expect(told).to_be_hidden()
     expect(freeze).to_be_visible()
     expect(planner.locator("#plan-said")).to_contain_text("Items 8")
-    expect(planner.locator("#topic-sizes-fold th").first).to_have_attribute("aria-sort", "ascending")
+    expect(planner.locator("#topic-sizes-fold th").first).to_have_attribute(
+        "aria-sort", "ascending"
+    )
     planner.context.close()
 
 
 def test_a_number_that_cannot_be_is_told_and_the_planner_goes_on(planner):
     planner.locator("#id_primary").fill("2000")
-    expect(planner.get_by_role("alert")).to_contain_text("Enter a whole number from 0 to 1000 for primary runs.")
+    expect(planner.get_by_role("alert")).to_contain_text(
+        "Enter a whole number from 0 to 1000 for primary runs."
+    )
 
     planner.locator("#id_primary").fill("10")
     expect(planner.locator(".figures dd").first).to_have_text("10")

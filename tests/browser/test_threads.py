@@ -1,4 +1,6 @@
-"""Threads as people read them: nothing is asked of another host, deep links are seen, long formulas scroll in themselves."""
+"""Threads as people read them: nothing is asked of another host, deep links are seen, long formulas
+scroll in themselves.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,29 @@ HOSTILE = (
 def make_thread():
     scene = make_lab()
     scene.task.topics.filter(query_id="A.1").update(
-        thread_id="1", latex="x^2", formula_html='<span class="math-container"><math><mi>x</mi></math></span>'
+        thread_id="1",
+        latex="x^2",
+        formula_html='<span class="math-container"><math><mi>x</mi></math></span>',
     )
     return scene, rich_thread(scene.lab)
 
 
 def test_threads_keep_to_the_window_stand_still_and_break_no_rule_of_axe(page):
     _, collection = make_thread()
-    add_answer(collection, "12", body=f"<h2>Wide</h2><p>${WIDE}$ and $${WIDE}$$ <code>{'x' * 200}</code></p>")
+    add_answer(
+        collection,
+        "12",
+        body=f"<h2>Wide</h2><p>${WIDE}$ and $${WIDE}$$ <code>{'x' * 200}</code></p>",
+    )
     page.add_init_script(WATCH)
     page.goto("/healthz/")
 
-    paths = (f"{POSTS}/1/", f"{POSTS}/11/#comment-101", TOPIC_THREAD, "/labs/arqmath-x/tasks/task1/topics/A.1/")
+    paths = (
+        f"{POSTS}/1/",
+        f"{POSTS}/11/#comment-101",
+        TOPIC_THREAD,
+        "/labs/arqmath-x/tasks/task1/topics/A.1/",
+    )
     assert [fault for path in paths for fault in faults(page, path)] == []
 
 
@@ -56,7 +69,11 @@ def test_no_page_of_posts_asks_another_host_for_anything(page):
         page.wait_for_load_state("networkidle")
 
     assert len(asked) > 10
-    assert [url for url in asked if "evil.example" in url or "stackexchange" in url or "i.example.org" in url] == []
+    assert [
+        url
+        for url in asked
+        if "evil.example" in url or "stackexchange" in url or "i.example.org" in url
+    ] == []
 
 
 @pytest.mark.parametrize("place", ["post-10", "comment-101", "comment-115"])
@@ -65,7 +82,10 @@ def test_a_deep_link_shows_its_post_or_comment_marked(page, place):
     page.goto(f"{POSTS}/1/#{place}")
 
     expect(page.locator(f"#{place}")).to_be_in_viewport()
-    assert page.locator(f"#{place}").evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
+    assert (
+        page.locator(f"#{place}").evaluate("element => getComputedStyle(element).outlineStyle")
+        == "solid"
+    )
 
 
 @pytest.mark.smoke
@@ -101,7 +121,9 @@ def test_a_copied_text_has_its_formulas_in_latex_and_no_word_that_is_not_seen(pa
     page.locator("#post-10 .post").evaluate("post => getSelection().selectAllChildren(post)")
     page.keyboard.press("Control+c")
 
-    assert page.evaluate("navigator.clipboard.readText()") == "Since $a^{2}+b^{2}=c^{2}$, one is even."
+    assert (
+        page.evaluate("navigator.clipboard.readText()") == "Since $a^{2}+b^{2}=c^{2}$, one is even."
+    )
     copied = "navigator.clipboard.read().then(([item]) => item.getType('text/html')).then((html) => html.text())"
     assert "<math" in page.evaluate(copied)
     assert "Formula " not in page.evaluate(copied)
@@ -122,7 +144,8 @@ def test_a_dead_link_and_a_mark_are_told_to_a_screen_reader(page):
 
     dead = page.get_by_role("link", name="a sum", disabled=True)
     expect(dead).to_have_attribute(
-        "title", "Leads to https://en.wikipedia.org/wiki/Sum. Links out of the collection are not followed here."
+        "title",
+        "Leads to https://en.wikipedia.org/wiki/Sum. Links out of the collection are not followed here.",
     )
     assert page.locator("mark.is-highlighted math").count() == 1
 
@@ -141,7 +164,9 @@ def test_a_thread_is_read_without_scripts(browser, served):
 
 def test_a_long_formula_scrolls_in_itself(page):
     scene = make_lab()
-    add_question(make_collection(scene.lab), body=f"<p>$${WIDE}$$</p><p>See ${WIDE}$ and {SITE}.</p>")
+    add_question(
+        make_collection(scene.lab), body=f"<p>$${WIDE}$$</p><p>See ${WIDE}$ and {SITE}.</p>"
+    )
     page.set_viewport_size({"width": 390, "height": 900})
     page.goto(f"{POSTS}/1/")
 

@@ -6,12 +6,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from arqlab.core.models import Membership, Task
-from arqlab.core.services import load_lab_file
-from arqlab.ir.labfile import read_lab
+from arqlab.core.services.loading import load_lab_file
+from arqlab.formats.labs.folder import read_lab
 from tests.browser.test_every_page import AXE, JUDGE, enter
 from tests.browser.test_keyboard import open_by_keys, tab_to
 from tests.factories import make_lab
-from tests.ir.real_data import DATA, needs_data
+from tests.real_data import DATA, needs_data
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -59,7 +59,10 @@ def test_a_file_is_looked_at_and_applied(organizing, page, look):
     open_by_keys(page, "Apply 2 changes")
 
     expect(page.get_by_text("The information of 1 topic was saved.")).to_be_visible()
-    assert organizing.topics.get(query_id="A.1").facts == {"difficulty": "hard", "category": "riddle"}
+    assert organizing.topics.get(query_id="A.1").facts == {
+        "difficulty": "hard",
+        "category": "riddle",
+    }
 
 
 def test_who_saves_over_somebody_elses_change_is_told_and_loses_nothing(organizing, page, look):

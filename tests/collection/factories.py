@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arqlab.core.models import Lab
-from arqlab.ir.labfile import CollectionFile
+from arqlab.formats.labs.folder import CollectionFile
 from collection.models import Collection, Comment, Import, ImportProblem, Post, PostLink
-from collection.services import load_collection
+from collection.services.loading import load_collection
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 POSTS = """<?xml version="1.0" encoding="utf-8"?>
@@ -31,7 +31,11 @@ FORMULAS = (
 
 
 def collection_file(
-    folder: Path, *, posts: str | None = POSTS, formulas: str | None = FORMULAS, complete: bool = True
+    folder: Path,
+    *,
+    posts: str | None = POSTS,
+    formulas: str | None = FORMULAS,
+    complete: bool = True,
 ) -> CollectionFile:
     """Write the files of a collection and give what a lab's folder says of them."""
     paths = {}
@@ -50,14 +54,22 @@ def load_small(lab: Lab, folder: Path, **changes: object) -> Collection:
 
 
 def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
-    """Make a collection of two questions that are searched (1, 2), and some later ones (101, 102, …) that are not.
+    """Make a collection of two questions that are searched (1, 2), and some later ones (101, 102,
+    …) that are not.
 
-    Each later question has a formula, an answer and a comment, and is a duplicate of 1, which links back to 102.
+    Each later question has a formula, an answer and a comment, and is a duplicate of 1, which links
+    back to 102.
     """
     collection = Collection.objects.create(slug=slug, loaded_at=NOW)
     span = '<span class="math-container" id="{}">${}$</span>'
     Post.objects.bulk_create(
-        Post(collection=collection, post_id=str(number), kind="question", thread_id=str(number), title=f"Old {number}")
+        Post(
+            collection=collection,
+            post_id=str(number),
+            kind="question",
+            thread_id=str(number),
+            title=f"Old {number}",
+        )
         for number in (1, 2)
     )
     for number in range(101, 101 + later):
@@ -76,9 +88,15 @@ def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
             views=7,
             created_at=datetime(2019, 1, number - 100, tzinfo=UTC),
         )
-        Post.objects.create(collection=collection, post_id=f"{post_id}0", kind="answer", thread_id=post_id)
-        Comment.objects.create(collection=collection, comment_id=post_id, post_id=post_id, text="Why?")
-        PostLink.objects.create(collection=collection, post_id=post_id, related_id="1", kind="duplicate")
+        Post.objects.create(
+            collection=collection, post_id=f"{post_id}0", kind="answer", thread_id=post_id
+        )
+        Comment.objects.create(
+            collection=collection, comment_id=post_id, post_id=post_id, text="Why?"
+        )
+        PostLink.objects.create(
+            collection=collection, post_id=post_id, related_id="1", kind="duplicate"
+        )
     PostLink.objects.create(collection=collection, post_id="1", related_id="102", kind="duplicate")
     PostLink.objects.create(collection=collection, post_id="2", related_id="101", kind="related")
     return collection

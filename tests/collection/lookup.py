@@ -7,17 +7,26 @@ from typing import Any
 
 import polars as pl
 
-from arqlab.core.html.cleaning import RULES
-from arqlab.core.maths.typesetting import presentation_mathml
 from arqlab.core.models import Lab
-from arqlab.ir.identity import visual_map
-from arqlab.ir.mathml import layout_string
+from arqlab.ir.formulas.identity import visual_map
+from arqlab.ir.formulas.layout import layout_string
+from arqlab.texts.html.sanitizer import RULES
+from arqlab.texts.maths.typesetting import presentation_mathml
 from collection.models import Collection, LabCollection, Post, VisualMap
-from collection.services import index_formulas, index_posts
 from collection.services.columns import store_frame
+from collection.services.indexing import index_formulas, index_posts
 
 AT = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-INSTANCES = ("formula_id", "post_id", "thread_id", "type", "comment_id", "old_visual_id", "given_visual_id", "issue")
+INSTANCES = (
+    "formula_id",
+    "post_id",
+    "thread_id",
+    "type",
+    "comment_id",
+    "old_visual_id",
+    "given_visual_id",
+    "issue",
+)
 FORMULAS = {
     "101": ("1", "1", "title", "a^2+b^2=c^2"),
     "102": ("10", "1", "answer", "a^{2}+b^{2}=c^{2}"),
@@ -40,11 +49,19 @@ def add_post(collection: Collection, post_id: str, body: str, **fields: Any) -> 
     return Post.objects.create(collection=collection, post_id=post_id, **known)
 
 
-def add_formulas(collection: Collection, formulas: dict[str, tuple[str, str, str, str]] = FORMULAS) -> VisualMap:
+def add_formulas(
+    collection: Collection, formulas: dict[str, tuple[str, str, str, str]] = FORMULAS
+) -> VisualMap:
     """Add formula instances (post, thread, type, LaTeX, by formula id) and their visual ids."""
     rows = [
         dict.fromkeys(INSTANCES)
-        | {"formula_id": formula_id, "post_id": post, "thread_id": thread, "type": kind, "latex": latex}
+        | {
+            "formula_id": formula_id,
+            "post_id": post,
+            "thread_id": thread,
+            "type": kind,
+            "latex": latex,
+        }
         | {"layout": layout_string(presentation_mathml(latex) or "")}
         for formula_id, (post, thread, kind, latex) in formulas.items()
     ]
@@ -56,10 +73,15 @@ def add_formulas(collection: Collection, formulas: dict[str, tuple[str, str, str
 
 
 def add_map(
-    collection: Collection, mapping: pl.DataFrame, forms: pl.DataFrame, changes: pl.DataFrame | None = None
+    collection: Collection,
+    mapping: pl.DataFrame,
+    forms: pl.DataFrame,
+    changes: pl.DataFrame | None = None,
 ) -> VisualMap:
     """Add a version of the visual ids."""
-    frames = {"mapping": mapping, "forms": forms} | ({"changes": changes} if changes is not None else {})
+    frames = {"mapping": mapping, "forms": forms} | (
+        {"changes": changes} if changes is not None else {}
+    )
     version = collection.visual_maps.count() + 1
     names = {
         field: store_frame(slug=collection.slug, what=f"{field}-{version}", frame=frame)
@@ -69,7 +91,7 @@ def add_map(
 
 
 def formula(formula_id: str, latex: str) -> str:
-    """Give the span of a formula as the sanitizer leaves it."""
+    """Return the span of a formula as the sanitizer leaves it."""
     return f'<span class="math-container" id="{formula_id}">${latex}$</span>'
 
 
@@ -77,11 +99,29 @@ def make_searched(lab: Lab) -> Collection:
     """Make a collection with two threads, formulas, and complete indexes."""
     collection = make_collection(lab)
     title = f"Which {formula('101', 'a^2+b^2=c^2')} are primitive?"
-    add_post(collection, "1", "<p>About Pythagorean triples.</p>", title=title, tags=["number-theory"], score=3)
     add_post(
-        collection, "10", f"<p>Since {formula('102', 'a^{2}+b^{2}=c^{2}')}, one is even.</p>", thread_id="1", score=8
+        collection,
+        "1",
+        "<p>About Pythagorean triples.</p>",
+        title=title,
+        tags=["number-theory"],
+        score=3,
     )
-    add_post(collection, "2", "<p>Spheres &amp; cones</p>", title="Another question", tags=["calculus"], score=None)
+    add_post(
+        collection,
+        "10",
+        f"<p>Since {formula('102', 'a^{2}+b^{2}=c^{2}')}, one is even.</p>",
+        thread_id="1",
+        score=8,
+    )
+    add_post(
+        collection,
+        "2",
+        "<p>Spheres &amp; cones</p>",
+        title="Another question",
+        tags=["calculus"],
+        score=None,
+    )
     body = f"<p>Cones: {formula('103', 'x^2+y^2=z^2')}, not {formula('104', '&#92;int_0^1 f')}.</p>"
     add_post(collection, "20", body, thread_id="2", score=1)
     index_formulas(version=add_formulas(collection))

@@ -21,33 +21,51 @@ def make_collection(lab: Lab) -> Collection:
 
 def add_question(collection: Collection, post_id: str = "1", **fields: Any) -> Post:
     """Add a question; its thread has its id."""
-    known = {"title": f"Question {post_id}", "body": f"<p>The text of {post_id}</p>", "thread_id": post_id}
-    return Post.objects.create(collection=collection, post_id=post_id, kind=Post.Kind.QUESTION, **(known | fields))
+    known = {
+        "title": f"Question {post_id}",
+        "body": f"<p>The text of {post_id}</p>",
+        "thread_id": post_id,
+    }
+    return Post.objects.create(
+        collection=collection, post_id=post_id, kind=Post.Kind.QUESTION, **(known | fields)
+    )
 
 
 def add_answer(collection: Collection, post_id: str, *, to: str = "1", **fields: Any) -> Post:
     """Add an answer to a question."""
     known = {"body": f"<p>The text of {post_id}</p>"}
     return Post.objects.create(
-        collection=collection, post_id=post_id, kind=Post.Kind.ANSWER, thread_id=to, **(known | fields)
+        collection=collection,
+        post_id=post_id,
+        kind=Post.Kind.ANSWER,
+        thread_id=to,
+        **(known | fields),
     )
 
 
 def add_comment(collection: Collection, comment_id: str, *, on: str, **fields: Any) -> Comment:
     """Add a comment on a post; comments are a minute apart in the order of their ids."""
     known = {"text": f"Comment {comment_id}", "created_at": AT + timedelta(minutes=int(comment_id))}
-    return Comment.objects.create(collection=collection, comment_id=comment_id, post_id=on, **(known | fields))
+    return Comment.objects.create(
+        collection=collection, comment_id=comment_id, post_id=on, **(known | fields)
+    )
 
 
 def link(collection: Collection, post_id: str, related_id: str, kind: str = "related") -> PostLink:
     """Link a question to another."""
-    return PostLink.objects.create(collection=collection, post_id=post_id, related_id=related_id, kind=kind)
+    return PostLink.objects.create(
+        collection=collection, post_id=post_id, related_id=related_id, kind=kind
+    )
 
 
 def rich_thread(lab: Lab) -> Collection:
-    """Make thread 1 (two answers, the second accepted, comments, owners, links, an image) and thread 2."""
+    """Make thread 1 (two answers, the second accepted, comments, owners, links, an image) and
+    thread 2.
+    """
     collection = make_collection(lab)
-    Author.objects.create(collection=collection, author_id="7", name="Ada", reputation=12_345, gold=1, bronze=3)
+    Author.objects.create(
+        collection=collection, author_id="7", name="Ada", reputation=12_345, gold=1, bronze=3
+    )
     body = (
         f'<h1>Part</h1><p>See <a href="{SITE}/a/20">there</a>, <a href="{SITE}/a/11">below</a>, '
         f'<a href="{SITE}/q/404">gone</a>, <a href="https://en.wikipedia.org/wiki/Sum">a sum</a>, '
@@ -56,7 +74,14 @@ def rich_thread(lab: Lab) -> Collection:
     )
     about = {"author_id": "7", "created_at": AT}
     add_question(
-        collection, title="Is $x^2$ even?", body=body, tags=["sums"], score=5, views=1234, accepted_id="11", **about
+        collection,
+        title="Is $x^2$ even?",
+        body=body,
+        tags=["sums"],
+        score=5,
+        views=1234,
+        accepted_id="11",
+        **about,
     )
     add_answer(collection, "10", score=9, body="<p>Since $x=2y$.</p>", author_name="Bob")
     add_answer(collection, "11", score=2)

@@ -8,8 +8,7 @@ from django.core import mail
 
 from arqlab.core.models import User
 from tests.factories import PASSWORD
-
-from .views.test_home import text_of
+from tests.pages.views.test_home import text_of
 
 ADA = {"email": "ada@example.org", "username": "ada", "password1": "a quiet blackboard 7"}
 
@@ -43,7 +42,9 @@ def test_an_address_has_one_account(scene, client):
 
 @pytest.mark.parametrize("password", ["short", "password123", "ada@example.org"])
 def test_a_weak_password_is_refused(db, client, password):
-    assert "There is a problem" in text_of(client.post("/accounts/signup/", ADA | {"password1": password}))
+    assert "There is a problem" in text_of(
+        client.post("/accounts/signup/", ADA | {"password1": password})
+    )
     assert not User.objects.exists()
 
 

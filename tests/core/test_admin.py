@@ -47,7 +47,13 @@ def test_what_a_folder_says_is_not_typed_in_there(scene, client_of, page):
 
 
 def test_rules_are_not_changed_there(scene, client_of):
-    form = {"slug": "task1", "name": "Renamed", "position": "1", "trec_items": "posts", "overrides": '{"limit": 0}'}
+    form = {
+        "slug": "task1",
+        "name": "Renamed",
+        "position": "1",
+        "trec_items": "posts",
+        "overrides": '{"limit": 0}',
+    }
 
     client_of(scene.superuser).post(f"/admin/core/task/{scene.task.pk}/change/", form)
 

@@ -52,7 +52,9 @@ def test_the_api_changes_no_lab(scene, client_of):
     assert client_of(scene.organizer).delete("/api/labs/arqmath-x/").status_code == 405
 
 
-@pytest.mark.parametrize("path", ["labs/", "labs/{lab}/", "labs/{lab}/tasks/", "labs/{lab}/tasks/{task}/"])
+@pytest.mark.parametrize(
+    "path", ["labs/", "labs/{lab}/", "labs/{lab}/tasks/", "labs/{lab}/tasks/{task}/"]
+)
 def test_the_schema_describes_every_address(db, client, path):
     assert f"/api/{path}:" in client.get("/api/schema/").content.decode()
 

@@ -47,7 +47,8 @@ def test_the_people_of_a_draft_lab_see_it(db, role):
 
 
 @pytest.mark.parametrize(
-    ("role", "sees"), [("visitor", False), ("member", True), ("other_member", False), ("organizer", True)]
+    ("role", "sees"),
+    [("visitor", False), ("member", True), ("other_member", False), ("organizer", True)],
 )
 def test_a_team_is_seen_by_its_members_and_organizers(scene, role, sees):
     assert permissions.may_see_team(scene.people[role], scene.team) is sees
@@ -61,6 +62,8 @@ def test_organizing_doors_are_closed_to_members(scene):
 
 
 def test_organizers_and_assessors_of_the_lab_look_up_and_nobody_else(scene):
-    allowed = {role for role, person in scene.people.items() if permissions.may_look_up(person, scene.lab)}
+    allowed = {
+        role for role, person in scene.people.items() if permissions.may_look_up(person, scene.lab)
+    }
 
     assert allowed == {"assessor", "organizer", "superuser"}

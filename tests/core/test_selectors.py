@@ -75,7 +75,9 @@ def test_what_one_is_in_a_lab_is_said_in_words(scene):
     assert standing.words == "organizer, member of Alpha, member of Beta"
 
 
-@pytest.mark.parametrize(("role", "somebody"), [("visitor", False), ("outsider", False), ("assessor", True)])
+@pytest.mark.parametrize(
+    ("role", "somebody"), [("visitor", False), ("outsider", False), ("assessor", True)]
+)
 def test_who_has_a_role_is_somebody(scene, role, somebody):
     assert selectors.standing_in(scene.people[role], scene.lab).is_somebody is somebody
 
@@ -99,4 +101,7 @@ def test_topics_have_neighbours_but_for_the_first_and_the_last(task):
 def test_what_may_tell_of_judgments_is_not_public():
     topic = Topic(info={"HM": "3", "difficulty": "hard", "multi_part": "no"})
 
-    assert selectors.public_info(topic) == ([("difficulty", "hard"), ("multi_part", "no")], [("HM", "3")])
+    assert selectors.public_info(topic) == (
+        [("difficulty", "hard"), ("multi_part", "no")],
+        [("HM", "3")],
+    )

@@ -1,4 +1,6 @@
-"""Who is signed in, asked as a browser is: by the page of one's account, which a visitor does not see."""
+"""Who is signed in, asked as a browser is: by the page of one's account, which a visitor does not
+see.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def is_in(client: Client) -> bool:
     return client.get(reverse("core:account")).status_code == 200
 
 
-def test_who_signed_in_comes_in_by_two_questions(browser: Client, person: User, django_assert_num_queries) -> None:
+def test_who_signed_in_comes_in_by_two_questions(
+    browser: Client, person: User, django_assert_num_queries
+) -> None:
     assert is_in(browser)
 
     request = RequestFactory().get("/")
@@ -47,7 +51,9 @@ def test_all_that_a_person_has_is_read_when_it_is_asked_for(browser: Client, per
     known = User.objects.get(pk=person.pk)
 
     fields = [field.attname for field in User._meta.concrete_fields]
-    assert [getattr(found, field) for field in fields] == [getattr(known, field) for field in fields]
+    assert [getattr(found, field) for field in fields] == [
+        getattr(known, field) for field in fields
+    ]
 
 
 def test_a_session_that_ended_lets_nobody_in(browser: Client) -> None:
@@ -65,14 +71,18 @@ def test_a_session_that_nobody_began_lets_nobody_in(person: User) -> None:
 
 def test_a_session_whose_words_were_changed_lets_nobody_in(browser: Client) -> None:
     session = Session.objects.get()
-    session.session_data = session.session_data[:-1] + ("a" if session.session_data[-1] != "a" else "b")
+    session.session_data = session.session_data[:-1] + (
+        "a" if session.session_data[-1] != "a" else "b"
+    )
     session.save()
 
     assert not is_in(browser)
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"password": "another"}])
-def test_who_may_not_come_in_any_more_is_out_at_once(browser: Client, person: User, change: dict[str, object]) -> None:
+def test_who_may_not_come_in_any_more_is_out_at_once(
+    browser: Client, person: User, change: dict[str, object]
+) -> None:
     User.objects.filter(pk=person.pk).update(**change)
 
     assert not is_in(browser)

@@ -24,10 +24,17 @@ GOOD = {"A.1": ["p1", "p2", "p9", "p4"], "A.2": ["p5", "p1"]}
 POOR = {"A.1": ["p3", "p4", "p2"]}
 
 
-def make_qrels(task: Task, labels: Mapping[str, Mapping[str, int]] = QRELS, **fields: Any) -> QrelSet:
+def make_qrels(
+    task: Task, labels: Mapping[str, Mapping[str, int]] = QRELS, **fields: Any
+) -> QrelSet:
     """Make qrels of a task; the first ones are the current ones."""
     version = QrelSet.objects.filter(task=task).count() + 1
-    values = {"name": f"v{version}", "items": "posts", "relevant_from": 2, "is_current": version == 1} | fields
+    values = {
+        "name": f"v{version}",
+        "items": "posts",
+        "relevant_from": 2,
+        "is_current": version == 1,
+    } | fields
     qrel_set = QrelSet.objects.create(
         task=task, version=version, sha256=sha256(repr(labels).encode()).hexdigest(), **values
     )
@@ -39,19 +46,32 @@ def make_qrels(task: Task, labels: Mapping[str, Mapping[str, int]] = QRELS, **fi
     return qrel_set
 
 
-def index_of(lists: Mapping[str, Sequence[str]], scores: Mapping[str, float] | None = None) -> pl.DataFrame:
-    """Make a run's index of ranked lists; the score falls with the rank unless `scores` gives one for an item."""
+def index_of(
+    lists: Mapping[str, Sequence[str]], scores: Mapping[str, float] | None = None
+) -> pl.DataFrame:
+    """Make a run's index of ranked lists; the score falls with the rank unless `scores` gives one
+    for an item.
+    """
     rows = [
         (topic, item, None, rank, (scores or {}).get(item, 100.0 - rank))
         for topic, items in lists.items()
         for rank, item in enumerate(items, start=1)
     ]
-    schema = {"topic": pl.String, "item": pl.String, "post": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    schema = {
+        "topic": pl.String,
+        "item": pl.String,
+        "post": pl.String,
+        "rank": pl.Int64,
+        "score": pl.Float64,
+    }
     return with_order(pl.DataFrame(rows, schema=schema, orient="row"))
 
 
-def make_run(team: Team, task: Task, lists: Mapping[str, Sequence[str]] = GOOD, **fields: Any) -> Run:
-    """Make a valid run of ranked lists; `scores` gives items their scores, `answers` topics their written answers.
+def make_run(
+    team: Team, task: Task, lists: Mapping[str, Sequence[str]] = GOOD, **fields: Any
+) -> Run:
+    """Make a valid run of ranked lists; `scores` gives items their scores, `answers` topics their
+    written answers.
 
     `posts` names the posts that formulas stand in.
     """
@@ -63,7 +83,15 @@ def make_run(team: Team, task: Task, lists: Mapping[str, Sequence[str]] = GOOD, 
     tag = fields.pop("tag", f"run{Run.objects.count() + 1}")
     upload = Upload.objects.create(name=f"{tag}.tsv", size=1, sha256="0" * 64, uploaded_at=NOW)
     upload.file.save(f"{tag}.tsv", ContentFile(b"as sent"))
-    run = Run(task=task, team=team, upload=upload, tag=tag, submitted_at=NOW, status_changed_at=NOW, status="valid")
+    run = Run(
+        task=task,
+        team=team,
+        upload=upload,
+        tag=tag,
+        submitted_at=NOW,
+        status_changed_at=NOW,
+        status="valid",
+    )
     for name, value in ({"report": {"items": task.trec_items, "order": "score"}} | fields).items():
         setattr(run, name, value)
     buffer = BytesIO()

@@ -7,7 +7,7 @@ from django.db import IntegrityError
 from django.db.models import ProtectedError
 
 from evaluation.models import Leaderboard, RunScore, Scoring, TopicScore
-from evaluation.services import release_leaderboard
+from evaluation.services.releasing import release_leaderboard
 from tests.evaluation.factories import NOW, make_qrels, make_run
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,9 @@ def test_a_score_stands_once(model, fields, scored):
         (["P@10"], "score", "tf-idf", False),
     ],
 )
-def test_a_scoring_covers_the_measures_it_has_while_order_and_items_are_the_same(asked, order, identity, covers):
+def test_a_scoring_covers_the_measures_it_has_while_order_and_items_are_the_same(
+    asked, order, identity, covers
+):
     scoring = Scoring(measures=["P@10", "nDCG@10"], order="score", identity="bm25")
 
     assert scoring.covers(asked, order, identity) is covers
@@ -59,7 +61,9 @@ def test_a_version_of_a_leaderboard_stands_once(scored, task):
     board = release_leaderboard(qrel_set=scored["qrel_set"], by=None, at=NOW)
     assert str(board) == f"{task} leaderboard 1"
     with pytest.raises(IntegrityError):
-        Leaderboard.objects.create(task=task, version=1, qrel_set=scored["qrel_set"], released_at=NOW)
+        Leaderboard.objects.create(
+            task=task, version=1, qrel_set=scored["qrel_set"], released_at=NOW
+        )
 
 
 def test_qrels_of_a_released_leaderboard_are_not_deleted(scored):

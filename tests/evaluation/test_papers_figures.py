@@ -1,4 +1,6 @@
-"""The commands give the papers' figures: real labs and runs, through the doors that an organizer uses."""
+"""The commands give the papers' figures: real labs and runs, through the doors that an organizer
+uses.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,13 @@ import pytest
 from django.core.management import call_command
 
 from arqlab.core.models import Task
-from arqlab.core.services import change_task
-from arqlab.ir.runname import read_name
+from arqlab.core.services.labs import change_task
+from arqlab.formats.runs.filename import read_name
 from assessment.models import QrelSet
-from evaluation.selectors import live_board
+from evaluation.selectors.boards import live_board
+from tests.paths import ROOT
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "scores.tsv"
+GOLDEN = ROOT / "tests" / "golden" / "scores.tsv"
 TASK_OF = {"ntcir-12-wfb": "concrete"}
 QRELS_OF = {
     "qrels.task1.tsv": "official",
@@ -29,7 +32,9 @@ MEASURES = ("nDCG'", "MAP'", "P'@10")
 
 def submit(path: Path, task: str) -> None:
     team = [] if read_name(path.name).team else ["--team", "Somebody"]
-    call_command("submit_run", str(path), "--task", task, *team, stdout=StringIO(), stderr=StringIO())
+    call_command(
+        "submit_run", str(path), "--task", task, *team, stdout=StringIO(), stderr=StringIO()
+    )
 
 
 def printed(task: str, qrels: str) -> list[dict[str, str]]:
@@ -45,11 +50,18 @@ def lab(request: pytest.FixtureRequest, kept_db: None, shared_data: Path) -> str
     return str(request.param)
 
 
-@pytest.mark.parametrize(("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}), indirect=["lab"])
+@pytest.mark.parametrize(
+    ("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}), indirect=["lab"]
+)
 def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path, db):
     figures = [row for row in FIGURES if (row["lab"], row["order"]) == (lab, order)]
     if order == "rank":
-        change_task(task=Task.objects.get(lab__slug=lab, slug="task1"), changes={}, protocol={"order": "rank"}, by=None)
+        change_task(
+            task=Task.objects.get(lab__slug=lab, slug="task1"),
+            changes={},
+            protocol={"order": "rank"},
+            by=None,
+        )
     for task, file in sorted({(row["task"] or TASK_OF[lab], row["run"]) for row in figures}):
         submit(next(shared_data.glob(f"{lab}/runs/**/{Path(file).name}")), f"{lab}/{task}")
     for row in figures:
@@ -60,7 +72,9 @@ def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path
 
 @pytest.mark.parametrize("lab", ["arqmath-3"], indirect=True)
 def test_the_ceilings_are_the_known_ones(lab, db):
-    current = QrelSet.objects.select_related("task__lab").filter(is_current=True, task__lab__slug=lab)
+    current = QrelSet.objects.select_related("task__lab").filter(
+        is_current=True, task__lab__slug=lab
+    )
     current = current.order_by("task__slug")
 
     ceilings = [live_board(one).ceilings["P(rel=2,judged_only=True)@10"] for one in current]

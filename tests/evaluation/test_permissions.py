@@ -6,7 +6,8 @@ import pytest
 from django.http import Http404
 
 from evaluation.permissions import board_shown, board_with_run, sight_of
-from evaluation.services import release_leaderboard, score_waiting
+from evaluation.services.releasing import release_leaderboard
+from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import NOW, make_qrels, make_run
 
 ROLES = ["visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser"]
@@ -40,7 +41,9 @@ def test_after_it_everybody_sees_the_released_one(scene, run, qrel_set, role):
     release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
 
     assert state_for(scene.people[role], scene.task) == "released"
-    assert state_for(scene.people[role], scene.task, live=True) == ("live" if role in ORGANIZING else "released")
+    assert state_for(scene.people[role], scene.task, live=True) == (
+        "live" if role in ORGANIZING else "released"
+    )
 
 
 @pytest.mark.parametrize(("role", "tags"), [("member", 1), ("other_member", 0)])
@@ -78,6 +81,8 @@ def test_a_run_is_found_on_the_board_that_one_sees(scene, run):
         board_with_run(sight_of(scene.other_member, scene.task), run)
 
 
-@pytest.mark.parametrize(("role", "sees"), [("member", True), ("other_member", False), ("organizer", True)])
+@pytest.mark.parametrize(
+    ("role", "sees"), [("member", True), ("other_member", False), ("organizer", True)]
+)
 def test_a_run_itself_is_its_teams_and_the_organizers(scene, role, sees):
     assert sight_of(scene.people[role], scene.task).may_see_run_of(scene.team.name) is sees

@@ -9,8 +9,9 @@ from django.urls import reverse
 
 from arqlab.core.models import Task
 from evaluation.models import Leaderboard
-from evaluation.selectors import released_leaderboard
-from evaluation.services import release_leaderboard, score_waiting
+from evaluation.selectors.boards import released_leaderboard
+from evaluation.services.releasing import release_leaderboard
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 from tests.factories import Scene
@@ -33,7 +34,9 @@ SCORES = {
 
 def matrix(table):
     return [
-        (state, role, cell) for state, cells in table.items() for role, cell in zip(ROLES, cells.split(), strict=True)
+        (state, role, cell)
+        for state, cells in table.items()
+        for role, cell in zip(ROLES, cells.split(), strict=True)
     ]
 
 
@@ -60,11 +63,13 @@ def board_url(scene: Scene | SimpleNamespace, **query: str) -> str:
 
 
 def scores_url(scene: SimpleNamespace, **query: str) -> str:
-    return reverse("evaluation:run-scores", args=[scene.lab.slug, scene.task.slug, scene.run.pk], query=query)
+    return reverse(
+        "evaluation:run-scores", args=[scene.lab.slug, scene.task.slug, scene.run.pk], query=query
+    )
 
 
 def seen(html: str) -> str:
-    """Say which runs a page shows: none, live or all (both), or own (one's team's)."""
+    """Return which runs a page shows: none, live or all (both), or own (one's team's)."""
     runs = [tag for tag in ("alpha-run", "beta-run") if f">{tag}</a>" in html]
     if len(runs) == 1:
         return "own"
@@ -91,11 +96,15 @@ def test_scores_of_a_run_are_seen_by_those_who_may(state, role, expected, played
 def test_the_api_gives_scores_to_the_same_people(state, role, expected, played, client_of):
     bring_to(state, played)
 
-    assert client_of(played.people[role]).get(f"/api{scores_url(played)}").status_code == int(expected)
+    assert client_of(played.people[role]).get(f"/api{scores_url(played)}").status_code == int(
+        expected
+    )
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
-def test_the_api_and_the_files_give_boards_to_the_same_people(state, role, expected, played, client_of):
+def test_the_api_and_the_files_give_boards_to_the_same_people(
+    state, role, expected, played, client_of
+):
     bring_to(state, played)
     client = client_of(played.people[role])
 
@@ -126,11 +135,16 @@ def test_the_figures_have_four_decimals_and_lead_to_the_topics(played, client_of
     assert f'href="{scores_url(played)}?measure=nDCG%27">1.0000</a>' in html
 
 
-def test_a_row_leads_to_the_run_for_those_who_may_see_it_and_to_its_scores_for_others(played, client_of):
+def test_a_row_leads_to_the_run_for_those_who_may_see_it_and_to_its_scores_for_others(
+    played, client_of
+):
     bring_to("released", played)
-    run_url = reverse("submissions:run-detail", args=[played.lab.slug, played.task.slug, played.run.pk])
+    run_url = reverse("pages:run-detail", args=[played.lab.slug, played.task.slug, played.run.pk])
 
-    assert f'href="{run_url}">alpha-run' in client_of(played.member).get(board_url(played)).content.decode()
+    assert (
+        f'href="{run_url}">alpha-run'
+        in client_of(played.member).get(board_url(played)).content.decode()
+    )
     assert (
         f'href="{scores_url(played)}">alpha-run'
         in client_of(played.other_member).get(board_url(played)).content.decode()
@@ -162,8 +176,14 @@ def test_an_organizer_releases_and_hides(played, client_of):
     client = client_of(played.organizer)
     release, hide = (f"{board_url(played)}{verb}/" for verb in ("release", "hide"))
 
-    assert "Version 1 is released" in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
-    assert "nothing has changed since" in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
+    assert (
+        "Version 1 is released"
+        in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
+    )
+    assert (
+        "nothing has changed since"
+        in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
+    )
     assert "is hidden" in client.post(hide, follow=True).content.decode()
     assert "none to hide" in client.post(hide, follow=True).content.decode()
 

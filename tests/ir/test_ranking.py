@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 from arqlab.ir.ranking import with_order
 
 ITEMS = st.text("ab19é–:", min_size=1, max_size=3)
-SCORES = st.sampled_from([0.0, -0.0, 1.0, 0.123456789, 0.123456788, 20000000.5, 20000000.0, -3.5, 1e-50, 1e30])
-LISTS = st.dictionaries(st.tuples(st.sampled_from(["A.1", "A.10", "A.2"]), ITEMS), SCORES, min_size=1, max_size=12)
+SCORES = st.sampled_from(
+    [0.0, -0.0, 1.0, 0.123456789, 0.123456788, 20000000.5, 20000000.0, -3.5, 1e-50, 1e30]
+)
+LISTS = st.dictionaries(
+    st.tuples(st.sampled_from(["A.1", "A.10", "A.2"]), ITEMS), SCORES, min_size=1, max_size=12
+)
 
 
 def a_frame(scores: dict[tuple[str, str], float]) -> pl.DataFrame:
-    rows = [(topic, item, rank, score) for rank, ((topic, item), score) in enumerate(scores.items(), start=1)]
+    rows = [
+        (topic, item, rank, score)
+        for rank, ((topic, item), score) in enumerate(scores.items(), start=1)
+    ]
     return pl.DataFrame(rows, schema=["topic", "item", "rank", "score"], orient="row")
 
 
@@ -31,7 +38,9 @@ def test_the_order_of_each_topic_is_a_permutation_of_1_to_n(scores):
 
 @given(LISTS)
 def test_the_order_is_that_of_the_pytrec_eval_wheel(scores):
-    for topic, item, order in with_order(a_frame(scores)).select("topic", "item", "order").iter_rows():
+    for topic, item, order in (
+        with_order(a_frame(scores)).select("topic", "item", "order").iter_rows()
+    ):
         run = {topic: {other: score for (of, other), score in scores.items() if of == topic}}
         evaluator = pytrec_eval.RelevanceEvaluator({topic: {item: 1}}, {"recip_rank"})
 

@@ -15,7 +15,7 @@ from tests.submissions.factories import ValidRunFactory
 
 @pytest.fixture
 def browser(scene: Scene, client_of: Callable[[User], Client]) -> Client:
-    """Give the browser of a member of team Alpha."""
+    """Return the browser of a member of team Alpha."""
     return client_of(scene.member)
 
 

@@ -50,19 +50,30 @@ class ValidRunFactory(RunFactory):
 
     status = Run.Status.VALID
     index = factory.LazyFunction(lambda: ContentFile(index_bytes(), name="run.parquet"))
-    report = factory.LazyFunction(lambda: {"format": "arqmath-task1", "lines": 1, "rows": 1, "topics": 1})
+    report = factory.LazyFunction(
+        lambda: {"format": "arqmath-task1", "lines": 1, "rows": 1, "topics": 1}
+    )
 
 
 def index_bytes() -> bytes:
-    """Give the Parquet of an index with one row."""
-    columns = {"topic": ["A.1"], "item": ["10"], "post": [None], "rank": [1], "score": [9.5], "order": [1]}
+    """Return the Parquet of an index with one row."""
+    columns = {
+        "topic": ["A.1"],
+        "item": ["10"],
+        "post": [None],
+        "rank": [1],
+        "score": [9.5],
+        "order": [1],
+    }
     buffer = BytesIO()
-    pl.DataFrame(columns, schema_overrides={"order": pl.Int32, "post": pl.String}).write_parquet(buffer)
+    pl.DataFrame(columns, schema_overrides={"order": pl.Int32, "post": pl.String}).write_parquet(
+        buffer
+    )
     return buffer.getvalue()
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
-    """Give a zip with these members by their paths."""
+    """Return a zip with these members by their paths."""
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in members.items():
@@ -71,5 +82,5 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 
 def sent(data: bytes = GOOD_RUN, name: str = RUN_NAME) -> ContentFile:
-    """Give a file as a door hands it to a service."""
+    """Return a file as a door hands it to a service."""
     return ContentFile(data, name=name)

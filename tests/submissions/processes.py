@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.databases import copy_embedded, new_database
+from tests.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PREPARE = """
 import os, signal, json, sys
 import django
@@ -24,7 +24,13 @@ from django.db import transaction
 from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Team, Topic
-from submissions import services
+from submissions.services.intake import submit_upload
+from submissions.services import validation
+from submissions.services.validation import (
+    return_stale_claims,
+    validate_uploaded_run,
+    waiting_run_ids,
+)
 from submissions.models import Run, RunProblem
 
 def die(*args, **options):
@@ -32,7 +38,7 @@ def die(*args, **options):
 
 def submit(tag, mark="A"):
     file = ContentFile(b"A.1\\t10\\t1\\t2\\tt\\nA.1\\t11\\t2\\t2\\tt\\n", name=f"Alpha-task1-{tag}-auto-both-{mark}.tsv")
-    return services.submit_upload(file=file, task=Task.objects.get(), team=Team.objects.get(), by=None, at=timezone.now())
+    return submit_upload(file=file, task=Task.objects.get(), team=Team.objects.get(), by=None, at=timezone.now())
 
 def start_together():
     print("ready", flush=True)
@@ -56,14 +62,21 @@ def use_database(data: Path) -> None:
 
 def start(data: Path, *steps: str) -> subprocess.Popen[str]:
     """Start a process that does the steps, with its files below `data`."""
-    variables = {key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}}
+    variables = {
+        key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
+    }
     variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     if (data / "database").exists():
-        variables |= {"DATABASE_URL": (data / "database").read_text(), "ARQLAB_SECRET_KEY": "only for tests"}
+        variables |= {
+            "DATABASE_URL": (data / "database").read_text(),
+            "ARQLAB_SECRET_KEY": "only for tests",
+        }
     elif not (data / "arqlab.sqlite3").exists():
         copy_embedded(data)
     command, pipe = [sys.executable, "-c", "\n".join([PREPARE, *steps])], subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    )
 
 
 def told(data: Path, *steps: str) -> Any:

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from arqlab.core.models import Task, User
 from submissions.models import Run
 from tests.factories import MemberFactory, Scene, TeamFactory
-from tests.submissions.doors import NAME
+from tests.submissions.entry_points import NAME
 from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, zipped
 
 pytestmark = pytest.mark.django_db
@@ -36,14 +36,25 @@ def test_an_upload_is_accepted_and_its_report_can_be_read(
         response = send(browser, BAD_RUN)
     assert (response.status_code, response.json()[0]["state"]) == (202, "uploaded")
     report = browser.get(response.json()[0]["report"]).json()
-    assert (report["state"], report["valid"], report["format"]) == ("invalid", False, "arqmath-task1")
-    assert {"duplicate-item", "score-not-a-number"} <= {problem["kind"] for problem in report["problems"]}
+    assert (report["state"], report["valid"], report["format"]) == (
+        "invalid",
+        False,
+        "arqmath-task1",
+    )
+    assert {"duplicate-item", "score-not-a-number"} <= {
+        problem["kind"] for problem in report["problems"]
+    }
 
 
 def test_what_is_said_goes_before_the_name(browser: Client, scene: Scene) -> None:
     send(browser, tag="mine", is_primary="false", description="Plain.")
     run = Run.objects.get()
-    assert (run.tag, run.is_primary, run.description, run.data_used) == ("mine", False, "Plain.", "both")
+    assert (run.tag, run.is_primary, run.description, run.data_used) == (
+        "mine",
+        False,
+        "Plain.",
+        "both",
+    )
 
 
 def test_a_zip_gives_several_runs(browser: Client, scene: Scene) -> None:
@@ -91,7 +102,9 @@ def test_a_run_does_not_exist_for_others(
 
 def test_the_list_holds_the_own_teams_runs(scene: Scene, browser: Client, valid_run: Run) -> None:
     ValidRunFactory(task=scene.task, team=scene.other_team)
-    assert [run["id"] for run in browser.get(address("run-list")).json()["results"]] == [valid_run.pk]
+    assert [run["id"] for run in browser.get(address("run-list")).json()["results"]] == [
+        valid_run.pk
+    ]
 
 
 def test_a_list_of_many_runs_needs_few_queries(
@@ -110,5 +123,10 @@ def test_a_run_tells_its_state_and_file(browser: Client, valid_run: Run) -> None
 
 def test_the_schema_describes_uploads_and_reports(client: Client, db: None) -> None:
     schema = client.get(reverse("core:api-schema")).text
-    for word in ("/api/labs/{lab}/tasks/{task}/runs/", "multipart/form-data", "format_name", "check_only"):
+    for word in (
+        "/api/labs/{lab}/tasks/{task}/runs/",
+        "multipart/form-data",
+        "format_name",
+        "check_only",
+    ):
         assert word in schema

@@ -1,6 +1,7 @@
 """Files that are no runs: each gets a sentence that says what it is and what is expected, in 2 s of a processor and 300 MB.
 
-Submitted one after the other by the command, in a process of its own whose time and memory are measured.
+Submitted one after the other by the command, in a process of its own whose time and memory are
+measured.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.paths import ROOT
 from tests.submissions.factories import GOOD_RUN, zipped
 
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS, MEGABYTES = 2.0, 300
 LINE = b"A.1\t1\t1\t1\tt\n"
 SUBMIT_ALL = r"""
@@ -49,7 +49,7 @@ for path in sys.argv[1:]:
 
 
 def inputs() -> dict[str, bytes]:
-    """Give the bad files by their names."""
+    """Return the bad files by their names."""
     noise = random.Random(1).randbytes(200_000)
     many = LINE * 5_000_000
     return {
@@ -100,10 +100,14 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
     folder, data = tmp_path_factory.mktemp("bad"), tmp_path_factory.mktemp("data")
     for name, content in inputs().items():
         (folder / name).write_bytes(content)
-    variables = {key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}}
+    variables = {
+        key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
+    }
     variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     command = [sys.executable, "-c", SUBMIT_ALL, *(str(folder / name) for name in inputs())]
-    ended = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 0, ended.stderr
     rows: list[list[Any]] = [json.loads(line) for line in ended.stdout.splitlines()]
     return {name: (state, text, took, memory) for name, state, text, took, memory in rows}

@@ -34,8 +34,12 @@ def test_a_team_has_a_tag_once_in_a_task(scene: Scene) -> None:
         RunFactory(task=scene.task, team=scene.team, tag="bm25")
 
 
-@pytest.mark.parametrize("fields", [{"check_only": True}, {"withdrawn_at": NOW}, {"status": Run.Status.INVALID}])
-def test_a_run_that_takes_no_part_keeps_no_tag_for_itself(scene: Scene, fields: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "fields", [{"check_only": True}, {"withdrawn_at": NOW}, {"status": Run.Status.INVALID}]
+)
+def test_a_run_that_takes_no_part_keeps_no_tag_for_itself(
+    scene: Scene, fields: dict[str, object]
+) -> None:
     RunFactory(task=scene.task, team=scene.team, tag="bm25", **fields)
     assert RunFactory(task=scene.task, team=scene.team, tag="bm25").pk
 
@@ -52,7 +56,9 @@ def test_a_team_has_one_primary_run_in_a_task(scene: Scene) -> None:
 
 
 def test_every_baseline_may_bear_the_mark_of_a_primary_run(scene: Scene) -> None:
-    ValidRunFactory.create_batch(2, task=scene.task, team=scene.team, is_primary=True, is_baseline=True)
+    ValidRunFactory.create_batch(
+        2, task=scene.task, team=scene.team, is_primary=True, is_baseline=True
+    )
     assert Run.objects.valid().filter(is_primary=True).count() == 2
 
 
@@ -89,7 +95,9 @@ def test_what_a_run_stands_on_is_not_deleted_under_it(scene: Scene, kept: str) -
         ({"status": Run.Status.VALIDATING}, False, True),
     ],
 )
-def test_which_runs_take_part_and_which_use_the_quota(scene: Scene, fields, takes_part, counts) -> None:
+def test_which_runs_take_part_and_which_use_the_quota(
+    scene: Scene, fields, takes_part, counts
+) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, **fields)
     assert (run in Run.objects.valid(), run in Run.objects.counting()) == (takes_part, counts)
 
@@ -101,4 +109,7 @@ def test_a_withdrawn_run_is_in_no_other_state(scene: Scene) -> None:
 def test_a_run_goes_by_the_name_inside_its_archive(scene: Scene) -> None:
     upload = UploadFactory(name="runs.zip")
     assert RunFactory(task=scene.task, team=scene.team, upload=upload).file_name == "runs.zip"
-    assert RunFactory(task=scene.task, team=scene.team, upload=upload, member="a.tsv").file_name == "a.tsv"
+    assert (
+        RunFactory(task=scene.task, team=scene.team, upload=upload, member="a.tsv").file_name
+        == "a.tsv"
+    )

@@ -8,11 +8,12 @@ import pytest
 from django.core.files import File
 
 from arqlab.core.models import Lab, Task
-from arqlab.core.services import load_lab_file
-from arqlab.ir.labfile import read_lab
-from collection.services import load_collection
-from submissions import services
+from arqlab.core.services.loading import load_lab_file
+from arqlab.formats.labs.folder import read_lab
+from collection.services.loading import load_collection
 from submissions.models import Run
+from submissions.services.intake import submit_upload
+from submissions.services.validation import validate_uploaded_run
 from tests.factories import TeamFactory
 from tests.submissions.factories import NOW
 
@@ -31,8 +32,18 @@ RUNS = {
         8_421,
         77,
     ),
-    "arqmath-1/runs/task1/post-lab/tf.psu-task1-mlt.no_stopword.tsv.gz": ("task1", "trec", 98_000, 98),
-    "arqmath-1/runs/task2/Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz": ("task2", "trec", 46_633, 85),
+    "arqmath-1/runs/task1/post-lab/tf.psu-task1-mlt.no_stopword.tsv.gz": (
+        "task1",
+        "trec",
+        98_000,
+        98,
+    ),
+    "arqmath-1/runs/task2/Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz": (
+        "task2",
+        "trec",
+        46_633,
+        85,
+    ),
     "arqmath-1/runs/task2/MIRMU-task2-OutOfCompetitionEnsemble-auto-math-A.tsv.gz": (
         "task2",
         "arqmath-task2",
@@ -66,8 +77,10 @@ def test_a_real_run_is_valid_as_it_is(shared_data: Path, arqmath_1: Lab, path: s
     task = Task.objects.get(lab=lab, slug=task_slug)
     with (shared_data / path).open("rb") as stream:
         file = File(stream, name=Path(path).name)
-        run = services.submit_upload(file=file, task=task, team=TeamFactory(lab=task.lab), by=None, at=NOW)[0]
-    services.validate_run(run_id=run.pk, at=NOW)
+        run = submit_upload(file=file, task=task, team=TeamFactory(lab=task.lab), by=None, at=NOW)[
+            0
+        ]
+    validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.report["format"], run.report["rows"], run.report["topics"]) == (
         Run.Status.VALID,
@@ -82,6 +95,8 @@ def test_an_item_outside_a_sample_is_only_a_note(shared_data: Path, arqmath_1: L
     task = Task.objects.get(lab=arqmath_1, slug="task1")
     with path.open("rb") as stream:
         file = File(stream, name=path.name)
-        run = services.submit_upload(file=file, task=task, team=TeamFactory(lab=task.lab), by=None, at=NOW)[0]
-    services.validate_run(run_id=run.pk, at=NOW)
+        run = submit_upload(file=file, task=task, team=TeamFactory(lab=task.lab), by=None, at=NOW)[
+            0
+        ]
+    validate_uploaded_run(run_id=run.pk, at=NOW)
     assert run.problems.get(kind="unknown-item").severity == "note"

@@ -12,13 +12,13 @@ from arqlab.core.models import Task
 from arqlab.ir.records import ItemKind, TaskKind
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
-    items_of,
     most_lines,
     ordered_index,
     places_left,
     quota_left,
     report_summary,
     rules_for,
+    run_items,
     runs_visible_to,
     with_problem_counts,
 )
@@ -33,7 +33,12 @@ pytestmark = pytest.mark.django_db
 def test_the_rules_are_those_of_the_task(scene: Scene) -> None:
     rules = rules_for(scene.task)
     assert (rules.kind, rules.topics, rules.limit) == (TaskKind.ANSWERS, ("A.1", "A.2"), 1000)
-    assert (rules.order, rules.items, rules.posts, rules.formulas) == ("score", ItemKind.POSTS, None, None)
+    assert (rules.order, rules.items, rules.posts, rules.formulas) == (
+        "score",
+        ItemKind.POSTS,
+        None,
+        None,
+    )
 
 
 def test_an_organizers_overrides_go_before_the_protocol(scene: Scene) -> None:
@@ -57,7 +62,9 @@ def test_the_rules_know_the_collection(scene: Scene, tmp_path: Path, complete: b
     assert (rules.posts.height, rules.formulas.height, rules.complete) == (5, 3, complete)
 
 
-def test_the_rules_need_few_queries(scene: Scene, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_the_rules_need_few_queries(
+    scene: Scene, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     task = Task.objects.select_related("lab").get()
     with django_assert_num_queries(4):
         rules_for(task)
@@ -68,7 +75,10 @@ def test_the_places_of_many_teams_need_one_query(
 ) -> None:
     ValidRunFactory.create_batch(2, task=scene.task, team=scene.team)
     with django_assert_num_queries(1):
-        assert places_left([scene.team, scene.other_team], scene.task) == [(scene.team, 3), (scene.other_team, 5)]
+        assert places_left([scene.team, scene.other_team], scene.task) == [
+            (scene.team, 3),
+            (scene.other_team, 5),
+        ]
 
 
 def test_no_place_is_left_when_more_runs_count_than_the_quota_has(scene: Scene) -> None:
@@ -78,9 +88,18 @@ def test_no_place_is_left_when_more_runs_count_than_the_quota_has(scene: Scene) 
 
 @pytest.mark.parametrize(
     ("person", "seen"),
-    [("member", 1), ("other_member", 0), ("organizer", 1), ("superuser", 1), ("assessor", 0), ("outsider", 0)],
+    [
+        ("member", 1),
+        ("other_member", 0),
+        ("organizer", 1),
+        ("superuser", 1),
+        ("assessor", 0),
+        ("outsider", 0),
+    ],
 )
-def test_runs_are_seen_by_their_team_and_the_organizers(scene: Scene, person: str, seen: int) -> None:
+def test_runs_are_seen_by_their_team_and_the_organizers(
+    scene: Scene, person: str, seen: int
+) -> None:
     RunFactory(task=scene.task, team=scene.team)
     assert runs_visible_to(getattr(scene, person), scene.task).count() == seen
 
@@ -93,7 +112,9 @@ def test_visitors_see_no_runs(scene: Scene) -> None:
 def test_kinds_of_problems_are_counted_by_severity(scene: Scene) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     for position, (severity, count) in enumerate([("error", 3), ("error", 4), ("warning", 1)]):
-        RunProblem.objects.create(run=run, position=position, kind=f"k{position}", severity=severity, count=count)
+        RunProblem.objects.create(
+            run=run, position=position, kind=f"k{position}", severity=severity, count=count
+        )
     counted = with_problem_counts(Run.objects.all()).get()
     assert (counted.errors, counted.warnings) == (2, 1)
     assert report_summary(run.problems.all())["error"] == {"kinds": 2, "places": 7}
@@ -108,11 +129,17 @@ def test_kinds_of_problems_are_counted_by_severity(scene: Scene) -> None:
     ],
 )
 def test_items_are_what_the_team_says_else_what_was_found_else_the_tasks(task, said, found, items):
-    assert items_of(Run(items=said, report={"items": found}), task) == items
+    assert run_items(Run(items=said, report={"items": found}), task) == items
 
 
 def test_an_index_of_another_order_is_ordered_anew(team, task):
     run = make_run(team, task, {"A.1": ["p1", "p2"]}, scores={"p1": 1.0, "p2": 2.0})
 
-    assert ordered_index(run, order="score").collect().sort("order")["item"].to_list() == ["p2", "p1"]
-    assert ordered_index(run, order="rank").collect().sort("order")["item"].to_list() == ["p1", "p2"]
+    assert ordered_index(run, order="score").collect().sort("order")["item"].to_list() == [
+        "p2",
+        "p1",
+    ]
+    assert ordered_index(run, order="rank").collect().sort("order")["item"].to_list() == [
+        "p1",
+        "p2",
+    ]

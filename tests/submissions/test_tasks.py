@@ -43,4 +43,6 @@ def test_the_sweep_finds_what_lost_messages_and_dead_workers_left(scene: Scene) 
         status_changed_at=timezone.now() - timedelta(hours=1),
     )
     tasks.validate_waiting_runs()
-    assert set(Run.objects.filter(pk__in=[lost.pk, dead.pk]).values_list("status", flat=True)) == {"valid"}
+    assert set(Run.objects.filter(pk__in=[lost.pk, dead.pk]).values_list("status", flat=True)) == {
+        "valid"
+    }

@@ -12,14 +12,16 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topicfacts import FactChange, fact_value, heading, info_fields
+from arqlab.ir.topics import FactChange, fact_value, heading, info_fields
 
 INCOMPLETE = "The form did not come whole, and nothing was saved. Reload the page and try again."
 
 
 @dataclass(frozen=True)
 class FactCell:
-    """One value of a topic's information in the table: what is chosen, what may be, and what else somebody must know."""
+    """One value of a topic's information in the table: what is chosen, what may be, and what else
+    somebody must know.
+    """
 
     field: str
     heading: str
@@ -33,14 +35,16 @@ class FactCell:
 
     @property
     def is_edited(self) -> bool:
-        """Say whether organizers changed what the folder says."""
+        """Return whether organizers changed what the folder says."""
         return self.now != self.folder
 
 
 class InformationForm:
-    """The information of all topics of a task in one table. No form of Django's: it would have hundreds of fields.
+    """The information of all topics of a task in one table. No form of Django's: it would have
+    hundreds of fields.
 
-    `was` holds the values that the page showed, so that only what differs is written, over nobody else's change.
+    `was` holds the values that the page showed, so that only what differs is written, over nobody
+    else's change.
     """
 
     def __init__(self, task: Task, data: Mapping[str, str] | None = None) -> None:
@@ -50,44 +54,53 @@ class InformationForm:
         self.headings = [(name, heading(name)) for name in self.fields]
         self.free = [name for name, usual in self.fields.items() if not usual]
         self.values = {
-            name: tuple(dict.fromkeys([*usual, *info_values(self.topics, name), *self._folder(name)]))
+            name: tuple(
+                dict.fromkeys([*usual, *info_values(self.topics, name), *self._folder(name)])
+            )
             for name, usual in self.fields.items()
         }
 
     @property
     def facts(self) -> dict[str, dict[str, str]]:
-        """Give what holds now, by topic and field."""
-        return {topic.query_id: {name: topic.facts.get(name, "") for name in self.fields} for topic in self.topics}
+        """Return what holds now, by topic and field."""
+        return {
+            topic.query_id: {name: topic.facts.get(name, "") for name in self.fields}
+            for topic in self.topics
+        }
 
     @property
     def was(self) -> str:
-        """Give what holds now, for the page to send back."""
+        """Return what holds now, for the page to send back."""
         return json.dumps(self.facts)
 
     @property
     def rows(self) -> list[tuple[Topic, list[FactCell]]]:
-        """Give the topics with their cells, what was typed going before what holds."""
+        """Return the topics with their cells, what was typed going before what holds."""
         return [(topic, [self._cell(topic, name) for name in self.fields]) for topic in self.topics]
 
     def changes(self) -> list[FactChange]:
-        """Give what was changed. Raises `UserError` for a form that did not come whole."""
+        """Return what was changed. Raises `UserError` for a form that did not come whole."""
         data = self.data or {}
         was = _shown_values(data.get("was", ""))
         return [
             FactChange(query_id, name, seen[name], value)
             for query_id, seen in was.items()
             for name in self.fields
-            if name in seen and (value := fact_value(name, data.get(f"{name}:{query_id}", seen[name]))) != seen[name]
+            if name in seen
+            and (value := fact_value(name, data.get(f"{name}:{query_id}", seen[name])))
+            != seen[name]
         ]
 
     def _folder(self, name: str) -> list[str]:
-        """Give the folder's values, which an edit can be taken back to though no topic has it now."""
+        """Return the folder's values, which an edit can be taken back to though no topic has it now."""
         return sorted({topic.info[name] for topic in self.topics if topic.info.get(name)})
 
     def _cell(self, topic: Topic, name: str) -> FactCell:
         key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
         value = now if self.data is None else fact_value(name, self.data.get(key, now))
-        options = self.values[name] if value in ("", *self.values[name]) else (*self.values[name], value)
+        options = (
+            self.values[name] if value in ("", *self.values[name]) else (*self.values[name], value)
+        )
         return FactCell(
             field=name,
             heading=heading(name),

@@ -15,11 +15,13 @@ from arqlab.core.errors import UserError
 class LabCommand(BaseCommand):
     """A command that works on labs.
 
-    It makes the tables of a database that has none yet, so that it can be the first one that is ever run; a database
-    with tables is left to `manage.py migrate`. A `UserError` becomes the sentence that the command fails with.
+    It makes the tables of a database that has none yet, so that it can be the first one that is
+    ever run; a database with tables is left to `manage.py migrate`. A `UserError` becomes the
+    sentence that the command fails with.
     """
 
-    # They load every page of the application, which takes longer than many a command; `migrate` and `serve` make them.
+    # They load every page of the application, which takes longer than many a command; `migrate` and
+    # `serve` make them.
     requires_system_checks = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:

@@ -7,6 +7,10 @@ from typing import Any
 from arqlab.core.models import AuditEvent, Lab, User
 
 
-def record_event(*, verb: str, target: object, lab: Lab | None, actor: User | None, **detail: Any) -> None:
+def record_event(
+    *, verb: str, target: object, lab: Lab | None, actor: User | None, **detail: Any
+) -> None:
     """Write an audit event, in the transaction of the change that it tells of."""
-    AuditEvent.objects.create(verb=verb, target=str(target)[:300], lab=lab, actor=actor, detail=detail)
+    AuditEvent.objects.create(
+        verb=verb, target=str(target)[:300], lab=lab, actor=actor, detail=detail
+    )

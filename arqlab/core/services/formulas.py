@@ -8,23 +8,28 @@ from collections.abc import Iterable, Sequence
 
 from django.db import OperationalError, connection, transaction
 
-from arqlab.core.maths.typesetting import ENGINE, Typeset, can_be_set, typeset
 from arqlab.core.models import TypesetFormula
-from arqlab.ir.slices import in_slices
+from arqlab.formats.batches import in_slices
+from arqlab.texts.maths.typesetting import ENGINE, Typeset, can_be_set, typeset
 
 BATCH = 5_000  # parameters of one query
 
 
 def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:
-    """Give formulas (LaTeX without dollars, whether it is a block) typeset; those that are new are set and kept.
+    """Return formulas (LaTeX without dollars, whether it is a block) typeset; those that are new are
+    set and kept.
 
-    What could not be typeset is kept too, so that nobody waits for it twice. When the engine or its rules change, all
-    are set again, each when it is next asked for. One query reads, at most one writes.
+    What could not be typeset is kept too, so that nobody waits for it twice. When the engine or its
+    rules change, all are set again, each when it is next asked for. One query reads, at most one
+    writes.
     """
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     found: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
-        found |= {wanted[digest]: Typeset(mathml or None, latex) for digest, latex, mathml in _kept(digests)}
+        found |= {
+            wanted[digest]: Typeset(mathml or None, latex)
+            for digest, latex, mathml in _kept(digests)
+        }
     missing = {digest: key for digest, key in wanted.items() if key not in found}
     for latex, display in missing.values():
         found[latex, display] = typeset(latex, display=display)
@@ -34,11 +39,14 @@ def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bo
 
 
 def _kept(digests: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Give digest, LaTeX and MathML of the formulas that are kept; in SQL, as each page and each judgment asks for it."""
+    """Return digest, LaTeX and MathML of the formulas that are kept; in SQL, as each page and each
+    judgment asks for it.
+    """
     places = ", ".join(["%s"] * len(digests))
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT digest, latex, mathml FROM core_typesetformula WHERE engine = %s AND digest IN ({places})",  # noqa: S608  # places
+            # places
+            f"SELECT digest, latex, mathml FROM core_typesetformula WHERE engine = %s AND digest IN ({places})",  # noqa: S608
             [ENGINE, *digests],
         )
         rows: list[tuple[str, str, str]] = cursor.fetchall()
@@ -47,7 +55,8 @@ def _kept(digests: Sequence[str]) -> list[tuple[str, str, str]]:
 
 def _keep(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Typeset]) -> None:
     rows = [
-        # In the order of the key, so that two processes that keep the same formulas never wait for each other.
+        # In the order of the key, so that two processes that keep the same formulas never wait for
+        # each other.
         TypesetFormula(
             digest=digest,
             latex=found[key].latex,
@@ -58,7 +67,8 @@ def _keep(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Ty
         for digest, key in sorted(missing.items())
         if can_be_set(key[0])
     ]
-    # A page does not fail because an import holds SQLite's lock: the formulas are set again by the next one who asks.
+    # A page does not fail because an import holds SQLite's lock: the formulas are set again by the
+    # next one who asks.
     with contextlib.suppress(OperationalError), transaction.atomic():
         TypesetFormula.objects.bulk_create(
             rows,

@@ -9,7 +9,7 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services.audit import record_event
-from arqlab.ir.overrides import OverrideRefusedError, with_overrides
+from arqlab.ir.protocols.overrides import OverrideRefusedError, with_overrides
 
 LAB_FIELDS = frozenset({"name", "description", "is_public"})
 TASK_FIELDS = frozenset({"name", "description", "opens_at", "deadline", "shows_own_scores"})
@@ -17,7 +17,9 @@ TASK_FIELDS = frozenset({"name", "description", "opens_at", "deadline", "shows_o
 
 @transaction.atomic
 def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
-    """Write changed fields of a lab (`LAB_FIELDS`); the audit event tells the old and the new values."""
+    """Write changed fields of a lab (`LAB_FIELDS`); the audit event tells the old and the new
+    values.
+    """
     lab = Lab.objects.select_for_update().get(pk=lab.pk)
     changed = _apply(lab, changes, allowed=LAB_FIELDS)
     if changed:
@@ -26,20 +28,27 @@ def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
 
 
 @transaction.atomic
-def change_task(*, task: Task, changes: dict[str, Any], protocol: dict[str, Any], by: User | None) -> Task:
+def change_task(
+    *, task: Task, changes: dict[str, Any], protocol: dict[str, Any], by: User | None
+) -> Task:
     """Write changed fields of a task (`TASK_FIELDS`) and of its protocol.
 
-    `protocol` holds fields of `TaskProtocol`. Only what differs from the lab's preset is kept as an override; other
-    overrides of the task stay. Raises `UserError` when the task would open after its deadline, or for a protocol that
-    cannot be.
+    `protocol` holds fields of `TaskProtocol`. Only what differs from the lab's preset is kept as an
+    override; other overrides of the task stay. Raises `UserError` when the task would open after
+    its deadline, or for a protocol that cannot be.
     """
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
     opens, closes = changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline)
     if opens and closes and opens >= closes:
-        raise UserError("The task opens after its deadline. Set an earlier opening or a later deadline.", code="dates")
+        raise UserError(
+            "The task opens after its deadline. Set an earlier opening or a later deadline.",
+            code="dates",
+        )
     kept = {name: value for name, value in task.overrides.items() if name not in protocol}
     own = {name: _listed(value) for name, value in protocol.items()}
-    overrides = kept | {name: value for name, value in own.items() if value != _listed(getattr(task.preset, name))}
+    overrides = kept | {
+        name: value for name, value in own.items() if value != _listed(getattr(task.preset, name))
+    }
     try:
         with_overrides(task.preset, overrides)
     except OverrideRefusedError as error:
@@ -50,13 +59,17 @@ def change_task(*, task: Task, changes: dict[str, Any], protocol: dict[str, Any]
     return task
 
 
-def _apply(record: Lab | Task, changes: dict[str, Any], *, allowed: frozenset[str]) -> dict[str, Any]:
+def _apply(
+    record: Lab | Task, changes: dict[str, Any], *, allowed: frozenset[str]
+) -> dict[str, Any]:
     """Save the fields that differ; give them as `{field: [old, new]}` in words that JSON holds."""
     unknown = changes.keys() - allowed
     if unknown:
         raise ValueError(f"not to be changed here: {sorted(unknown)}")
     changed = {
-        name: [getattr(record, name), value] for name, value in changes.items() if getattr(record, name) != value
+        name: [getattr(record, name), value]
+        for name, value in changes.items()
+        if getattr(record, name) != value
     }
     for name, (_, value) in changed.items():
         setattr(record, name, value)
@@ -65,7 +78,7 @@ def _apply(record: Lab | Task, changes: dict[str, Any], *, allowed: frozenset[st
 
 
 def _listed(value: Any) -> Any:
-    """Give a value as JSON gives it back, so that saving the same twice changes nothing."""
+    """Return a value as JSON gives it back, so that saving the same twice changes nothing."""
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -12,9 +12,9 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
-from arqlab.core.services.topicpages import TopicPage, topic_pages
+from arqlab.core.services.topic_pages import TopicPage, topic_pages
+from arqlab.formats.labs.folder import LabFile, TaskFile
 from arqlab.ir import records
-from arqlab.ir.labfile import LabFile, TaskFile
 
 TOPIC_FIELDS = (
     "position",
@@ -33,11 +33,13 @@ TOPIC_FIELDS = (
 
 @transaction.atomic
 def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
-    """Make the lab, its tasks and topics what the folder says, and typeset the topics; loading twice changes nothing.
+    """Make the lab, its tasks and topics what the folder says, and typeset the topics; loading
+    twice changes nothing.
 
-    What the folder does not say stays as it is: description, dates and rules that organizers set on the pages, and tasks
-    that the folder no longer names (they may have runs). Topics that it no longer names are deleted; raises
-    `UserError` when judging needs one of them. Who loads a new lab organizes it.
+    What the folder does not say stays as it is: description, dates and rules that organizers set on
+    the pages, and tasks that the folder no longer names (they may have runs). Topics that it no
+    longer names are deleted; raises `UserError` when judging needs one of them. Who loads a new lab
+    organizes it.
     """
     lab, is_new = Lab.objects.get_or_create(
         slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
@@ -46,7 +48,9 @@ def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
     if is_new and by is not None:
         grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
     tasks = [
-        task.slug for position, task in enumerate(lab_file.tasks, start=1) if _load_task(lab, task, position=position)
+        task.slug
+        for position, task in enumerate(lab_file.tasks, start=1)
+        if _load_task(lab, task, position=position)
     ]
     if is_new or changed or tasks:
         record_event(verb="lab.load", target=lab, lab=lab, actor=by, changed=changed, tasks=tasks)
@@ -69,7 +73,9 @@ def _load_task(lab: Lab, task_file: TaskFile, *, position: int) -> bool:
 
 
 def _trec_items(task_file: TaskFile) -> str:
-    """Say what a six-column file names: what the folder says, else what its first qrels name, as trec_eval needs it."""
+    """Return what a six-column file names: what the folder says, else what its first qrels name, as
+    trec_eval needs it.
+    """
     if "items" in task_file.overrides or not task_file.qrels:
         return task_file.protocol.items.value
     return task_file.qrels[0].items.value
@@ -83,7 +89,9 @@ def _load_topics(task: Task, file: TaskFile) -> int:
     known = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
     changed: list[Topic] = []
-    for position, (source, page) in enumerate(zip(file.topics, topic_pages(file.topics), strict=True), start=1):
+    for position, (source, page) in enumerate(
+        zip(file.topics, topic_pages(file.topics), strict=True), start=1
+    ):
         fields = _topic_fields(source, file, page, position=position)
         topic = known.pop(source.query_id, None)
         if topic is None:
@@ -99,7 +107,9 @@ def _load_topics(task: Task, file: TaskFile) -> int:
 
 
 def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
-    """Delete topics; raises `UserError` that names those which judging needs (code `topics-in-use`)."""
+    """Delete topics; raises `UserError` that names those which judging needs (code
+    `topics-in-use`).
+    """
     held = []
     for topic in gone:
         try:
@@ -114,8 +124,10 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
         )
 
 
-def _topic_fields(topic: records.Topic, file: TaskFile, page: TopicPage, *, position: int) -> dict[str, Any]:
-    """Give the fields of a topic's row."""
+def _topic_fields(
+    topic: records.TopicRecord, file: TaskFile, page: TopicPage, *, position: int
+) -> dict[str, Any]:
+    """Return the fields of a topic's row."""
     return {
         "position": position,
         "title": topic.title,

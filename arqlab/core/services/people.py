@@ -28,19 +28,26 @@ def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membershi
 
 @transaction.atomic
 def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
-    """Take the role of organizer or assessor from a person who has it; a lab keeps at least one organizer.
+    """Take the role of organizer or assessor from a person who has it; a lab keeps at least one
+    organizer.
 
     Raises `UserError` when the person has no such role, or is the last organizer.
     """
-    Lab.objects.select_for_update().get(pk=lab.pk)  # two organizers who revoke each other: one of them waits
+    Lab.objects.select_for_update().get(
+        pk=lab.pk
+    )  # two organizers who revoke each other: one of them waits
     having = Membership.objects.filter(lab=lab, role=role, team=None)
     if role == Membership.Role.ORGANIZER and not having.exclude(user=user).exists():
         raise UserError(
-            f"{user.name} is the last organizer of {lab}. Make somebody else an organizer first.", code="last-organizer"
+            f"{user.name} is the last organizer of {lab}. Make somebody else an organizer first.",
+            code="last-organizer",
         )
     removed, _ = having.filter(user=user).delete()
     if not removed:
-        raise UserError(f"{user.name} is no {role} of {lab}. Reload the page to see who is.", code="no-such-role")
+        raise UserError(
+            f"{user.name} is no {role} of {lab}. Reload the page to see who is.",
+            code="no-such-role",
+        )
     record_event(verb="role.revoke", target=user, lab=lab, actor=by, role=role)
 
 

@@ -12,7 +12,8 @@ from arqlab.core.services.audit import record_event
 
 @transaction.atomic
 def create_team(*, lab: Lab, name: str, by: User | None, joins: bool = True) -> Team:
-    """Make a team; the person who makes it becomes its first member, unless `joins` is false (baselines, tests, loading).
+    """Make a team; the person who makes it becomes its first member, unless `joins` is false
+    (baselines, tests, loading).
 
     Raises `UserError` when the lab has a team of that name, upper or lower case alike.
     """
@@ -53,7 +54,7 @@ def remove_member(*, team: Team, user: User, by: User) -> None:
 
 @transaction.atomic
 def renew_invitation(*, team: Team, by: User) -> Team:
-    """Give the team a new invitation link; the old one leads nowhere from now on."""
+    """Return the team a new invitation link; the old one leads nowhere from now on."""
     team.invitation_token = new_invitation_token()
     team.save(update_fields=["invitation_token"])
     record_event(verb="team.renew-invitation", target=team, lab=team.lab, actor=by)
@@ -70,10 +71,15 @@ def _add_member(team: Team, user: User) -> Membership:
 
 
 def _drop_member(team: Team, user: User, *, by: User) -> None:
-    Team.objects.select_for_update().get(pk=team.pk)  # of two last members who leave at once, one must be the last
+    Team.objects.select_for_update().get(
+        pk=team.pk
+    )  # of two last members who leave at once, one must be the last
     removed, _ = Membership.objects.filter(team=team, user=user).delete()
     if not removed:
-        raise UserError(f"{user.name} is no member of {team}. Reload the page to see who is.", code="no-such-member")
+        raise UserError(
+            f"{user.name} is no member of {team}. Reload the page to see who is.",
+            code="no-such-member",
+        )
     verb = "team.leave" if by == user else "team.remove-member"
     record_event(verb=verb, target=team, lab=team.lab, actor=by, person=user.get_username())
     if not Membership.objects.filter(team=team).exists():

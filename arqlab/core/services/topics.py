@@ -10,7 +10,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topicfacts import LONGEST_VALUE, FactChange, edits_after, fact_value, info_fields
+from arqlab.ir.topics import LONGEST_VALUE, FactChange, edits_after, fact_value, info_fields
 
 MOST_NAMED = 10
 
@@ -19,11 +19,17 @@ MOST_NAMED = 10
 def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: User | None) -> int:
     """Write changed values of the task's topics, all or none; give how many topics changed.
 
-    A value that equals the folder's own is kept as no edit. Raises `UserError` that names the topics for a value that
-    somebody else changed meanwhile (code `changed-meanwhile`), a topic that is gone, or a value that is too long.
+    A value that equals the folder's own is kept as no edit. Raises `UserError` that names the
+    topics for a value that somebody else changed meanwhile (code `changed-meanwhile`), a topic that
+    is gone, or a value that is too long.
     """
-    Task.objects.select_for_update().get(pk=task.pk)  # of two organizers who save at once, one must see the other's
-    topics = {topic.query_id: topic for topic in task.topics.filter(query_id__in={one.query_id for one in changes})}
+    Task.objects.select_for_update().get(
+        pk=task.pk
+    )  # of two organizers who save at once, one must see the other's
+    topics = {
+        topic.query_id: topic
+        for topic in task.topics.filter(query_id__in={one.query_id for one in changes})
+    }
     wanted = [one._replace(value=fact_value(one.field, one.value)) for one in changes]
     _refuse(wanted, topics, fields=set(info_fields(TaskKind(task.kind))))
     done: dict[str, list[str]] = {}
@@ -37,7 +43,9 @@ def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: U
             changed[one.query_id] = topic
     Topic.objects.bulk_update(changed.values(), ["info_edits"], batch_size=200)
     if done:
-        record_event(verb="topics.change-information", target=task, lab=task.lab, actor=by, changes=done)
+        record_event(
+            verb="topics.change-information", target=task, lab=task.lab, actor=by, changes=done
+        )
     return len(changed)
 
 
@@ -45,12 +53,19 @@ def _refuse(changes: Sequence[FactChange], topics: dict[str, Topic], *, fields: 
     if unknown := {one.field for one in changes} - fields:
         raise ValueError(f"not to be changed here: {sorted(unknown)}")
     if gone := [one.query_id for one in changes if one.query_id not in topics]:
-        raise UserError(f"{_named(gone)} not in this task any more. Reload the page.", code="topic-gone")
+        raise UserError(
+            f"{_named(gone)} not in this task any more. Reload the page.", code="topic-gone"
+        )
     if long := [one.query_id for one in changes if len(one.value) > LONGEST_VALUE]:
         raise UserError(
-            f"A value of {', '.join(long)} has more than {LONGEST_VALUE} characters. Shorten it.", code="long-value"
+            f"A value of {', '.join(long)} has more than {LONGEST_VALUE} characters. Shorten it.",
+            code="long-value",
         )
-    stale = [one.query_id for one in changes if topics[one.query_id].facts.get(one.field, "") not in one[2:]]
+    stale = [
+        one.query_id
+        for one in changes
+        if topics[one.query_id].facts.get(one.field, "") not in one[2:]
+    ]
     if stale:
         raise UserError(
             f"{_named(stale)} changed by somebody else since you opened this page. Nothing was saved: compare what "

@@ -1,4 +1,6 @@
-"""Filters that every app's pages use: states, deadlines, measures and scores as the field writes them."""
+"""Filters that every app's pages use: states, deadlines, measures and scores as the field writes
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from arqlab.ir.measures import MeasureRefusedError, parse_measure
+from arqlab.ir.measures.names import MeasureRefusedError, parse_measure
 
 register = template.Library()
 
@@ -20,7 +22,9 @@ ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
 
 @register.filter
 def deadline(moment: datetime | None) -> str:
-    """Write a deadline in UTC and anywhere-on-earth, for plain text; pages use `components/deadline.html`."""
+    """Write a deadline in UTC and anywhere-on-earth, for plain text; pages use
+    `components/deadline.html`.
+    """
     if moment is None:
         return "no deadline"
     utc, earth = moment.astimezone(UTC), moment.astimezone(ANYWHERE_ON_EARTH)
@@ -29,13 +33,17 @@ def deadline(moment: datetime | None) -> str:
 
 @register.filter
 def chip(state: str, text: str = "") -> SafeString:
-    """Give the chip of a state, one of `static/css/states.css`; `text` is what it says where that is not the state."""
+    """Return the chip of a state, one of `static/css/states.css`; `text` is what it says where that
+    is not the state.
+    """
     return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
 
 
 @register.filter
 def measure(name: str) -> str:
-    """Write a measure as the papers do: `nDCG(judged_only=True)@1000` is nDCG′. An unknown name stays what it is."""
+    """Write a measure as the papers do: `nDCG(judged_only=True)@1000` is nDCG′. An unknown name
+    stays what it is.
+    """
     try:
         return parse_measure(name).heading
     except MeasureRefusedError:
@@ -56,26 +64,39 @@ def duration(seconds: float) -> str:
     minutes = round(seconds / 60)
     if minutes < 100:
         return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60:02} min" if minutes < 600 else f"{round(minutes / 60):,} h"
+    return (
+        f"{minutes // 60} h {minutes % 60:02} min"
+        if minutes < 600
+        else f"{round(minutes / 60):,} h"
+    )
 
 
-@register.filter
-def words(slug: str) -> str:
+@register.filter("words")
+def words_of_field(slug: str) -> str:
     """Write the key of a topic's information as words: `multi_part` is Multi part."""
     return slug.replace("_", " ").replace("-", " ").strip().capitalize()
 
 
 @register.filter
 def value(facts: dict[str, object], name: str) -> object:
-    """Give one value of a topic's information by its key, and nothing where it has none."""
+    """Return one value of a topic's information by its key, and nothing where it has none."""
     return facts.get(name, "")
 
 
 @register.filter
 def details(detail: dict[str, Any]) -> list[str]:
-    """Write what an audit event tells in particular, a line each: changed fields with their old and new values."""
-    lines = [f"{name}: {_said(old)} → {_said(new)}" for name, (old, new) in detail.get("changes", {}).items()]
-    return lines + [f"{name}: {_said(value)}" for name, value in detail.items() if name != "changes" and value != []]
+    """Write what an audit event tells in particular, a line each: changed fields with their old and
+    new values.
+    """
+    lines = [
+        f"{name}: {_said(old)} → {_said(new)}"
+        for name, (old, new) in detail.get("changes", {}).items()
+    ]
+    return lines + [
+        f"{name}: {_said(value)}"
+        for name, value in detail.items()
+        if name != "changes" and value != []
+    ]
 
 
 def _said(value: Any) -> str:

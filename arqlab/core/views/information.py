@@ -1,4 +1,6 @@
-"""The pages on which organizers say what is known of a task's topics: one table, and a file in and out."""
+"""The pages on which organizers say what is known of a task's topics: one table, and a file in and
+out.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arqlab.core import permissions, services
+from arqlab.core import permissions
 from arqlab.core.errors import UserError
 from arqlab.core.forms.information import InformationFileForm, InformationForm, read_changes
 from arqlab.core.models import Task
+from arqlab.core.services.topics import change_topic_information
+from arqlab.formats.topics.information import read_info_rows
 from arqlab.ir.records import Problem
-from arqlab.ir.topicfacts import FactChange, changes_of_file, write_topic_info
-from arqlab.ir.topicinfo import read_info_rows
+from arqlab.ir.topics import FactChange, changes_of_file, write_topic_info
 
 MOST_BYTES = 2**20
 
@@ -28,7 +31,7 @@ def topic_information(request: HttpRequest, lab: str, task: str) -> HttpResponse
     errors: list[str] = []
     if request.method == "POST":
         try:
-            count = services.change_topic_information(
+            count = change_topic_information(
                 task=found, changes=form.changes(), by=permissions.signed_in(request)
             )
         except UserError as error:
@@ -36,7 +39,13 @@ def topic_information(request: HttpRequest, lab: str, task: str) -> HttpResponse
         else:
             messages.success(request, _saved(count))
             return redirect("core:topic-information", lab=lab, task=task)
-    context = {"task": found, "lab": found.lab, "form": form, "errors": errors, "file_form": InformationFileForm()}
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "form": form,
+        "errors": errors,
+        "file_form": InformationFileForm(),
+    }
     return render(request, "core/topic_information.html", context)
 
 
@@ -45,14 +54,20 @@ def topic_information_csv(request: HttpRequest, lab: str, task: str) -> HttpResp
     """The information of all topics as the labs' CSV, to be filled in and uploaded again."""
     found = permissions.organized_task_or_404(request.user, lab, task)
     form = InformationForm(found)
-    answer = HttpResponse(write_topic_info(form.facts, form.fields), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{found.lab.slug}-{found.slug}-topic-info.csv"'
+    answer = HttpResponse(
+        write_topic_info(form.facts, form.fields), content_type="text/csv; charset=utf-8"
+    )
+    answer["Content-Disposition"] = (
+        f'attachment; filename="{found.lab.slug}-{found.slug}-topic-info.csv"'
+    )
     return answer
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """What a file of topic information would change, and every problem of it; nothing is written yet."""
+    """What a file of topic information would change, and every problem of it; nothing is written
+    yet.
+    """
     found = permissions.organized_task_or_404(request.user, lab, task)
     file_form = InformationFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not file_form.is_valid():
@@ -61,11 +76,15 @@ def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpR
     file, form = file_form.cleaned_data["file"], InformationForm(found)
     name = str(file.name)
     if file.size > MOST_BYTES:
-        problem = Problem(name, None, f"{file.size:,} bytes", f"at most {MOST_BYTES:,}", "Upload the CSV alone.")
+        problem = Problem(
+            name, None, f"{file.size:,} bytes", f"at most {MOST_BYTES:,}", "Upload the CSV alone."
+        )
         return _preview(request, found, form, [], [problem])
     rows, problems = read_info_rows(file.read(), path=name)
     changes, more = changes_of_file(rows, form.facts, form.fields, path=name)
-    return _preview(request, found, form, changes, sorted([*problems, *more], key=lambda one: one.line or 0))
+    return _preview(
+        request, found, form, changes, sorted([*problems, *more], key=lambda one: one.line or 0)
+    )
 
 
 @require_POST
@@ -80,11 +99,17 @@ def topic_information_apply(request: HttpRequest, lab: str, task: str) -> HttpRe
     form = InformationForm(found)
     known = [one for one in changes if one.field in form.fields]
     try:
-        count = services.change_topic_information(task=found, changes=known, by=permissions.signed_in(request))
+        count = change_topic_information(
+            task=found, changes=known, by=permissions.signed_in(request)
+        )
     except UserError as error:
         now = form.facts
-        still = [one._replace(was=now[one.query_id][one.field]) for one in known if one.query_id in now]
-        return _preview(request, found, form, [one for one in still if one.was != one.value], [], error.message)
+        still = [
+            one._replace(was=now[one.query_id][one.field]) for one in known if one.query_id in now
+        ]
+        return _preview(
+            request, found, form, [one for one in still if one.was != one.value], [], error.message
+        )
     messages.success(request, _saved(count))
     return redirect("core:topic-information", lab=lab, task=task)
 
@@ -97,7 +122,10 @@ def _preview(
     problems: list[Problem],
     error: str = "",
 ) -> HttpResponse:
-    shown = [(one, one.value and form.fields[one.field] and one.value not in form.fields[one.field]) for one in changes]
+    shown = [
+        (one, one.value and form.fields[one.field] and one.value not in form.fields[one.field])
+        for one in changes
+    ]
     context = {
         "task": task,
         "lab": task.lab,

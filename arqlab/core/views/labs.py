@@ -6,30 +6,15 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arqlab.core import permissions, selectors, services
+from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
-from arqlab.core.forms import LabForm, RevokeForm, RoleForm
+from arqlab.core.forms.labs import LabForm, RevokeForm, RoleForm
+from arqlab.core.services.labs import change_lab
+from arqlab.core.services.people import grant_role, revoke_role
 
 EVENTS_A_PAGE = 100
-
-
-@require_safe
-def lab_list(request: HttpRequest) -> HttpResponse:
-    """All labs that one may see, open ones first."""
-    labs = permissions.labs_visible_to(request.user)
-    return render(request, "core/lab_list.html", {"labs": selectors.lab_rows(labs, at=timezone.now())})
-
-
-@require_safe
-def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
-    """A lab: its state, tasks and deadlines, what one is in it, and the next thing to do."""
-    found = permissions.lab_or_404(request.user, lab)
-    row = selectors.lab_row(found, at=timezone.now())
-    context = {"row": row, "lab": row.lab, "standing": selectors.standing_in(request.user, found)}
-    return render(request, "core/lab_detail.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,9 +24,9 @@ def lab_edit(request: HttpRequest, lab: str) -> HttpResponse:
     initial = {"name": found.name, "description": found.description, "is_public": found.is_public}
     form = LabForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        services.change_lab(lab=found, changes=form.cleaned_data, by=permissions.signed_in(request))
+        change_lab(lab=found, changes=form.cleaned_data, by=permissions.signed_in(request))
         messages.success(request, "The lab was saved.")
-        return redirect("core:lab-detail", lab=lab)
+        return redirect("pages:lab-detail", lab=lab)
     return render(request, "core/lab_edit.html", {"form": form, "lab": found})
 
 
@@ -52,7 +37,7 @@ def people_list(request: HttpRequest, lab: str) -> HttpResponse:
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
-        services.grant_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
+        grant_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
         messages.success(request, f"{person.name} is {role} of {found} now.")
         return redirect("core:people-list", lab=lab)
     context = {"form": form, "lab": found}
@@ -70,7 +55,7 @@ def people_revoke(request: HttpRequest, lab: str) -> HttpResponse:
         return redirect("core:people-list", lab=lab)
     person, role = form.cleaned_data["person"], form.cleaned_data["role"]
     try:
-        services.revoke_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
+        revoke_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:

@@ -8,23 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from arqlab.core import permissions, selectors, services
+from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
-from arqlab.core.forms import TaskForm
-
-
-@require_safe
-def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """A task: its state, its rules in words, its topics, and the next thing to do."""
-    found = permissions.task_or_404(request.user, lab, task)
-    context = {
-        "task": found,
-        "lab": found.lab,
-        "state": found.state(timezone.now()),
-        "standing": selectors.standing_in(request.user, found.lab),
-        "topics": found.topics.count(),
-    }
-    return render(request, "core/task_detail.html", context)
+from arqlab.core.forms.labs import TaskForm
+from arqlab.core.services.labs import change_task
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -35,12 +22,12 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         by = permissions.signed_in(request)
         try:
-            services.change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
+            change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
         except UserError as error:
             form.add_error("deadline" if error.code == "dates" else None, error.message)
         else:
             messages.success(request, "The task was saved.")
-            return redirect("core:task-detail", lab=lab, task=task)
+            return redirect("pages:task-detail", lab=lab, task=task)
     return render(request, "core/task_edit.html", {"form": form, "task": found, "lab": found.lab})
 
 
@@ -57,7 +44,10 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "topics": selectors.search_topics(topics, words=words, info=chosen),
         "total": len(topics),
         "words": words,
-        "choices": [(name, chosen[name], selectors.info_values(topics, name)) for name in selectors.TOPIC_FILTERS],
+        "choices": [
+            (name, chosen[name], selectors.info_values(topics, name))
+            for name in selectors.TOPIC_FILTERS
+        ],
         "is_searched": bool(words or any(chosen.values())),
         "organizes": permissions.may_organize(request.user, found.lab),
     }

@@ -9,10 +9,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arqlab.core import permissions, selectors, services
+from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
-from arqlab.core.forms import TeamForm
+from arqlab.core.forms.labs import TeamForm
 from arqlab.core.models import Team, User
+from arqlab.core.services.teams import (
+    create_team,
+    join_team,
+    leave_team,
+    remove_member,
+    renew_invitation,
+)
 
 
 @login_required
@@ -23,11 +30,13 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
     form = TeamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            team = services.create_team(lab=found, by=permissions.signed_in(request), **form.cleaned_data)
+            team = create_team(lab=found, by=permissions.signed_in(request), **form.cleaned_data)
         except UserError as error:
             form.add_error("name", error.message)
         else:
-            messages.success(request, f"{team} was made. Send the invitation link to the other members.")
+            messages.success(
+                request, f"{team} was made. Send the invitation link to the other members."
+            )
             return redirect("core:team-detail", lab=lab, team=team.pk)
     return render(request, "core/team_create.html", {"form": form, "lab": found})
 
@@ -54,7 +63,7 @@ def team_detail(request: HttpRequest, lab: str, team: int) -> HttpResponse:
 def team_renew(request: HttpRequest, lab: str, team: int) -> HttpResponse:
     """Make a new invitation link; the old one ends."""
     found = permissions.team_or_404(request.user, lab, team)
-    services.renew_invitation(team=found, by=permissions.signed_in(request))
+    renew_invitation(team=found, by=permissions.signed_in(request))
     messages.success(request, "The team has a new invitation link. The old one leads nowhere now.")
     return redirect("core:team-detail", lab=lab, team=team)
 
@@ -65,12 +74,12 @@ def team_leave(request: HttpRequest, lab: str, team: int) -> HttpResponse:
     """Leave a team that one belongs to."""
     found = permissions.team_or_404(request.user, lab, team)
     try:
-        services.leave_team(team=found, user=permissions.signed_in(request))
+        leave_team(team=found, user=permissions.signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
         return redirect("core:team-detail", lab=lab, team=team)
     messages.success(request, f"You left {found.name}.")
-    return redirect("core:lab-detail", lab=lab)
+    return redirect("pages:lab-detail", lab=lab)
 
 
 @login_required
@@ -81,7 +90,7 @@ def team_remove(request: HttpRequest, lab: str, team: int, user: int) -> HttpRes
     found = get_object_or_404(organized.teams.select_related("lab"), pk=team)
     person = get_object_or_404(User, pk=user, memberships__team=found)
     try:
-        services.remove_member(team=found, user=person, by=permissions.signed_in(request))
+        remove_member(team=found, user=person, by=permissions.signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:
@@ -106,6 +115,6 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
 
 @login_required
 def _join(request: HttpRequest, team: Team) -> HttpResponse:
-    services.join_team(team=team, user=permissions.signed_in(request))
+    join_team(team=team, user=permissions.signed_in(request))
     messages.success(request, f"You are a member of {team} now.")
     return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import person_named, task_named
-from assessment.services import assign_topics, pairs_of_file
+from assessment.assignments.services import assign_topics, pairs_of_file
 
 
 class Command(LabCommand):
@@ -24,9 +24,15 @@ class Command(LabCommand):
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument(
-            "--replace", action="store_true", help="take the topics in the file from everybody else; labels stay"
+            "--replace",
+            action="store_true",
+            help="take the topics in the file from everybody else; labels stay",
         )
-        parser.add_argument("--by", metavar="PERSON", help="who does it, for the audit: an e-mail address or user name")
+        parser.add_argument(
+            "--by",
+            metavar="PERSON",
+            help="who does it, for the audit: an e-mail address or user name",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Assign and print how many assignments were made and ended."""
@@ -41,6 +47,10 @@ class Command(LabCommand):
         pairs, problems = pairs_of_file(data, path=str(options["file"]), task=task)
         if problems:
             lines = "\n".join(f"  {problem}" for problem in problems)
-            raise CommandError(f"Nothing was assigned: {len(problems)} problem{'s' * (len(problems) != 1)}.\n{lines}")
-        changed = assign_topics(task=task, pairs=pairs, replaces=options["replace"], at=timezone.now(), by=by)
+            raise CommandError(
+                f"Nothing was assigned: {len(problems)} problem{'s' * (len(problems) != 1)}.\n{lines}"
+            )
+        changed = assign_topics(
+            task=task, pairs=pairs, replaces=options["replace"], at=timezone.now(), by=by
+        )
         self.stdout.write(f"{changed.made} assignments made, {changed.ended} ended.")

@@ -1,4 +1,6 @@
-"""`manage.py build_pool LAB/TASK`: freeze the pool of a task, or a supplement to it; or only say what it would be."""
+"""`manage.py build_pool LAB/TASK`: freeze the pool of a task, or a supplement to it; or only say
+what it would be.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,16 @@ from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import person_named, task_named
-from arqlab.ir.pooling import write_pool
-from arqlab.ir.protocols import RunKind
-from assessment import services
-from assessment.selectors import PoolChoice, choice_of, presets_for, valid_runs
+from arqlab.ir.pooling.pools import write_pool
+from arqlab.ir.protocols.presets import RunKind
+from assessment.pools.selectors.frozen import presets_for
+from assessment.pools.selectors.sources import PoolChoice, choice_of, valid_runs
+from assessment.pools.services.freezing import (
+    ComputedPool,
+    compute_pool,
+    freeze_pool,
+    supplement_pool,
+)
 
 NUMBERS = ("primary", "alternate", "manual", "size", "instances", "extra_depth")
 CHOICES = {
@@ -28,7 +36,9 @@ SWITCHES = ("visually_distinct", "extra_threads", "holds_written_answers")
 
 
 class Command(LabCommand):
-    """Freeze a pool from the task's valid runs; the same runs, settings and seed give the same pool, byte for byte."""
+    """Freeze a pool from the task's valid runs; the same runs, settings and seed give the same
+    pool, byte for byte.
+    """
 
     help = "Freeze the pool of a task from its valid runs, or with --supplement what they bring beyond its pools."
 
@@ -40,9 +50,13 @@ class Command(LabCommand):
             metavar="NAME",
             help="such as arqmath-2; else a supplement begins with the last pool's settings, a pool with the protocol's",
         )
-        parser.add_argument("--seed", type=int, default=1, metavar="N", help="draws the order and breaks ties")
+        parser.add_argument(
+            "--seed", type=int, default=1, metavar="N", help="draws the order and breaks ties"
+        )
         parser.add_argument("--dry-run", action="store_true", help="store nothing")
-        parser.add_argument("--format", choices=["text", "tsv"], default="text", help="tsv: print the pool itself")
+        parser.add_argument(
+            "--format", choices=["text", "tsv"], default="text", help="tsv: print the pool itself"
+        )
         for name in NUMBERS:
             parser.add_argument(_option(name), type=_whole_number, metavar="N")
         for name, values in CHOICES.items():
@@ -50,17 +64,25 @@ class Command(LabCommand):
         for name in SWITCHES:
             parser.add_argument(_option(name), action=BooleanOptionalAction)
         parser.add_argument(
-            "--as-alternate", action="append", default=[], metavar="RUN", help="the tag of a baseline; can be repeated"
+            "--as-alternate",
+            action="append",
+            default=[],
+            metavar="RUN",
+            help="the tag of a baseline; can be repeated",
         )
-        parser.add_argument("--supplement", action="store_true", help="to the pool that the task has")
+        parser.add_argument(
+            "--supplement", action="store_true", help="to the pool that the task has"
+        )
         parser.add_argument("--reason", default="", help="why a supplement is made")
-        parser.add_argument("--by", metavar="PERSON", help="who freezes it, by e-mail address or user name")
+        parser.add_argument(
+            "--by", metavar="PERSON", help="who freezes it, by e-mail address or user name"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute the pool, freeze it unless asked not to, and print its sizes or its file."""
         task = task_named(options["task"])
         choice = _choice(task, options)
-        computed = services.compute_pool(task=task, choice=choice)
+        computed = compute_pool(task=task, choice=choice)
         if not options["dry_run"]:
             self._freeze(computed, options)
         if options["format"] == "tsv":
@@ -68,9 +90,9 @@ class Command(LabCommand):
         else:
             self._tell(computed)
 
-    def _freeze(self, computed: services.ComputedPool, options: dict[str, Any]) -> None:
-        supplement = partial(services.supplement_pool, reason=options["reason"])
-        pool = (supplement if options["supplement"] else services.freeze_pool)(
+    def _freeze(self, computed: ComputedPool, options: dict[str, Any]) -> None:
+        supplement = partial(supplement_pool, reason=options["reason"])
+        pool = (supplement if options["supplement"] else freeze_pool)(
             task=computed.sources.task,
             choice=computed.sources.choice,
             by=person_named(options["by"]) if options["by"] else None,
@@ -79,7 +101,7 @@ class Command(LabCommand):
         )
         self.stderr.write(f"Frozen as pool {pool.number} of {pool.task}.")
 
-    def _tell(self, computed: services.ComputedPool) -> None:
+    def _tell(self, computed: ComputedPool) -> None:
         sources, line = computed.sources, "{:<44} {:<20} {:>6}"
         protocol = sources.choice.protocol
         self.stdout.write(line.format("run", "pooled as", "depth"))
@@ -92,7 +114,9 @@ class Command(LabCommand):
         for run, why in sources.left_out:
             self.stderr.write(f"{run} is not pooled. {why}")
         topics = computed.labels["topic"].n_unique()
-        self.stdout.write(f"{computed.items:,} items of {topics} topics, {computed.label_count:,} labels to give.")
+        self.stdout.write(
+            f"{computed.items:,} items of {topics} topics, {computed.label_count:,} labels to give."
+        )
         self.stdout.write(f"sha256 {computed.sha256}")
 
 
@@ -110,19 +134,26 @@ def _whole_number(text: str) -> int:
 def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
     """Read the settings; raises `UserError` that names the presets or the baselines there are."""
     begun = _begun(task, options)
-    given = {name: options[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if options[name] is not None}
+    given = {
+        name: options[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if options[name] is not None
+    }
     kinds = {} if options["baselines"] else begun.kinds
     return PoolChoice(
-        replace(begun.protocol, **given), options["seed"], {**kinds, **_kinds(task, options["as_alternate"])}
+        replace(begun.protocol, **given),
+        options["seed"],
+        {**kinds, **_kinds(task, options["as_alternate"])},
     )
 
 
 def _begun(task: Task, options: dict[str, Any]) -> PoolChoice:
-    """Give what the settings begin with: a preset, or the last pool of a supplement, or the task's protocol."""
+    """Return what the settings begin with: a preset, or the last pool of a supplement, or the task's
+    protocol.
+    """
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:
         raise UserError(
-            f"There is no preset {name!r} for {task}. There are: {', '.join(presets)}.", code="unknown-preset"
+            f"There is no preset {name!r} for {task}. There are: {', '.join(presets)}.",
+            code="unknown-preset",
         )
     last = task.pools.order_by("number").last()
     if options["supplement"] and last and not name:
@@ -136,6 +167,7 @@ def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
     if unknown := [tag for tag in tags if tag not in names]:
         known = ", ".join(names) or "none"
         raise UserError(
-            f"No baseline of {task} is called {', '.join(unknown)}. Known are: {known}.", code="unknown-run"
+            f"No baseline of {task} is called {', '.join(unknown)}. Known are: {known}.",
+            code="unknown-run",
         )
     return {run.pk: "baseline-alternate" for run in baselines if run.tag in tags}

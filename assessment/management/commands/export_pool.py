@@ -7,7 +7,7 @@ from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import task_named
-from assessment.selectors import pool_file, pool_numbered
+from assessment.pools.selectors.frozen import pool_file, pool_numbered
 
 
 class Command(LabCommand):
@@ -19,7 +19,11 @@ class Command(LabCommand):
         """Take the task and which of its pools."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument(
-            "--pool", type=int, default=1, metavar="N", help="a supplement, by its number; else the pool"
+            "--pool",
+            type=int,
+            default=1,
+            metavar="N",
+            help="a supplement, by its number; else the pool",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

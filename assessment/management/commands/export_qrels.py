@@ -11,9 +11,10 @@ from django.core.management.base import CommandError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
-from arqlab.ir.judged import Level
-from arqlab.ir.qrelfile import write_qrels
-from assessment.selectors import draft_of, levels_of, qrels_frame, qrels_named
+from arqlab.formats.qrels.read import write_qrels
+from arqlab.ir.judgments.qrels import Level
+from assessment.qrels.selectors.drafts import draft_of, levels_of
+from assessment.qrels.selectors.versions import qrels_frame, qrels_named
 
 OF_DRAFTS = ("level", "complete", "all_topics")
 
@@ -26,11 +27,19 @@ class Command(LabCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the task, and the version or what the draft shall hold."""
         parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument("--qrels", metavar="NAME", help="a frozen version; else the judgments of now")
-        parser.add_argument("--level", choices=[level.value for level in Level], help="of formulas (instances)")
-        parser.add_argument("--complete", action="store_true", help="with 5 (system failure) and 6 (do not know)")
         parser.add_argument(
-            "--all-topics", action="store_true", help="with the topics of fewer than two relevant items"
+            "--qrels", metavar="NAME", help="a frozen version; else the judgments of now"
+        )
+        parser.add_argument(
+            "--level", choices=[level.value for level in Level], help="of formulas (instances)"
+        )
+        parser.add_argument(
+            "--complete", action="store_true", help="with 5 (system failure) and 6 (do not know)"
+        )
+        parser.add_argument(
+            "--all-topics",
+            action="store_true",
+            help="with the topics of fewer than two relevant items",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,22 +50,33 @@ class Command(LabCommand):
 
     def _version(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
         if given := [f"--{name.replace('_', '-')}" for name in OF_DRAFTS if options[name]]:
-            raise CommandError(f"A frozen version is what it is. Leave out {', '.join(given)}, or --qrels for a draft.")
+            raise CommandError(
+                f"A frozen version is what it is. Leave out {', '.join(given)}, or --qrels for a draft."
+            )
         version = qrels_named(task, options["qrels"])
         if version is None:
-            known = ", ".join(task.qrel_sets.values_list("name", flat=True)) or "none; freeze some on the page Qrels"
-            raise CommandError(f"The task {task} has no qrels {options['qrels']!r}. Known are: {known}.")
+            known = (
+                ", ".join(task.qrel_sets.values_list("name", flat=True))
+                or "none; freeze some on the page Qrels"
+            )
+            raise CommandError(
+                f"The task {task} has no qrels {options['qrels']!r}. Known are: {known}."
+            )
         return qrels_frame(version)
 
     def _draft(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
         level = Level(options["level"] or Level.INSTANCES)
         if level not in levels_of(task):
-            raise CommandError(f"The qrels of {task} have no level {level}: it is no formula task. Leave --level out.")
+            raise CommandError(
+                f"The qrels of {task} have no level {level}: it is no formula task. Leave --level out."
+            )
         draft = draft_of(task)
         if not options["all_topics"]:
             for topic in draft.dropped:
                 self.stderr.write(f"{topic.topic} is left out. {topic.reason}")
         frame = draft.qrels(level, complete=options["complete"], with_dropped=options["all_topics"])
         if frame.is_empty():
-            self.stderr.write(f"Nothing of {task} can be exported yet: judgments come from its pool.")
+            self.stderr.write(
+                f"Nothing of {task} can be exported yet: judgments come from its pool."
+            )
         return frame

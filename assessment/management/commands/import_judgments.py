@@ -12,11 +12,13 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import person_named, task_named
 from arqlab.ir.records import FileRefusedError
-from assessment.services import import_judgments
+from assessment.judging.services.importing import import_judgments
 
 
 class Command(LabCommand):
-    """Store the labels of a file as judgments; name everything that cannot be stored, and store nothing then."""
+    """Store the labels of a file as judgments; name everything that cannot be stored, and store
+    nothing then.
+    """
 
     help = (
         "Take in labels that were judged elsewhere. FILE is a TSV with the heading topic, item, label and, where they "
@@ -36,9 +38,13 @@ class Command(LabCommand):
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise CommandError(f"{path} cannot be read: {error.strerror}. Give the file with the judgments.") from error
+            raise CommandError(
+                f"{path} cannot be read: {error.strerror}. Give the file with the judgments."
+            ) from error
         try:
-            counts = import_judgments(task=task, data=data, path=str(path), at=timezone.now(), by=by)
+            counts = import_judgments(
+                task=task, data=data, path=str(path), at=timezone.now(), by=by
+            )
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
             raise CommandError(
@@ -47,4 +53,6 @@ class Command(LabCommand):
             ) from error
         if not counts.new + counts.changed:
             self.stdout.write("Nothing to change.")
-        self.stdout.write(f"{counts.new} new, {counts.changed} changed, {counts.unchanged} as they were.")
+        self.stdout.write(
+            f"{counts.new} new, {counts.changed} changed, {counts.unchanged} as they were."
+        )

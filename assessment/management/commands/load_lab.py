@@ -12,14 +12,14 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab, Membership
 from arqlab.core.selectors import person_named
-from arqlab.core.services import grant_role
+from arqlab.core.services.people import grant_role
 from arqlab.ir.records import FileRefusedError
-from assessment.selectors import lab_summary
-from assessment.services import load_lab
+from assessment.qrels.selectors.versions import lab_summary
+from assessment.qrels.services.loading import load_lab
 from collection.management.progress import ProgressLine
-from collection.management.reporttext import import_lines, map_line
+from collection.management.report_text import import_lines, map_line
 from collection.models import Import, Post
-from collection.selectors import newest_map
+from collection.selectors.visual_maps import newest_map
 
 
 class Command(LabCommand):
@@ -31,7 +31,9 @@ class Command(LabCommand):
         """Take the folder, and who shall run the lab."""
         parser.add_argument("folder", metavar="DIR", type=Path)
         parser.add_argument(
-            "--organizer", metavar="PERSON", help="make the person with this e-mail address or user name an organizer"
+            "--organizer",
+            metavar="PERSON",
+            help="make the person with this e-mail address or user name an organizer",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,7 +41,9 @@ class Command(LabCommand):
         line = ProgressLine(self.stderr, "The collection")
         try:
             organizer = person_named(options["organizer"]) if options["organizer"] else None
-            loaded = load_lab(folder=options["folder"], at=timezone.now(), by=organizer, progress=line)
+            loaded = load_lab(
+                folder=options["folder"], at=timezone.now(), by=organizer, progress=line
+            )
             if organizer:
                 grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
         except FileRefusedError as error:
@@ -59,7 +63,13 @@ class Command(LabCommand):
         line = "{:<20} {:>7}  {:<20} {:>13} {:>8}"
         self.stdout.write(line.format("task", "topics", "qrels", "judged topics", "judged"))
         for task in lab_summary(lab):
-            cells = (task.task, task.topics, task.qrels or "none", task.judged_topics or "", task.judged or "")
+            cells = (
+                task.task,
+                task.topics,
+                task.qrels or "none",
+                task.judged_topics or "",
+                task.judged or "",
+            )
             self.stdout.write(line.format(*cells).rstrip())
         for collection in lab.collections.all():
             posts = Post.objects.filter(collection=collection).count()

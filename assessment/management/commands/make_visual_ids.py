@@ -10,12 +10,13 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
-from assessment.selectors import judged_formulas, touched_judgments
+from assessment.qrels.selectors.rejudging import judged_formulas, touched_judgments
 from collection.management.progress import ProgressLine
-from collection.management.reporttext import map_line
+from collection.management.report_text import map_line
 from collection.models import VisualMap
-from collection.selectors import collection_named, newest_map
-from collection.services import make_visual_map
+from collection.selectors.collections import collection_named
+from collection.selectors.visual_maps import newest_map
+from collection.services.visual_maps import make_visual_map
 
 
 class Command(LabCommand):
@@ -33,7 +34,9 @@ class Command(LabCommand):
         before, line = newest_map(found), ProgressLine(self.stderr, "LaTeX without MathML")
         try:
             judged = judged_formulas(found.slug)
-            made = make_visual_map(collection=found, at=timezone.now(), judged=judged, again=True, progress=line)
+            made = make_visual_map(
+                collection=found, at=timezone.now(), judged=judged, again=True, progress=line
+            )
         finally:
             line.close()
         if made is not None and made == before:
@@ -46,6 +49,8 @@ class Command(LabCommand):
     def _print_touched(self, lab: Lab, version: VisualMap) -> None:
         address = reverse("assessment:touched-list", args=[lab.slug, version.version])
         if count := touched_judgments(lab, version).height:
-            self.stdout.write(f"{lab.slug}: {count:,} judgments are on formulas that changed; see {address}")
+            self.stdout.write(
+                f"{lab.slug}: {count:,} judgments are on formulas that changed; see {address}"
+            )
         else:
             self.stdout.write(f"{lab.slug}: no judged formula changed.")

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from arqlab.core.management.labcommand import LabCommand
 from collection.management.progress import ProgressLine
-from collection.selectors import collection_named
+from collection.selectors.collections import collection_named
 from collection.services.cleaning import clean_posts
 
 
@@ -19,8 +19,12 @@ class Command(LabCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the collection, and whether all its texts are meant."""
-        parser.add_argument("collection", nargs="?", help="slug of the collection; all of them where none is named")
-        parser.add_argument("--all", action="store_true", help="also the texts that went through today's rules")
+        parser.add_argument(
+            "collection", nargs="?", help="slug of the collection; all of them where none is named"
+        )
+        parser.add_argument(
+            "--all", action="store_true", help="also the texts that went through today's rules"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Sanitize and say how many."""

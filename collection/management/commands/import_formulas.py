@@ -12,9 +12,9 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
-from collection.management.reporttext import import_lines
+from collection.management.report_text import import_lines
 from collection.models import Collection
-from collection.services import import_formulas
+from collection.services.importing.formulas import import_formulas
 
 KINDS = ("latex", "slt", "opt")
 
@@ -29,7 +29,10 @@ class Command(LabCommand):
         parser.add_argument("--collection", metavar="SLUG", type=collection_slug, required=True)
         for kind in KINDS:
             parser.add_argument(
-                f"--{kind}", metavar="PATH", type=Path, help="a TSV, plain or compressed, or a folder of them"
+                f"--{kind}",
+                metavar="PATH",
+                type=Path,
+                help="a TSV, plain or compressed, or a folder of them",
             )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,7 +43,9 @@ class Command(LabCommand):
         if missing := [str(path) for path in files.values() if not path.exists()]:
             raise CommandError(f"There is no {', '.join(missing)}. Name files that are there.")
         now = timezone.now()
-        collection, _ = Collection.objects.get_or_create(slug=options["collection"], defaults={"loaded_at": now})
+        collection, _ = Collection.objects.get_or_create(
+            slug=options["collection"], defaults={"loaded_at": now}
+        )
         line = ProgressLine(self.stderr, "Formulas")
         try:
             records = import_formulas(collection=collection, files=files, at=now, progress=line)

@@ -13,21 +13,24 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
-from arqlab.ir.dumpfile import DUMP_FILES, dump_files
-from arqlab.ir.dumprecords import Window
+from arqlab.formats.dumps.records import Window
+from arqlab.formats.dumps.rows import DUMP_FILES, dump_files
 from arqlab.ir.records import FileRefusedError
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
-from collection.management.reporttext import import_lines
+from collection.management.report_text import import_lines
 from collection.models import Collection, Import
-from collection.services import import_file, search_collection
+from collection.services.importing.related_files import import_file
+from collection.services.loading import search_collection
 
 INTERRUPTED = 130
 """The status that shells give a command that Ctrl-C ended."""
 
 
 class Command(LabCommand):
-    """Take in what the files of a dump say; name the rows that cannot be read, and take the rest in."""
+    """Take in what the files of a dump say; name the rows that cannot be read, and take the rest
+    in.
+    """
 
     help = (
         "Take the files of a dump in: posts, comments, links, tags, users, votes and badges as XML, plain or packed as .gz, "
@@ -37,17 +40,34 @@ class Command(LabCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the files, the collection, and which days are taken in."""
         parser.add_argument(
-            "path", metavar="PATH", type=Path, help="a file of the dump, or a folder or archive of them"
+            "path",
+            metavar="PATH",
+            type=Path,
+            help="a file of the dump, or a folder or archive of them",
         )
         parser.add_argument(
-            "--collection", metavar="SLUG", type=collection_slug, required=True, help="it is made if there is none"
+            "--collection",
+            metavar="SLUG",
+            type=collection_slug,
+            required=True,
+            help="it is made if there is none",
         )
         kinds = ", ".join(DUMP_FILES)
-        parser.add_argument("--kind", choices=list(DUMP_FILES), help=f"of PATH, where its name does not say: {kinds}")
-        parser.add_argument("--since", metavar="DATE", type=date.fromisoformat, help="leave out what is older")
-        parser.add_argument("--until", metavar="DATE", type=date.fromisoformat, help="leave out what is newer")
         parser.add_argument(
-            "--keep-later", action="store_true", help="keep what is newer for topics and threads, and do not search it"
+            "--kind",
+            choices=list(DUMP_FILES),
+            help=f"of PATH, where its name does not say: {kinds}",
+        )
+        parser.add_argument(
+            "--since", metavar="DATE", type=date.fromisoformat, help="leave out what is older"
+        )
+        parser.add_argument(
+            "--until", metavar="DATE", type=date.fromisoformat, help="leave out what is newer"
+        )
+        parser.add_argument(
+            "--keep-later",
+            action="store_true",
+            help="keep what is newer for topics and threads, and do not search it",
         )
         parser.add_argument("--lab", metavar="LAB", help="have this lab search the collection")
 
@@ -56,22 +76,40 @@ class Command(LabCommand):
         window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
         lab = self._lab(options["lab"])
-        collection, _ = Collection.objects.get_or_create(slug=options["collection"], defaults={"loaded_at": now})
+        collection, _ = Collection.objects.get_or_create(
+            slug=options["collection"], defaults={"loaded_at": now}
+        )
         if lab:
             search_collection(lab=lab, collection=collection)
         for kind, path in files.items():
-            line = ProgressLine(self.stderr, Import.Kind(kind).label, is_quiet=not options["verbosity"], path=path)
+            line = ProgressLine(
+                self.stderr, Import.Kind(kind).label, is_quiet=not options["verbosity"], path=path
+            )
             try:
-                record = import_file(collection=collection, kind=kind, path=path, window=window, at=now, progress=line)
+                record = import_file(
+                    collection=collection,
+                    kind=kind,
+                    path=path,
+                    window=window,
+                    at=now,
+                    progress=line,
+                )
             except KeyboardInterrupt:
-                raise CommandError(self._stopped(collection, kind), returncode=INTERRUPTED) from None
+                raise CommandError(
+                    self._stopped(collection, kind), returncode=INTERRUPTED
+                ) from None
             except FileRefusedError as refused:
-                raise CommandError("\n".join(str(problem) for problem in refused.problems)) from refused
+                raise CommandError(
+                    "\n".join(str(problem) for problem in refused.problems)
+                ) from refused
             finally:
                 line.close()
             self._print(import_lines([record]), options["verbosity"])
             if record.finished_at != now:
-                self._print([f"{record.source} was in already and was not read again."], options["verbosity"])
+                self._print(
+                    [f"{record.source} was in already and was not read again."],
+                    options["verbosity"],
+                )
 
     def _window(self, options: dict[str, Any]) -> Window:
         since, until = options["since"], options["until"]
@@ -85,7 +123,9 @@ class Command(LabCommand):
 
     def _files(self, path: Path, kind: str | None) -> dict[str, Path]:
         if not path.exists():
-            raise CommandError(f"There is no {path}. Name a file of the dump, or a folder or archive of them.")
+            raise CommandError(
+                f"There is no {path}. Name a file of the dump, or a folder or archive of them."
+            )
         try:
             found = dump_files(path)
         except FileRefusedError as refused:
@@ -96,7 +136,9 @@ class Command(LabCommand):
             found = {kind: path}
         if not found:
             names = ", ".join(DUMP_FILES.values())
-            raise CommandError(f"{path} is none of {names} by its name, and holds none. Say with --kind what it is.")
+            raise CommandError(
+                f"{path} is none of {names} by its name, and holds none. Say with --kind what it is."
+            )
         return found
 
     def _lab(self, slug: str | None) -> Lab | None:
@@ -108,8 +150,16 @@ class Command(LabCommand):
         raise CommandError(f"There is no lab {slug}. Labs: {known}.")
 
     def _stopped(self, collection: Collection, kind: str) -> str:
-        rows = collection.imports.filter(kind=kind).order_by("-updated_at").values_list("rows", flat=True).first() or 0
-        return f"Stopped after {rows:,} rows, which are in. Give the same command to go on from there."
+        rows = (
+            collection.imports.filter(kind=kind)
+            .order_by("-updated_at")
+            .values_list("rows", flat=True)
+            .first()
+            or 0
+        )
+        return (
+            f"Stopped after {rows:,} rows, which are in. Give the same command to go on from there."
+        )
 
     def _print(self, lines: Iterator[str] | list[str], verbosity: int) -> None:
         for text in lines if verbosity else ():

@@ -8,18 +8,30 @@ from typing import Any
 from arqlab.core.management.labcommand import LabCommand
 from collection.management.progress import ProgressLine
 from collection.models import Collection
-from collection.selectors import collection_named
-from collection.services import index_formulas, index_posts, waiting_collections, waiting_versions
+from collection.selectors.collections import collection_named
+from collection.services.indexing import (
+    index_formulas,
+    index_posts,
+    waiting_collections,
+    waiting_versions,
+)
 
 
 class Command(LabCommand):
     """Index the words of posts and the symbol pairs of formulas that are not indexed yet."""
 
-    help = "Index the words of posts and the symbol pairs of formulas, those that are not indexed yet."
+    help = (
+        "Index the words of posts and the symbol pairs of formulas, those that are not indexed yet."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take a collection."""
-        parser.add_argument("collection", metavar="COLLECTION", nargs="?", help="its slug; without it, all that wait")
+        parser.add_argument(
+            "collection",
+            metavar="COLLECTION",
+            nargs="?",
+            help="its slug; without it, all that wait",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Index, and say how many posts there were and whose formulas."""

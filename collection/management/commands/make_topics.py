@@ -1,4 +1,6 @@
-"""`manage.py make_topics COLLECTION`: list questions that may become topics, or make topics of those chosen."""
+"""`manage.py make_topics COLLECTION`: list questions that may become topics, or make topics of
+those chosen.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,20 @@ from typing import Any, TypeVar
 from django.core.management.base import CommandError
 
 from arqlab.core.management.labcommand import LabCommand
-from arqlab.ir.chosenfile import read_chosen
+from arqlab.formats.topics.chosen_questions import read_chosen
 from arqlab.ir.records import FileRefusedError
-from arqlab.ir.topicchoice import ALIKE, MEASURED, Bounds, Criteria, sift, write_candidates
+from arqlab.texts.posts.topic_candidates import (
+    ALIKE,
+    MEASURED,
+    Bounds,
+    Criteria,
+    sift,
+    write_candidates,
+)
 from collection.models import Collection
-from collection.selectors import collection_named
 from collection.selectors.candidates import candidates_of, highest_topic_number, topics_there
-from collection.services import make_topic_files
+from collection.selectors.collections import collection_named
+from collection.services.topic_making import make_topic_files
 
 V = TypeVar("V")
 
@@ -34,7 +43,9 @@ class Command(LabCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the collection, the filters of candidates, and the list of chosen questions."""
         parser.add_argument("collection", metavar="COLLECTION", help="the slug of the collection")
-        listing = parser.add_argument_group("candidates", "A RANGE is FROM..TO, both allowed, either left out.")
+        listing = parser.add_argument_group(
+            "candidates", "A RANGE is FROM..TO, both allowed, either left out."
+        )
         listing.add_argument(
             "--from",
             dest="which",
@@ -43,20 +54,39 @@ class Command(LabCommand):
             help="questions after the window (the default), those that are searched, or all",
         )
         for name in MEASURED:
-            listing.add_argument(f"--{name}", metavar="RANGE", type=_range(float), help=f"bounds of {name}")
-        listing.add_argument("--dates", metavar="RANGE", type=_range(date.fromisoformat), help="days like 2019-01-01")
-        listing.add_argument("--related", action="store_true", help="a related question will do for a duplicate")
-        listing.add_argument("--unlinked", action="store_true", help="take questions without a known duplicate too")
+            listing.add_argument(
+                f"--{name}", metavar="RANGE", type=_range(float), help=f"bounds of {name}"
+            )
         listing.add_argument(
-            "--alike", type=float, default=ALIKE, help=f"share of common words that makes titles one ({ALIKE})"
+            "--dates", metavar="RANGE", type=_range(date.fromisoformat), help="days like 2019-01-01"
+        )
+        listing.add_argument(
+            "--related", action="store_true", help="a related question will do for a duplicate"
+        )
+        listing.add_argument(
+            "--unlinked", action="store_true", help="take questions without a known duplicate too"
+        )
+        listing.add_argument(
+            "--alike",
+            type=float,
+            default=ALIKE,
+            help=f"share of common words that makes titles one ({ALIKE})",
         )
         making = parser.add_argument_group("topics")
-        making.add_argument("--chosen", metavar="FILE", type=Path, help="CSV of the chosen questions: post_id, …")
         making.add_argument(
-            "--first", type=_topic_number, help="the first number; else the one after the highest topic here"
+            "--chosen", metavar="FILE", type=Path, help="CSV of the chosen questions: post_id, …"
         )
-        making.add_argument("--crlf", action="store_true", help="end the lines of the XML as ARQMath-1 and -2 do")
-        parser.add_argument("--out", metavar="PATH", type=Path, help="file of the list, or folder of the topics")
+        making.add_argument(
+            "--first",
+            type=_topic_number,
+            help="the first number; else the one after the highest topic here",
+        )
+        making.add_argument(
+            "--crlf", action="store_true", help="end the lines of the XML as ARQMath-1 and -2 do"
+        )
+        parser.add_argument(
+            "--out", metavar="PATH", type=Path, help="file of the list, or folder of the topics"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """List or make."""
@@ -80,7 +110,9 @@ class Command(LabCommand):
             alike=options["alike"],
         )
         kept, left_out = sift(candidates_of(collection, which=options["which"]), criteria)
-        self._say(f"{len(kept) + sum(left_out.values())} questions of {collection}, {options['which']}")
+        self._say(
+            f"{len(kept) + sum(left_out.values())} questions of {collection}, {options['which']}"
+        )
         for name, count in left_out.items():
             self._say(f"{count:>9} left out: {name}")
         self._say(f"{len(kept):>9} candidates")
@@ -98,25 +130,33 @@ class Command(LabCommand):
         newline = "\r\n" if options["crlf"] else "\n"
         try:
             chosen = read_chosen(path.read_bytes(), path=str(path))
-            made = make_topic_files(collection=collection, chosen=chosen, first=first, newline=newline, path=str(path))
+            made = make_topic_files(
+                collection=collection, chosen=chosen, first=first, newline=newline, path=str(path)
+            )
         except OSError as error:
-            raise CommandError(f"{path} cannot be read ({error.strerror}). Name the list of questions.") from error
+            raise CommandError(
+                f"{path} cannot be read ({error.strerror}). Name the list of questions."
+            ) from error
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
             raise CommandError(f"No topics were made.\n{problems}") from error
         _write({folder / name: data for name, data in made.files.items()})
-        self._say(f"{made.questions} topics of task 1 and {made.formulas} of task 2 were written to {folder}.")
+        self._say(
+            f"{made.questions} topics of task 1 and {made.formulas} of task 2 were written to {folder}."
+        )
         for topic in made.without_formula:
             self._say(f"{topic} has no formula, and therefore no topic in task 2.")
 
     def _say(self, line: str) -> None:
-        """Tell a person, apart from what is written for a machine."""
+        """Report a person, apart from what is written for a machine."""
         self.stderr.write(line, style_func=str)
 
 
 def _topic_number(text: str) -> int:
     if not re.fullmatch("[0-9]{1,6}", text):
-        raise ArgumentTypeError(f"{text!r} is no number of a topic. Write one of at most six digits, like 401.")
+        raise ArgumentTypeError(
+            f"{text!r} is no number of a topic. Write one of at most six digits, like 401."
+        )
     return int(text)
 
 
@@ -128,7 +168,9 @@ def _range(read: Callable[[str], V]) -> Callable[[str], tuple[V | None, V | None
         try:
             found = (read(least) if least else None, read(most) if most else None)
         except ValueError as error:
-            raise ArgumentTypeError(f"{text!r} is no range. Write it as FROM..TO, FROM.. or ..TO.") from error
+            raise ArgumentTypeError(
+                f"{text!r} is no range. Write it as FROM..TO, FROM.. or ..TO."
+            ) from error
         return found if dots else (found[0], found[0])
 
     return bounds
@@ -137,10 +179,14 @@ def _range(read: Callable[[str], V]) -> Callable[[str], tuple[V | None, V | None
 def _write(files: dict[Path, bytes]) -> None:
     """Write files that are not there yet: the topics of a lab are not replaced by mistake."""
     if there := [str(path) for path in files if path.exists()]:
-        raise CommandError(f"{', '.join(there)} is there already. Name another place with --out, or move it away.")
+        raise CommandError(
+            f"{', '.join(there)} is there already. Name another place with --out, or move it away."
+        )
     try:
         for path, data in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     except OSError as error:
-        raise CommandError(f"Nothing can be written there ({error}). Name another place with --out.") from error
+        raise CommandError(
+            f"Nothing can be written there ({error}). Name another place with --out."
+        ) from error

@@ -1,8 +1,9 @@
 """The formula index into columns: LaTeX, layout and MathML of every instance, joined by formula id.
 
-The whole of Math Stack Exchange has 28 million instances. Its index is read in parts that are put down on disk; of all
-ids only a hash is held (eight bytes each), by which a layout finds the part that its instance stands in, in whatever
-order the files are. No more than a part of any file is in memory at a time.
+The whole of Math Stack Exchange has 28 million instances. Its index is read in parts that are put
+down on disk; of all ids only a hash is held (eight bytes each), by which a layout finds the part
+that its instance stands in, in whatever order the files are. No more than a part of any file is in
+memory at a time.
 """
 
 from __future__ import annotations
@@ -17,12 +18,18 @@ from tempfile import TemporaryDirectory
 import polars as pl
 from django.db import transaction
 
-from arqlab.ir.formulaindex import IndexPart, read_index
-from arqlab.ir.mathml import layout_strings
+from arqlab.formats.formulas.index import IndexPart, read_index
+from arqlab.ir.formulas.layout import layout_strings
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.columns import name_columns
-from collection.services.importing.parts import INDEX_COLUMNS, STORED_AS, IndexRows, Layouts, Parts
+from collection.services.importing.parquet_parts import (
+    INDEX_COLUMNS,
+    STORED_AS,
+    IndexRows,
+    Layouts,
+    Parts,
+)
 from collection.services.importing.records import (
     Progress,
     file_digest,
@@ -39,12 +46,17 @@ FORMAT = "1"
 
 
 def import_formulas(
-    *, collection: Collection, files: Mapping[str, Path], at: datetime, progress: Progress | None = None
+    *,
+    collection: Collection,
+    files: Mapping[str, Path],
+    at: datetime,
+    progress: Progress | None = None,
 ) -> list[Import]:
-    """Take the representations of a formula index in: `files` by kind (latex, slt, opt), each a TSV or a folder of them.
+    """Take the representations of a formula index in: `files` by kind (latex, slt, opt), each a TSV
+    or a folder of them.
 
-    What is not among them, or has no row that can be read, stays as it was before. An import that was stopped starts
-    again: nothing of it was stored. Gives the record of each file.
+    What is not among them, or has no row that can be read, stays as it was before. An import that
+    was stopped starts again: nothing of it was stored. Gives the record of each file.
     """
     with ExitStack() as stack:
         records: dict[str, Import] = {}
@@ -64,14 +76,20 @@ def forget_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> Non
 
 
 def _record(collection: Collection, kind: str, path: Path, at: datetime) -> Import:
-    return start_import(collection=collection, kind=kind, source=path.name, sha256=file_digest(path, FORMAT), at=at)
+    return start_import(
+        collection=collection, kind=kind, source=path.name, sha256=file_digest(path, FORMAT), at=at
+    )
 
 
 def _stands(collection: Collection, record: Import) -> bool:
-    """Say whether the columns are those of the record's file: the last one of its kind that was taken in."""
+    """Return whether the columns are those of the record's file: the last one of its kind that was
+    taken in.
+    """
     newest = Import.objects.filter(collection=collection, kind=record.kind, state=Import.State.DONE)
     last = newest.order_by("-finished_at", "-pk").first()
-    return last == record and bool(getattr(collection, FIELDS[record.kind]) or collection.formulas_index)
+    return last == record and bool(
+        getattr(collection, FIELDS[record.kind]) or collection.formulas_index
+    )
 
 
 @dataclass(frozen=True)
@@ -100,8 +118,14 @@ def _take_in(sources: _Sources, at: datetime, progress: Progress | None) -> None
 class _Reading:
     """One reading of an index, with its parts in a folder."""
 
-    def __init__(self, sources: _Sources, folder: Path, at: datetime, progress: Progress | None) -> None:
-        self.collection, self.files, self.records = sources.collection, sources.files, sources.records
+    def __init__(
+        self, sources: _Sources, folder: Path, at: datetime, progress: Progress | None
+    ) -> None:
+        self.collection, self.files, self.records = (
+            sources.collection,
+            sources.files,
+            sources.records,
+        )
         self.folder, self.at, self.progress = folder, at, progress
 
     def store(self) -> dict[str, str]:
@@ -111,7 +135,11 @@ class _Reading:
             rows.add(frame)
         rows.close()
         layouts = Layouts(self.folder / "layouts", rows)
-        names = {FIELDS[kind]: self._mathml(kind, layouts) for kind in ("slt", "opt") if kind in self.files}
+        names = {
+            FIELDS[kind]: self._mathml(kind, layouts)
+            for kind in ("slt", "opt")
+            if kind in self.files
+        }
         names = {field: name for field, name in names.items() if name}
         if "slt_index" not in names:
             for frame in self._stored("formula_id", "layout"):
@@ -121,7 +149,9 @@ class _Reading:
         return names
 
     def _rows(self) -> Iterator[pl.DataFrame]:
-        """Give the rows of the LaTeX index; without any those that were stored, else those of another representation."""
+        """Return the rows of the LaTeX index; without any those that were stored, else those of
+        another representation.
+        """
         if "latex" in self.files:
             for part in self._parts("latex"):
                 yield part.frame.rename(STORED_AS)
@@ -132,10 +162,14 @@ class _Reading:
             yield from self._stored(*INDEX_COLUMNS)
         elif others:
             for part in read_index(others[0]):
-                yield part.frame.rename({"visual_id": "given_visual_id"}).with_columns(latex=pl.lit(None, pl.String))
+                yield part.frame.rename({"visual_id": "given_visual_id"}).with_columns(
+                    latex=pl.lit(None, pl.String)
+                )
 
     def _is_indexed(self) -> bool:
-        """Say whether an index was imported before: one of formulas that were found in texts has other ids."""
+        """Return whether an index was imported before: one of formulas that were found in texts has
+        other ids.
+        """
         earlier = self.collection.imports.filter(kind__in=KINDS, kept__gt=0).exclude(
             pk__in=[one.pk for one in self.records.values()]
         )
@@ -148,12 +182,16 @@ class _Reading:
             written.add(part.frame.select("formula_id", mathml="formula"))
             frame = part.frame.select("formula_id")
             if kind == "slt":
-                frame = frame.with_columns(layout=pl.Series(layout_strings(part.frame["formula"]), dtype=pl.String))
+                frame = frame.with_columns(
+                    layout=pl.Series(layout_strings(part.frame["formula"]), dtype=pl.String)
+                )
                 read += frame["layout"].count()
             unknown += layouts.add(frame)
         counts = {"instances": self.records[kind].kept, "without LaTeX": unknown}
         self.records[kind].counts = counts | ({"with a layout": read} if kind == "slt" else {})
-        return written.store(slug=self.collection.slug, what=kind) if self.records[kind].kept else ""
+        return (
+            written.store(slug=self.collection.slug, what=kind) if self.records[kind].kept else ""
+        )
 
     def _index(self, rows: IndexRows, layouts: Layouts) -> str:
         written, posts = Parts(self.folder / "index"), _post_ids(self.collection)
@@ -164,7 +202,11 @@ class _Reading:
             given += frame["given_visual_id"].count()
             spurious += 0 if posts is None else frame.join(posts, on="post_id", how="anti").height
             written.add(frame)
-        counts = {"instances": instances, "with a layout": with_layout, "without a layout": instances - with_layout}
+        counts = {
+            "instances": instances,
+            "with a layout": with_layout,
+            "without a layout": instances - with_layout,
+        }
         counts["with a visual id given"] = given
         if posts is not None:
             counts["whose post is not in the collection"] = spurious
@@ -184,13 +226,19 @@ class _Reading:
             yield part
 
     def _stored(self, *columns: str) -> Iterator[pl.DataFrame]:
-        """Give columns of the index as it was stored before, part by part."""
+        """Return columns of the index as it was stored before, part by part."""
         if self.collection.formulas_index:
             index = scan_columns(self.collection.formulas_index)
             yield from index.select(columns).collect_batches(maintain_order=True)
 
 
 def _post_ids(collection: Collection) -> pl.DataFrame | None:
-    """Give the ids of the collection's posts; None when it has none, and no formula can be said to lack its post."""
-    ids = list(Post.objects.filter(collection=collection).values_list("post_id", flat=True).iterator(50_000))
+    """Return the ids of the collection's posts; None when it has none, and no formula can be said to
+    lack its post.
+    """
+    ids = list(
+        Post.objects.filter(collection=collection)
+        .values_list("post_id", flat=True)
+        .iterator(50_000)
+    )
     return pl.DataFrame({"post_id": ids}, schema={"post_id": pl.String}) if ids else None

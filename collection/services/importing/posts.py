@@ -1,7 +1,8 @@
 """Posts of a dump into rows: read as a stream, made safe, formulas found, stored batch by batch.
 
-Each batch is stored together with how far the file was read, so an import that was stopped or killed goes on from there.
-A post that the collection has is changed to what the file says; posts that the file lacks stay.
+Each batch is stored together with how far the file was read, so an import that was stopped or
+killed goes on from there. A post that the collection has is changed to what the file says; posts
+that the file lacks stay.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from tempfile import TemporaryDirectory
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqlab.core.html.readyposts import IN, LATER, OUT, ReadyBlock, Work
 from arqlab.core.services.storing import takes_copy
-from arqlab.ir.dumpfile import blocks, dump_files
-from arqlab.ir.dumprecords import Window
+from arqlab.formats.batches import in_slices
+from arqlab.formats.dumps.records import Window
+from arqlab.formats.dumps.rows import blocks, dump_files
 from arqlab.ir.records import FileRefusedError, Problem
-from arqlab.ir.slices import in_slices
+from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
 from collection.models import Collection, Import, Post
-from collection.services.importing.found import FoundFormulas, index_found_formulas
-from collection.services.importing.postsindex import index_posts
-from collection.services.importing.poststore import StoredPost, store_posts
+from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
+from collection.services.importing.post_store import StoredPost, store_posts
+from collection.services.importing.posts_index import write_posts_index
 from collection.services.importing.records import (
     Progress,
     begin_anew,
@@ -39,54 +40,77 @@ from collection.services.importing.threads import Threads
 from collection.services.importing.workers import ready_blocks, worth_starting
 
 BATCH = 2_000
-"""Posts that are stored together, about 3 MB: few enough for memory, enough that a commit costs little."""
+"""Posts that are stored together, about 3 MB: few enough for memory, enough that a commit costs
+little.
+"""
 ASKED = 500
 """Ids that one query asks for."""
 
 
 def import_posts(
-    *, collection: Collection, path: Path, window: Window, at: datetime, progress: Progress | None = None
+    *,
+    collection: Collection,
+    path: Path,
+    window: Window,
+    at: datetime,
+    progress: Progress | None = None,
 ) -> Import:
-    """Take the questions and answers of a Posts.xml into a collection; gives the record of how that went.
+    """Take the questions and answers of a Posts.xml into a collection; gives the record of how that
+    went.
 
-    `path` may be packed, an archive or a folder. A file that is in already is not read again. What cannot be read is among
-    the record's problems, and the rest is in. Raises FileRefusedError where there is no file, `UserError` when another
-    process is importing it.
+    `path` may be packed, an archive or a folder. A file that is in already is not read again. What
+    cannot be read is among the record's problems, and the rest is in. Raises FileRefusedError where
+    there is no file, `UserError` when another process is importing it.
     """
     path = dump_files(path).get("posts", path) if path.is_dir() else path
     if not path.is_file():
         todo = "Name a Posts.xml, or a folder or an archive that holds one."
         raise FileRefusedError([Problem(str(path), None, "no such file", "Posts.xml", todo)])
     digest = file_digest(path, "posts", *window)
-    record = start_import(collection=collection, kind=Import.Kind.POSTS, source=path.name, sha256=digest, at=at)
+    record = start_import(
+        collection=collection, kind=Import.Kind.POSTS, source=path.name, sha256=digest, at=at
+    )
     if record.state == Import.State.DONE:
         if not _is_overtaken(record):
             return record
         begin_anew(record, at)
     with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
-        intake = _Intake(collection, record, at, Threads(path.name), FoundFormulas(Path(folder, "found")), progress)
+        intake = _Intake(
+            collection,
+            record,
+            at,
+            Threads(path.name),
+            FoundFormulas(Path(folder, "found")),
+            progress,
+        )
         works = _works(path, window, done=record.rows)
         for ready in ready_blocks(works, processes=worth_starting(path.stat().st_size)):
             intake.take(ready)
         intake.store()
         with transaction.atomic():
             intake.settle_threads()
-            index_posts(collection)
+            write_posts_index(collection)
             index_found_formulas(collection, intake.found, anew=intake.threads.seen)
             finish_import(record=record, at=at)
     return record
 
 
 def _is_overtaken(record: Import) -> bool:
-    """Say whether another version of the file, or another window of it, came in later: then its posts are the other's."""
-    others = Import.objects.filter(collection=record.collection, kind=record.kind, source=record.source)
+    """Return whether another version of the file, or another window of it, came in later: then its
+    posts are the other's.
+    """
+    others = Import.objects.filter(
+        collection=record.collection, kind=record.kind, source=record.source
+    )
     return others.filter(finished_at__gt=record.finished_at).exists()
 
 
 def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:
     as_copy = takes_copy()
     for block in blocks(path, "posts"):
-        yield Work(block, window, is_stored=block.row_count > 0 and block.last <= done, as_copy=as_copy)
+        yield Work(
+            block, window, is_stored=block.row_count > 0 and block.last <= done, as_copy=as_copy
+        )
 
 
 @dataclass
@@ -109,7 +133,9 @@ class _Intake:
         self.reached, self.share = self.record.rows, 1.0
 
     def take(self, ready: ReadyBlock) -> None:
-        """Take what was made of a block; of one that is stored already only ids and formulas are noted."""
+        """Take what was made of a block; of one that is stored already only ids and formulas are
+        noted.
+        """
         taken = [(post, self.threads.take(post, ready.counts)) for post in ready.posts]
         for post, stored in taken:
             if isinstance(stored, StoredPost) and stored.is_searched:
@@ -150,23 +176,37 @@ class _Intake:
         self.record.counts = dict(counts)
 
     def settle_threads(self) -> None:
-        """See to the answers that came before their question, and report those whose question is not there."""
+        """See to the answers that came before their question, and report those whose question is
+        not there.
+        """
         for some in in_slices(self.threads.waiting(), size=ASKED):
             places = self._places({parent for _, parent, _ in some})
-            out, later = ([post for post, parent, _ in some if places.get(parent) == place] for place in (OUT, LATER))
+            out, later = (
+                [post for post, parent, _ in some if places.get(parent) == place]
+                for place in (OUT, LATER)
+            )
             lost = self._posts(out).delete()[0]
             self._posts(later).update(is_searched=False)
             self.found.drop(map(str, out + later))
             alone = [self.threads.without_question(*one) for one in some if one[1] not in places]
             self.record.kept -= lost
-            self._count({"without_question": len(alone), "outside_the_window": lost, "answers": -lost})
+            self._count(
+                {"without_question": len(alone), "outside_the_window": lost, "answers": -lost}
+            )
             save_progress(record=self.record, problems=alone, at=self.at)
 
     def _posts(self, numbers: Iterable[int]) -> QuerySet[Post]:
-        return Post.objects.filter(collection=self.collection, post_id__in=[str(number) for number in numbers])
+        return Post.objects.filter(
+            collection=self.collection, post_id__in=[str(number) for number in numbers]
+        )
 
     def _places(self, numbers: set[int]) -> dict[int, str]:
-        """Give where questions lie, those that came later in the file and those that another file brought."""
+        """Return where questions lie, those that came later in the file and those that another file
+        brought.
+        """
         found = {number: place for number in numbers if (place := self.threads.place_of(number))}
         rest = self._posts(numbers - found.keys()).filter(kind=Post.Kind.QUESTION)
-        return found | {int(name): IN if is_in else LATER for name, is_in in rest.values_list("post_id", "is_searched")}
+        return found | {
+            int(name): IN if is_in else LATER
+            for name, is_in in rest.values_list("post_id", "is_searched")
+        }

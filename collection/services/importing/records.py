@@ -1,7 +1,8 @@
 """How an import goes: begun or taken up, its problems kept, its heartbeat, stopped or done.
 
-`Import.rows` is how far a file was read and stored. It is written in the transaction of each batch, together with the time:
-an import whose time is `SILENCE` ago has died, and whoever starts it again goes on from there.
+`Import.rows` is how far a file was read and stored. It is written in the transaction of each batch,
+together with the time: an import whose time is `SILENCE` ago has died, and whoever starts it again
+goes on from there.
 """
 
 from __future__ import annotations
@@ -22,17 +23,23 @@ from collection.models import Collection, Import, ImportProblem
 from collection.models.imports import SILENCE
 
 Progress = Callable[[int, int | None], None]
-"""Is told after each batch how many rows are done, and how many there will be as far as the bytes read tell; None: unknown."""
+"""Is told after each batch how many rows are done, and how many there will be as far as the bytes
+read tell; None: unknown.
+"""
 KEPT_PROBLEMS = 10_000
 """Problems of an import that are kept with their lines; the others are counted."""
 
 
 class TakenOverError(UserError):
-    """Another process goes on with this import, or took it out: this one must write nothing more of it."""
+    """Another process goes on with this import, or took it out: this one must write nothing more of
+    it.
+    """
 
 
 def file_digest(path: Path, *options: object) -> str:
-    """Give the sha256 over a file, or over the files of a folder by their names, and the options that it is read with."""
+    """Return the sha256 over a file, or over the files of a folder by their names, and the options
+    that it is read with.
+    """
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
     whole = hashlib.sha256(repr(options).encode())
     for one in files:
@@ -41,16 +48,22 @@ def file_digest(path: Path, *options: object) -> str:
     return whole.hexdigest()
 
 
-def start_import(*, collection: Collection, kind: str, source: str, sha256: str, at: datetime) -> Import:
-    """Give the record of an import: new, taken up where it was stopped or died, or done.
+def start_import(
+    *, collection: Collection, kind: str, source: str, sha256: str, at: datetime
+) -> Import:
+    """Return the record of an import: new, taken up where it was stopped or died, or done.
 
     Raises `UserError` when another process is at it.
     """
     fields = {"source": source[-300:], "started_at": at, "updated_at": timezone.now()}
-    record, is_new = Import.objects.get_or_create(collection=collection, kind=kind, sha256=sha256, defaults=fields)
+    record, is_new = Import.objects.get_or_create(
+        collection=collection, kind=kind, sha256=sha256, defaults=fields
+    )
     if is_new or record.state == Import.State.DONE:
         return record
-    resting = Q(state=Import.State.STOPPED) | Q(state=Import.State.RUNNING, updated_at__lt=timezone.now() - SILENCE)
+    resting = Q(state=Import.State.STOPPED) | Q(
+        state=Import.State.RUNNING, updated_at__lt=timezone.now() - SILENCE
+    )
     claimed = Import.objects.filter(resting, pk=record.pk)
     if not claimed.update(state=Import.State.RUNNING, updated_at=timezone.now()):
         raise UserError(
@@ -67,13 +80,18 @@ def begin_anew(record: Import, at: datetime) -> None:
     record.problems.all().delete()
     record.rows = record.kept = record.problem_count = 0
     record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
-    # The counts of last time stay until the first batch is stored: they tell which scores came from votes.
-    record.save(update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"])
+    # The counts of last time stay until the first batch is stored: they tell which scores came from
+    # votes.
+    record.save(
+        update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"]
+    )
 
 
 @contextmanager
 def stopped_on_error(record: Import) -> Iterator[None]:
-    """Mark an import that is broken off (Ctrl-C, or a fault) as stopped, so that it can be taken up at once."""
+    """Mark an import that is broken off (Ctrl-C, or a fault) as stopped, so that it can be taken up
+    at once.
+    """
     try:
         yield
     except TakenOverError:
@@ -81,14 +99,18 @@ def stopped_on_error(record: Import) -> Iterator[None]:
     except BaseException:
         # In a transaction that is lost anyway nothing can be written; then the silence tells.
         if not connection.needs_rollback:
-            Import.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(state=Import.State.STOPPED)
+            Import.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(
+                state=Import.State.STOPPED
+            )
         raise
 
 
 def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datetime) -> None:
-    """Store the record, the problems of a batch and a sign of life. Call it in the transaction that stores the batch.
+    """Store the record, the problems of a batch and a sign of life. Call it in the transaction that
+    stores the batch.
 
-    Raises `TakenOverError` when another process has taken the import over: then the batch is rolled back.
+    Raises `TakenOverError` when another process has taken the import over: then the batch is rolled
+    back.
     """
     found = list(problems)
     room = max(0, KEPT_PROBLEMS - record.problem_count)
@@ -115,10 +137,14 @@ def finish_import(*, record: Import, at: datetime) -> None:
 
 
 def _save(record: Import, *, sign: datetime) -> None:
-    """Write a record whose last sign of life is still this process's own: of two at one import, one wins."""
+    """Write a record whose last sign of life is still this process's own: of two at one import, one
+    wins.
+    """
     last, record.updated_at = record.updated_at, sign
     values = {
-        field.attname: getattr(record, field.attname) for field in Import._meta.concrete_fields if not field.primary_key
+        field.attname: getattr(record, field.attname)
+        for field in Import._meta.concrete_fields
+        if not field.primary_key
     }
     if not Import.objects.filter(pk=record.pk, updated_at=last).update(**values):
         raise TakenOverError(

@@ -1,4 +1,6 @@
-"""Votes and badges: rows of the dump that are counted for a post or an author, and not kept themselves."""
+"""Votes and badges: rows of the dump that are counted for a post or an author, and not kept
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ import numpy.typing as npt
 from django.db import connection
 from django.db.models import F
 
-from arqlab.ir.dumprecords import BadgeRecord, VoteRecord
-from arqlab.ir.slices import in_slices
+from arqlab.formats.batches import in_slices
+from arqlab.formats.dumps.records import BadgeRecord, VoteRecord
 from collection.models import Author, Collection, Import, Post
-from collection.services.importing.held import A_STATEMENT, known_authors, known_posts
+from collection.services.importing.existing_ids import A_STATEMENT, known_authors, known_posts
 
 VOTES = ("up", "down")
 BADGES = ("gold", "silver", "bronze")
@@ -40,11 +42,11 @@ class Tally:
             self._keys.append((int(self._id_of(row)) << 2) + place)
 
     def __len__(self) -> int:
-        """Give how many rows were counted or numbered."""
+        """Return how many rows were counted or numbered."""
         return len(self._keys) + self.others
 
     def sums(self) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """Give the ids in order, and for each how many rows of each kind."""
+        """Return the ids in order, and for each how many rows of each kind."""
         keys, counts = np.unique(np.array(self._keys, np.int64), return_counts=True)
         ids, rows = np.unique(keys >> 2, return_inverse=True)
         sums = np.zeros((len(ids), len(self.kinds)), np.int64)
@@ -80,7 +82,7 @@ def store_votes(collection: Collection, votes: Tally) -> Counter[str]:
 
 
 def finish_votes(collection: Collection) -> Counter[str]:
-    """Give the posts without a score of their own the difference of their votes."""
+    """Return the posts without a score of their own the difference of their votes."""
     unscored = Post.objects.filter(collection=collection, score=None)
     return Counter(scores_from_votes=unscored.update(score=F("up_votes") - F("down_votes")))
 
@@ -94,7 +96,9 @@ def store_badges(collection: Collection, badges: Tally) -> Counter[str]:
     """Add the badges to their authors, and say what became of them."""
     kinds = _add(Author, BADGES, known_authors, collection, badges)
     passed = len(badges) - sum(kinds)
-    return Counter(kept=sum(kinds), of_authors_who_are_not_here=passed, **dict(zip(BADGES, kinds, strict=True)))
+    return Counter(
+        kept=sum(kinds), of_authors_who_are_not_here=passed, **dict(zip(BADGES, kinds, strict=True))
+    )
 
 
 def _add(
@@ -118,9 +122,13 @@ def _add(
 
 
 def _statement(table: str, key: str, columns: Sequence[str], rows: int) -> str:
-    """Give one statement that adds to many rows: the ORM has none. Only names of our own models stand in its text."""
+    """Return one statement that adds to many rows: the ORM has none. Only names of our own models
+    stand in its text.
+    """
     # `column1`, `column2` are what both databases call the columns of VALUES.
-    added = ", ".join(f"{name} = {name} + more.column{place}" for place, name in enumerate(columns, 2))
+    added = ", ".join(
+        f"{name} = {name} + more.column{place}" for place, name in enumerate(columns, 2)
+    )
     values = ", ".join([f"({', '.join(['%s'] * (len(columns) + 1))})"] * rows)
     return (
         f"UPDATE {table} SET {added} FROM (VALUES {values}) AS more "  # noqa: S608  # see above

@@ -1,4 +1,6 @@
-"""Which posts of a file are taken in, as they pass: each id once, and an answer as its question is (protocol §2)."""
+"""Which posts of a file are taken in, as they pass: each id once, and an answer as its question is
+(protocol §2).
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,19 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from arqlab.core.html.readyposts import IN, LATER, OUT, ReadyPost
+from arqlab.formats.formulas.seen_ids import SeenIds
 from arqlab.ir.records import Problem
-from arqlab.ir.seenids import SeenIds
-from collection.services.importing.poststore import StoredPost
+from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyPost
+from collection.services.importing.post_store import StoredPost
 
 QUESTION = "question"
 
 
 @dataclass
 class Threads:
-    """What is known of the posts that passed, a bit for each id; and the answers whose question did not pass yet."""
+    """What is known of the posts that passed, a bit for each id; and the answers whose question did
+    not pass yet.
+    """
 
     source: str
     seen: SeenIds = field(default_factory=SeenIds)
@@ -29,9 +33,12 @@ class Threads:
     parents: array[int] = field(default_factory=lambda: array("q"))
 
     def take(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
-        """Say how a post is stored; None where it lies outside the window."""
+        """Return how a post is stored; None where it lies outside the window."""
         if not self.seen.add(post.number):
-            found, todo = f"the post {post.number} again", "Take one of the two rows out; the first was taken."
+            found, todo = (
+                f"the post {post.number} again",
+                "Take one of the two rows out; the first was taken.",
+            )
             return Problem(self.source, post.line, found, "each post once", todo)
         place = self._place(post)
         if place == OUT:
@@ -41,7 +48,7 @@ class Threads:
         return StoredPost(post.number, place == IN, post.values)
 
     def _place(self, post: ReadyPost) -> str:
-        """Say where a post lies; an answer lies where its question does, or further out."""
+        """Return where a post lies; an answer lies where its question does, or further out."""
         if post.kind == QUESTION:
             self.questions.add(post.number)
             if post.place != IN:
@@ -55,16 +62,23 @@ class Threads:
         return OUT if OUT in places else LATER if LATER in places else IN
 
     def place_of(self, question: int) -> str | None:
-        """Say where a question lies; None of one that did not pass."""
+        """Return where a question lies; None of one that did not pass."""
         if question not in self.questions:
             return None
         return OUT if question in self.outside else LATER if question in self.later else IN
 
     def waiting(self) -> Iterator[tuple[int, int, int]]:
-        """Give number, question and line of the answers that came before their question or without it."""
+        """Return number, question and line of the answers that came before their question or without
+        it.
+        """
         return zip(self.orphans, self.parents, self.lines, strict=True)
 
     def without_question(self, number: int, question: int, line: int) -> Problem:
-        """Say that an answer's question is not there."""
-        found, todo = f"the answer {number} to {question}, which is not there", "Import its question; the answer is in."
-        return Problem(self.source, line, found, "a question of that Id, here or in an earlier file", todo)
+        """Return that an answer's question is not there."""
+        found, todo = (
+            f"the answer {number} to {question}, which is not there",
+            "Import its question; the answer is in.",
+        )
+        return Problem(
+            self.source, line, found, "a question of that Id, here or in an earlier file", todo
+        )

@@ -1,4 +1,6 @@
-"""Posts made ready in processes of their own, as sanitizing costs more than all else; the order is the file's."""
+"""Posts made ready in processes of their own, as sanitizing costs more than all else; the order is
+the file's.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import current_process, get_context
 
-from arqlab.core.html.readyposts import ReadyBlock, Work, begin_worker, make_ready
+from arqlab.texts.html.dump_posts import ReadyBlock, Work, begin_worker, make_ready
 
 LARGE = 16 * 2**20
 """Bytes of a file from which on processes are worth their start."""
@@ -17,7 +19,7 @@ MOST = 8
 
 
 def worth_starting(size: int) -> int:
-    """Give how many processes to start for a file of so many bytes; 0 where this one does it all."""
+    """Return how many processes to start for a file of so many bytes; 0 where this one does it all."""
     cores = len(os.sched_getaffinity(0))
     # A process of a task queue may have no children.
     return min(cores, MOST) if size >= LARGE and cores > 1 and not current_process().daemon else 0

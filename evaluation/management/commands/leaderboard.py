@@ -11,11 +11,12 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
-from arqlab.ir.boardfile import CONTENT_TYPES, write_board
+from arqlab.formats.leaderboards import CONTENT_TYPES, write_board
 from assessment.models import QrelSet
-from assessment.selectors import qrels_named
-from evaluation.selectors import live_board, unscored_runs
-from evaluation.services import score_waiting
+from assessment.qrels.selectors.versions import qrels_named
+from evaluation.selectors.boards import live_board
+from evaluation.selectors.waiting import unscored_runs
+from evaluation.services.scoring import score_waiting
 
 
 class Command(LabCommand):
@@ -29,7 +30,9 @@ class Command(LabCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the task, the qrels and the format."""
         parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument("--qrels", metavar="NAME", help="the version of the qrels; else the current one")
+        parser.add_argument(
+            "--qrels", metavar="NAME", help="the version of the qrels; else the current one"
+        )
         parser.add_argument("--format", choices=list(CONTENT_TYPES), default="tsv")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,12 +43,17 @@ class Command(LabCommand):
         board = live_board(qrel_set)
         self.stdout.write(write_board(board, options["format"]), ending="")
         for run, reason in unscored_runs(qrel_set, [row.run.key for row in board.rows]):
-            self.stderr.write(f"{run} is not on the board. {reason or 'Its index cannot be read; see the log.'}")
+            self.stderr.write(
+                f"{run} is not on the board. {reason or 'Its index cannot be read; see the log.'}"
+            )
 
     def _qrels(self, task: Task, name: str | None) -> QrelSet:
         chosen = qrels_named(task, name or "")
         if chosen is None:
-            known = ", ".join(task.qrel_sets.values_list("name", flat=True)) or "none; load some with load_lab"
+            known = (
+                ", ".join(task.qrel_sets.values_list("name", flat=True))
+                or "none; load some with load_lab"
+            )
             asked = f"no qrels {name!r}" if name else "no current qrels"
             raise CommandError(f"The task {task} has {asked}. Known are: {known}.")
         return chosen

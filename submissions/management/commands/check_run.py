@@ -13,8 +13,8 @@ from django.core.management.base import CommandError, CommandParser
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
-from submissions.management.reporttext import report_text
-from submissions.services import check_file
+from submissions.management.report_text import report_text
+from submissions.services.checking import check_file
 
 
 class Command(LabCommand):
@@ -25,11 +25,19 @@ class Command(LabCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file, the task and the form of the report."""
         parser.add_argument("file", type=Path, help="the run file")
-        parser.add_argument("--task", required=True, metavar="LAB/TASK", help="the task whose rules hold")
         parser.add_argument(
-            "--items", choices=Task.Items.values, help="what the items are, where the file does not tell"
+            "--task", required=True, metavar="LAB/TASK", help="the task whose rules hold"
         )
-        parser.add_argument("--json", action="store_true", help="print JSON; of an archive with several runs, a list")
+        parser.add_argument(
+            "--items",
+            choices=Task.Items.values,
+            help="what the items are, where the file does not tell",
+        )
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print JSON; of an archive with several runs, a list",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check and report; nothing is stored."""
@@ -44,7 +52,9 @@ class Command(LabCommand):
             ) from error
         if options["json"]:
             shown = [{"file": name, **report} for name, report in reports.items()]
-            self.stdout.write(json.dumps(shown[0] if len(shown) == 1 else shown, indent=2, ensure_ascii=False))
+            self.stdout.write(
+                json.dumps(shown[0] if len(shown) == 1 else shown, indent=2, ensure_ascii=False)
+            )
         else:
             for name, report in reports.items():
                 self.stdout.write("\n".join(report_text(name, report)))

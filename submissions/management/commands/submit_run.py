@@ -17,16 +17,19 @@ from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named
-from arqlab.core.services import create_team
-from arqlab.ir.runname import read_name
-from submissions import services
-from submissions.management.reporttext import report_text
+from arqlab.core.services.teams import create_team
+from arqlab.formats.runs.filename import read_name
+from submissions.management.report_text import report_text
 from submissions.models import Run
 from submissions.selectors import report_data
+from submissions.services.intake import claims_for, submit_upload
+from submissions.services.validation import validate_uploaded_run
 
 
 class Command(LabCommand):
-    """Submit the runs of a file, wait for their reports, print them, and exit with 1 when a run is refused."""
+    """Submit the runs of a file, wait for their reports, print them, and exit with 1 when a run is
+    refused.
+    """
 
     help = "Submits a run file (plain, gz or zip) under the rules of its task, validates it and prints its report."
 
@@ -46,12 +49,18 @@ class Command(LabCommand):
         parser.add_argument("--manual", dest="is_manual", action="store_true", default=None)
         parser.add_argument("--automatic", dest="is_manual", action="store_false")
         parser.add_argument(
-            "--baseline", dest="is_baseline", action="store_true", default=None, help="no quota, no deadline"
+            "--baseline",
+            dest="is_baseline",
+            action="store_true",
+            default=None,
+            help="no quota, no deadline",
         )
         parser.add_argument("--data-used", choices=Run.DataUsed.values)
         parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
         parser.add_argument(
-            "--items", choices=Task.Items.values, help="what the items are, where the file does not tell"
+            "--items",
+            choices=Task.Items.values,
+            help="what the items are, where the file does not tell",
         )
         parser.add_argument("--description")
 
@@ -65,27 +74,49 @@ class Command(LabCommand):
                 f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."
             ) from error
         for run in runs:
-            services.validate_run(run_id=run.pk, at=timezone.now())
+            validate_uploaded_run(run_id=run.pk, at=timezone.now())
             self.wait_for(run)
-            data = report_data(facts=run.report, problems=run.problems.all(), is_valid=run.status == Run.Status.VALID)
-            self.stdout.write("\n".join(report_text(f"{run.team} {run.tag} ({run.file_name})", data)))
+            data = report_data(
+                facts=run.report,
+                problems=run.problems.all(),
+                is_valid=run.status == Run.Status.VALID,
+            )
+            self.stdout.write(
+                "\n".join(report_text(f"{run.team} {run.tag} ({run.file_name})", data))
+            )
         if any(run.status != Run.Status.VALID for run in runs):
             sys.exit(1)
 
     @transaction.atomic
     def submit(self, file: File, options: dict[str, Any]) -> list[Run]:
         """Take the file in, with the team that it names."""
-        task, by = task_named(options["task"]), person_named(options["by"]) if options["by"] else None
-        fields = ("tag", "is_primary", "is_manual", "is_baseline", "data_used", "answer_kind", "items", "description")
+        task, by = (
+            task_named(options["task"]),
+            person_named(options["by"]) if options["by"] else None,
+        )
+        fields = (
+            "tag",
+            "is_primary",
+            "is_manual",
+            "is_baseline",
+            "data_used",
+            "answer_kind",
+            "items",
+            "description",
+        )
         given = {field: options[field] for field in fields if options[field] is not None}
-        claims = services.claims_for(file, **given)
+        claims = claims_for(file, **given)
         team = self.team_named(options["team"] or read_name(next(iter(claims))).team, task, by)
-        return services.submit_upload(file=file, task=task, team=team, by=by, at=timezone.now(), claims=claims)
+        return submit_upload(
+            file=file, task=task, team=team, by=by, at=timezone.now(), claims=claims
+        )
 
     def team_named(self, name: str | None, task: Task, by: User | None) -> Team:
-        """Give the team of that name, made now where the lab has none."""
+        """Return the team of that name, made now where the lab has none."""
         if not name:
-            raise UserError("The file's name does not tell the team. Say it with --team NAME.", code="no-team")
+            raise UserError(
+                "The file's name does not tell the team. Say it with --team NAME.", code="no-team"
+            )
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None:
             team = create_team(lab=task.lab, name=name, by=by, joins=False)

@@ -12,7 +12,13 @@ pytestmark = pytest.mark.django_db
 
 
 def add(task, **fields):
-    values = {"version": 9, "name": "nine", "items": "posts", "relevant_from": 2, "sha256": "0" * 64}
+    values = {
+        "version": 9,
+        "name": "nine",
+        "items": "posts",
+        "relevant_from": 2,
+        "sha256": "0" * 64,
+    }
     return QrelSet.objects.create(task=task, **(values | fields))
 
 
@@ -36,6 +42,9 @@ def test_a_label_is_one_that_a_protocol_knows(task, label):
 
 def test_an_item_has_one_label_for_a_topic(task):
     qrel_set = add(task)
-    assert str(Qrel.objects.create(qrel_set=qrel_set, query_id="A.1", doc_id="10", relevance=3)) == "A.1 10 3"
+    assert (
+        str(Qrel.objects.create(qrel_set=qrel_set, query_id="A.1", doc_id="10", relevance=3))
+        == "A.1 10 3"
+    )
     with pytest.raises(IntegrityError):
         Qrel.objects.create(qrel_set=qrel_set, query_id="A.1", doc_id="10", relevance=2)

@@ -4,7 +4,12 @@ import pytest
 
 from arqlab.core.models import Topic
 from collection.models import Post, PostLink
-from collection.selectors.candidates import candidates_of, highest_topic_number, questions_named, topics_there
+from collection.selectors.candidates import (
+    candidates_of,
+    highest_topic_number,
+    questions_named,
+    topics_there,
+)
 from tests.collection.factories import make_dump
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +41,12 @@ def test_questions_are_taken_after_the_window_or_within_or_all():
 
 def test_a_link_counts_once_in_whichever_direction_and_only_to_what_is_searched():
     collection = make_dump()
-    PostLink.objects.create(collection=collection, post_id="102", related_id="103", kind="duplicate")
-    PostLink.objects.create(collection=collection, post_id="103", related_id="999", kind="duplicate")
+    PostLink.objects.create(
+        collection=collection, post_id="102", related_id="103", kind="duplicate"
+    )
+    PostLink.objects.create(
+        collection=collection, post_id="103", related_id="999", kind="duplicate"
+    )
     PostLink.objects.create(collection=collection, post_id="1", related_id="1", kind="duplicate")
 
     assert {post: one.duplicates for post, one in by_id(collection, "all").items()} == {
@@ -75,7 +84,9 @@ def test_only_questions_are_questions():
 
 
 def test_topics_that_are_there_are_known_by_thread_and_title(task):
-    Topic.objects.filter(query_id="A.1").update(thread_id="77", title='Is <span class="math-container">$x$</span>?')
+    Topic.objects.filter(query_id="A.1").update(
+        thread_id="77", title='Is <span class="math-container">$x$</span>?'
+    )
     threads, titles = topics_there()
 
     assert threads == {"77"}

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from arqlab.core.models import Lab
 from collection.models import VisualMap
-from collection.selectors import collection_of, posts_frame, visual_ids
+from collection.selectors.collections import collection_of, posts_frame, visual_ids
 from tests.collection.factories import FORMULAS, load_small
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arqlab.core.models import Lab
-from collection import selectors
 from collection.models import Author, Comment, Import, Post, PostLink, Tag
+from collection.selectors.imports import holdings_of, import_row, import_rows, lacks_of
 from tests.collection.factories import NOW, load_small, make_import
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,9 @@ pytestmark = pytest.mark.django_db
 
 def test_what_a_collection_holds_is_counted(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
-    Post.objects.create(collection=small, post_id="50", thread_id="50", kind="question", body="", is_searched=False)
+    Post.objects.create(
+        collection=small, post_id="50", thread_id="50", kind="question", body="", is_searched=False
+    )
     Post.objects.filter(post_id="1").update(created_at=datetime(2010, 7, 20, tzinfo=UTC))
     Post.objects.filter(post_id="12").update(created_at=datetime(2018, 12, 31, tzinfo=UTC))
     Comment.objects.create(collection=small, comment_id="1", post_id="1", text="Yes.")
@@ -26,21 +28,27 @@ def test_what_a_collection_holds_is_counted(lab: Lab, tmp_path: Path) -> None:
     Tag.objects.create(collection=small, name="limits")
     Author.objects.create(collection=small, author_id="7", name="Emmy")
 
-    held = selectors.holdings_of(small)
+    held = holdings_of(small)
     assert (held.questions, held.answers, held.later, held.formulas) == (2, 3, 1, 3)
-    assert (held.comments, held.related, held.duplicates, held.tags, held.authors) == (1, 2, 1, 1, 1)
+    assert (held.comments, held.related, held.duplicates, held.tags, held.authors) == (
+        1,
+        2,
+        1,
+        1,
+        1,
+    )
     assert (held.first_post.year, held.last_post.year) == (2010, 2018)
 
 
 def test_a_collection_without_files_holds_nothing(lab: Lab, tmp_path: Path) -> None:
-    held = selectors.holdings_of(load_small(lab, tmp_path, posts=None, formulas=None))
+    held = holdings_of(load_small(lab, tmp_path, posts=None, formulas=None))
 
     assert (held.questions, held.answers, held.formulas, held.first_post) == (0, 0, 0, None)
 
 
 def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path, posts=None, formulas=None)
-    lacks = selectors.lacks_of(small, selectors.holdings_of(small), [])
+    lacks = lacks_of(small, holdings_of(small), [])
 
     assert [lack.command for lack in lacks] == [
         "manage.py import_posts FOLDER --collection small",
@@ -54,7 +62,7 @@ def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
     small.visual_maps.all().delete()
     make_import(small, kind="votes")
-    lacks = selectors.lacks_of(small, selectors.holdings_of(small), selectors.import_rows(small, at=NOW))
+    lacks = lacks_of(small, holdings_of(small), import_rows(small, at=NOW))
 
     said = " ".join(text for lack in lacks for text in lack.texts)
     assert not [word for word in ("No posts", "No votes", "No formula index") if word in said]
@@ -66,7 +74,7 @@ def test_imports_stand_in_the_order_of_their_kinds(lab: Lab, tmp_path: Path) -> 
     small = load_small(lab, tmp_path)
     for kind in ("latex", "comments", "posts"):
         make_import(small, kind=kind, problems=0, sha256=f"test of {kind}")
-    rows = selectors.import_rows(small, at=NOW)
+    rows = import_rows(small, at=NOW)
 
     ours = [row.record.kind for row in rows if row.record.sha256.startswith("test of")]
     assert ours == ["posts", "comments", "latex"]
@@ -75,7 +83,7 @@ def test_imports_stand_in_the_order_of_their_kinds(lab: Lab, tmp_path: Path) -> 
 def test_an_import_that_is_silent_for_long_counts_as_stopped(lab: Lab, tmp_path: Path) -> None:
     record = make_import(load_small(lab, tmp_path), state="running", finished_at=None)
     states = [
-        selectors.import_row(record.collection, record.pk, at=NOW + timedelta(seconds=seconds)).state
+        import_row(record.collection, record.pk, at=NOW + timedelta(seconds=seconds)).state
         for seconds in (0, 59, 61)
     ]
 
@@ -85,5 +93,5 @@ def test_an_import_that_is_silent_for_long_counts_as_stopped(lab: Lab, tmp_path:
 def test_the_most_frequent_count_stands_first(lab: Lab, tmp_path: Path) -> None:
     record = make_import(load_small(lab, tmp_path), counts={"few": 1, "many": 9})
 
-    assert selectors.import_row(record.collection, record.pk, at=NOW).counts == [("many", 9), ("few", 1)]
+    assert import_row(record.collection, record.pk, at=NOW).counts == [("many", 9), ("few", 1)]
     assert Import.objects.get(pk=record.pk).counts == {"few": 1, "many": 9}

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arqlab.ir.postquery import parse_query
+from arqlab.texts.posts.queries import parse_query
 from collection.models import Collection, Post
-from collection.selectors import search_posts
-from collection.services import index_posts
+from collection.selectors.search import search_posts
+from collection.services.indexing import index_posts
 from tests.collection.lookup import add_post, make_collection
 from tests.factories import LabFactory
 
@@ -19,7 +19,10 @@ TEXTS = {
     "1": ("L'Hôpital and limits", "<p>Without the rule.</p>"),
     "2": ("A p-adic integral", "<p>Over a C*-algebra, the p-adic one. To be or not to be.</p>"),
     "3": ("Cauchy sequences converge", "<p>In a complete metric space; a sequence of Cauchy.</p>"),
-    "4": ("Groups", "<p>The limit of a <em>Cauchy</em> sequence, and the harmonic series. Prime 1729.</p>"),
+    "4": (
+        "Groups",
+        "<p>The limit of a <em>Cauchy</em> sequence, and the harmonic series. Prime 1729.</p>",
+    ),
     "5": ("Nothing", "<p>The series was harmonic. Erdős said so.</p>"),
 }
 
@@ -28,7 +31,14 @@ TEXTS = {
 def collection(lab) -> Collection:
     made = make_collection(lab)
     for post_id, (title, body) in TEXTS.items():
-        add_post(made, post_id, body, title=title, tags=["real-analysis"] if post_id == "3" else [], score=int(post_id))
+        add_post(
+            made,
+            post_id,
+            body,
+            title=title,
+            tags=["real-analysis"] if post_id == "3" else [],
+            score=int(post_id),
+        )
     add_post(made, "30", "<p>Every Cauchy sequence is bounded.</p>", thread_id="3")
     index_posts(collection=made)
     return made
@@ -91,7 +101,9 @@ def test_pages_do_not_overlap_and_ties_stand_in_the_order_of_the_dump(collection
 
     pages = [found(collection, "tied", offset=offset, limit=10) for offset in (0, 10, 20, 30)]
 
-    assert [post_id for page in pages for post_id in page] == [str(number) for number in range(100, 130)]
+    assert [post_id for page in pages for post_id in page] == [
+        str(number) for number in range(100, 130)
+    ]
 
 
 def test_the_total_counts_all_pages(collection):
@@ -122,15 +134,25 @@ def test_any_of_the_words_will_do_where_that_is_asked(collection):
     query = parse_query("hopital erdos")
 
     assert search_posts(collection, query).total == 0
-    assert search_posts(collection, query.__class__(phrases=query.phrases, any_phrase=True)).total == 2
+    assert (
+        search_posts(collection, query.__class__(phrases=query.phrases, any_phrase=True)).total == 2
+    )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
-@given(st.text(alphabet=st.sampled_from("aé1²\"'-:*()&|!<>^{}~\\$%;tagOR NEAR\x00\ud7ff𝔽ﷺ"), max_size=40))
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+)
+@given(
+    st.text(
+        alphabet=st.sampled_from("aé1²\"'-:*()&|!<>^{}~\\$%;tagOR NEAR\x00\ud7ff𝔽ﷺ"), max_size=40
+    )
+)
 def test_whatever_is_typed_is_a_question_the_database_understands(collection, text):
     assert search_posts(collection, parse_query(text)).total >= 0
 
 
-@pytest.mark.parametrize("text", ['" OR 1=1 --', "title:cauchy", "NEAR(a b)", "a* ^b", "x:A & !y", "'; DROP TABLE"])
+@pytest.mark.parametrize(
+    "text", ['" OR 1=1 --', "title:cauchy", "NEAR(a b)", "a* ^b", "x:A & !y", "'; DROP TABLE"]
+)
 def test_operators_of_either_database_are_only_words(collection, text):
     assert found(collection, text) == []

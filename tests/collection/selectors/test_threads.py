@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collection.selectors import Thread, find_thread
+from collection.selectors.threads import Thread, find_thread
 from tests.collection.threads import add_answer, add_comment, add_question, link, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,13 @@ def test_the_accepted_answer_is_first_then_by_score_and_those_without_one_last(c
     for post_id, score in (("10", None), ("11", 3), ("12", -1), ("13", 7), ("14", 3)):
         add_answer(collection, post_id, score=score)
 
-    assert [post.post_id for post in thread_of(collection).answers] == ["12", "13", "11", "14", "10"]
+    assert [post.post_id for post in thread_of(collection).answers] == [
+        "12",
+        "13",
+        "11",
+        "14",
+        "10",
+    ]
 
 
 @pytest.mark.parametrize("post_id", ["1", "10"])
@@ -54,7 +60,11 @@ def test_comments_stand_under_their_posts_in_the_order_of_their_dates(collection
     add_comment(collection, "2", on="1")
     add_comment(collection, "1", on="1")
 
-    assert [comment.comment_id for comment in thread_of(collection).comments["1"]] == ["1", "2", "3"]
+    assert [comment.comment_id for comment in thread_of(collection).comments["1"]] == [
+        "1",
+        "2",
+        "3",
+    ]
 
 
 def test_links_are_found_in_both_directions_and_kinds(collection):
@@ -98,7 +108,9 @@ def test_links_inside_the_thread_are_left_out(collection):
 
 
 @pytest.mark.parametrize("answers", [1, 12])
-def test_a_thread_takes_five_queries_whatever_its_length(collection, django_assert_num_queries, answers):
+def test_a_thread_takes_five_queries_whatever_its_length(
+    collection, django_assert_num_queries, answers
+):
     add_question(collection, author_id="7")
     link(collection, "1", "2")
     for number in range(answers):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collection.selectors import find_thread
+from collection.selectors.threads import find_thread
 from collection.services.addresses import local_pages
 from tests.collection.threads import SITE, rich_thread
 
@@ -31,7 +31,9 @@ TWO = "/labs/arqmath-x/posts/2/"
 def test_an_address_leads_to_the_most_exact_page_that_is_here(lab, address, page):
     thread = find_thread(rich_thread(lab), "1")
 
-    pages = local_pages([SITE + address], collection=thread.collection, lab_slug=lab.slug, here={"1", "10"})
+    pages = local_pages(
+        [SITE + address], collection=thread.collection, lab_slug=lab.slug, here={"1", "10"}
+    )
 
     assert pages.get(SITE + address) == page
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.core.html.cleaning import RULES
 from arqlab.core.models import Lab
+from arqlab.texts.html.sanitizer import RULES
 from collection.models import Collection, Comment, Post
 from collection.services.cleaning import clean_posts
 from tests.collection.factories import load_small
@@ -26,7 +26,9 @@ def collection(lab: Lab, tmp_path: Path) -> Collection:
 
 
 def test_a_text_that_never_was_sanitized_is_so_when_it_is_shown(collection: Collection) -> None:
-    post = Post(collection=collection, post_id="5", title="<b>On</b> $a<b$<svg onload=x()>", body=HOSTILE)
+    post = Post(
+        collection=collection, post_id="5", title="<b>On</b> $a<b$<svg onload=x()>", body=HOSTILE
+    )
     assert post.safe_title == '<b>On</b> <span class="math-container" id="5.1">$a&lt;b$</span>'
     assert post.safe_body == SAFE.format("5.2")
     assert Comment(comment_id="9", text="<i>$a$</i><hr>").safe_text == (
@@ -34,7 +36,9 @@ def test_a_text_that_never_was_sanitized_is_so_when_it_is_shown(collection: Coll
     )
 
 
-def test_what_changes_is_kept_beside_the_source_and_what_does_not_is_null(collection: Collection) -> None:
+def test_what_changes_is_kept_beside_the_source_and_what_does_not_is_null(
+    collection: Collection,
+) -> None:
     Post.objects.filter(post_id="11").update(body=HOSTILE)
     assert clean_posts() == 5
     post = Post.objects.get(post_id="11")
@@ -42,7 +46,9 @@ def test_what_changes_is_kept_beside_the_source_and_what_does_not_is_null(collec
     assert Post.objects.get(post_id="10").clean_body is None
 
 
-def test_what_is_kept_without_a_second_copy_is_read_with_ids_and_dollars(collection: Collection) -> None:
+def test_what_is_kept_without_a_second_copy_is_read_with_ids_and_dollars(
+    collection: Collection,
+) -> None:
     element = '<span class="math-container"{}>{}</span>'
     source = element.format(' id="7"', r"\(a\)") + element.format("", "$b$")
     Post.objects.filter(post_id="11").update(body=source)
@@ -55,12 +61,16 @@ def test_what_is_kept_without_a_second_copy_is_read_with_ids_and_dollars(collect
 
 
 def test_comments_are_sanitized_too(collection: Collection) -> None:
-    Comment.objects.create(collection=collection, comment_id="3", post_id="1", text="<p>see <b>this</b></p>")
+    Comment.objects.create(
+        collection=collection, comment_id="3", post_id="1", text="<p>see <b>this</b></p>"
+    )
     clean_posts()
     assert Comment.objects.get().clean_text == "see <b>this</b>"
 
 
-def test_what_went_through_these_rules_is_passed_over_unless_all_are_asked_for(collection: Collection) -> None:
+def test_what_went_through_these_rules_is_passed_over_unless_all_are_asked_for(
+    collection: Collection,
+) -> None:
     clean_posts()
     Post.objects.filter(post_id="10").update(clean_body="of other rules")
     assert clean_posts() == 0
@@ -69,7 +79,9 @@ def test_what_went_through_these_rules_is_passed_over_unless_all_are_asked_for(c
     assert Post.objects.get(post_id="10").clean_body is None
 
 
-def test_a_run_that_was_broken_off_is_taken_up(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_broken_off_is_taken_up(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("collection.services.cleaning.BATCH", 2)
 
     def break_off(done: int, total: int) -> None:

@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from collection.models import Collection, VisualMap
-from collection.services.columns import store_frame, sweep_columns
+from collection.services.columns import delete_unused_columns, store_frame
 from collection.tasks import sweep_columns as sweep_task
 from tests.collection.factories import NOW
 
@@ -23,7 +23,9 @@ def later() -> datetime:
 
 
 def test_the_name_tells_the_content():
-    names = [store_frame(slug="named", what="posts", frame=frame) for frame in (FRAME, FRAME.clear())]
+    names = [
+        store_frame(slug="named", what="posts", frame=frame) for frame in (FRAME, FRAME.clear())
+    ]
 
     assert len({name.split("-")[2][:12] for name in names}) == 2
     assert all(name.startswith("collections/named-posts-") for name in names)
@@ -31,10 +33,10 @@ def test_the_name_tells_the_content():
 
 def test_a_file_that_no_row_names_is_swept_when_it_is_old():
     orphan = store_frame(slug="orphan", what="posts", frame=FRAME)
-    sweep_columns(at=datetime.now(UTC))
+    delete_unused_columns(at=datetime.now(UTC))
     assert default_storage.exists(orphan)
 
-    assert sweep_columns(at=later()) >= 1
+    assert delete_unused_columns(at=later()) >= 1
     assert not default_storage.exists(orphan)
 
 
@@ -43,8 +45,10 @@ def test_files_that_rows_name_stay():
     collection.formulas_index = store_frame(slug="kept", what="formulas", frame=FRAME)
     collection.save()
     mapping = store_frame(slug="kept", what="mapping", frame=FRAME)
-    VisualMap.objects.create(collection=collection, version=1, mapping=mapping, forms=mapping, made_at=NOW)
-    sweep_columns(at=later())
+    VisualMap.objects.create(
+        collection=collection, version=1, mapping=mapping, forms=mapping, made_at=NOW
+    )
+    delete_unused_columns(at=later())
 
     assert default_storage.exists(str(collection.formulas_index))
     assert default_storage.exists(mapping)
@@ -52,7 +56,7 @@ def test_files_that_rows_name_stay():
 
 def test_what_is_no_column_file_is_left_alone():
     name = default_storage.save("collections/notes.txt", ContentFile(b"keep"))
-    sweep_columns(at=later())
+    delete_unused_columns(at=later())
 
     assert default_storage.exists(name)
 

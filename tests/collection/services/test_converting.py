@@ -8,11 +8,12 @@ from contextlib import contextmanager
 import polars as pl
 import pytest
 
-from arqlab.core.maths.conversion import Converter, converter
+from arqlab.texts.maths.conversion import Converter, converter
 from collection.models import Collection
-from collection.selectors import scan_columns
-from collection.services import convert_latex, converting, import_formulas
-from collection.services.converting import converted_latex
+from collection.selectors.collections import scan_columns
+from collection.services import converting
+from collection.services.converting import convert_latex, converted_latex
+from collection.services.importing.formulas import import_formulas
 from tests.collection.factories import NOW
 from tests.collection.services.importing.test_formulas import write_index
 
@@ -23,8 +24,13 @@ GOOD, BAD = "e^{x}", r"\begin{foo}x\end{bar}"
 @pytest.fixture
 def collection(tmp_path) -> Collection:
     made = Collection.objects.create(slug="small", loaded_at=NOW)
-    rows = (f"{number}\t1\t1\ttitle\t\t{latex}" for number, latex in enumerate((GOOD, BAD, GOOD, "a+b"), start=1))
-    import_formulas(collection=made, files={"latex": write_index(tmp_path, "latex.tsv", *rows)}, at=NOW)
+    rows = (
+        f"{number}\t1\t1\ttitle\t\t{latex}"
+        for number, latex in enumerate((GOOD, BAD, GOOD, "a+b"), start=1)
+    )
+    import_formulas(
+        collection=made, files={"latex": write_index(tmp_path, "latex.tsv", *rows)}, at=NOW
+    )
     return made
 
 
@@ -53,14 +59,18 @@ def test_another_engine_converts_all_again(collection, monkeypatch):
 
     assert converted_latex(collection).is_empty()
     assert convert_latex(collection=collection) == (3, 1)
-    assert scan_columns(collection.conversions).collect()["engine"].unique().to_list() == ["another 2"]
+    assert scan_columns(collection.conversions).collect()["engine"].unique().to_list() == [
+        "another 2"
+    ]
 
 
 def test_a_formula_that_brings_its_batch_down_is_found(collection, monkeypatch):
     @contextmanager
     def falling(**_: bool) -> Iterator[Converter]:
         with converter(exact=False) as real:
-            yield Converter("falling", lambda latex: fall() if latex == BAD else real.convert(latex))
+            yield Converter(
+                "falling", lambda latex: fall() if latex == BAD else real.convert(latex)
+            )
 
     monkeypatch.setattr(converting, "converter", falling)
 

@@ -9,11 +9,18 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.utils import timezone
 
-from arqlab.ir.postquery import parse_query
+from arqlab.texts.posts.queries import parse_query
 from collection import tasks
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
-from collection.selectors import newest_map, search_posts
-from collection.services import INDEX_CLAIM, index_formulas, index_posts, index_small, waiting_collections
+from collection.selectors.search import search_posts
+from collection.selectors.visual_maps import newest_map
+from collection.services.indexing import (
+    INDEX_CLAIM,
+    index_formulas,
+    index_posts,
+    index_small,
+    waiting_collections,
+)
 from tests.collection.lookup import add_formulas, add_post, formula, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +29,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def collection(lab) -> Collection:
     made = make_collection(lab)
-    add_post(made, "1", f"<p>Alpha {formula('7', 'beta')}</p>", title="A <b>title</b>", tags=["limits"])
+    add_post(
+        made, "1", f"<p>Alpha {formula('7', 'beta')}</p>", title="A <b>title</b>", tags=["limits"]
+    )
     add_post(made, "10", "<p>gamma</p>", thread_id="1")
     index_posts(collection=made)
     return made
@@ -33,7 +42,10 @@ def total(collection: Collection, text: str) -> int:
 
 
 def test_the_words_are_those_of_the_text_without_formulas(collection):
-    assert PostWords.objects.values_list("title", "body").get(post__post_id="1") == ("a title", "alpha")
+    assert PostWords.objects.values_list("title", "body").get(post__post_id="1") == (
+        "a title",
+        "alpha",
+    )
 
 
 def test_a_clean_text_is_indexed_instead_of_the_source(collection):
@@ -105,7 +117,10 @@ def test_a_stopped_pass_goes_on_and_is_complete_only_then(lab):
 def test_posts_that_come_during_a_pass_leave_the_collection_waiting(collection):
     add_post(collection, "2", "<p>delta</p>")
 
-    index_posts(collection=collection, progress=lambda done, of: add_post(collection, f"9{done}", "<p>late</p>"))
+    index_posts(
+        collection=collection,
+        progress=lambda done, of: add_post(collection, f"9{done}", "<p>late</p>"),
+    )
 
     assert list(waiting_collections()) == [collection]
 
@@ -174,8 +189,12 @@ def test_pairs_that_were_broken_off_wait_again_at_once(lab):
 def test_after_all_migrations_the_triggers_are_there(db):
     names = {"sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'"}
     with connection.cursor() as cursor:
-        cursor.execute(names.get(connection.vendor, "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"))
-        found = {name for (name,) in cursor.fetchall() if name.startswith("collection_post_words_of_")}
+        cursor.execute(
+            names.get(connection.vendor, "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal")
+        )
+        found = {
+            name for (name,) in cursor.fetchall() if name.startswith("collection_post_words_of_")
+        }
 
     assert found == {f"collection_post_words_of_{what}" for what in ("new", "deleted", "changed")}
 
@@ -184,7 +203,9 @@ def test_after_changes_and_deletions_the_index_agrees_with_its_words(collection)
     Post.objects.filter(post_id="10").update(body="<p>theta</p>")
     index_posts(collection=collection)
     Post.objects.filter(post_id="1").delete()
-    if connection.vendor == "sqlite":  # FTS5 keeps an account of its own of the words; PostgreSQL's is a column of them
+    if (
+        connection.vendor == "sqlite"
+    ):  # FTS5 keeps an account of its own of the words; PostgreSQL's is a column of them
         with connection.cursor() as cursor:
             # Raises "database disk image is malformed" where the index and the words differ.
             cursor.execute(

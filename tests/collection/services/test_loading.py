@@ -11,12 +11,13 @@ from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from arqlab.ir.labfile import read_lab
+from arqlab.formats.labs.folder import read_lab
 from arqlab.ir.records import FileRefusedError
 from collection.models import Collection, Post, VisualMap
-from collection.selectors import collection_of, formulas_frame, posts_frame
-from collection.services import load_collection, loading
-from collection.services.importing import import_file
+from collection.selectors.collections import collection_of, formulas_frame, posts_frame
+from collection.services import loading
+from collection.services.importing.related_files import import_file
+from collection.services.loading import load_collection
 from tests.collection.factories import FORMULAS, NOW, POSTS, collection_file, load_small
 from tests.factories import LabFactory
 
@@ -36,7 +37,10 @@ def test_questions_and_answers_become_posts(lab: Lab, tmp_path: Path) -> None:
 
 def test_tags_are_read_in_both_forms(lab: Lab, tmp_path: Path) -> None:
     loaded = load_small(lab, tmp_path)
-    assert [post.tags for post in loaded.posts.filter(kind="question")] == [["parity", "squares"], ["limits"]]
+    assert [post.tags for post in loaded.posts.filter(kind="question")] == [
+        ["parity", "squares"],
+        ["limits"],
+    ]
 
 
 def test_the_ids_stand_in_columns(lab: Lab, tmp_path: Path) -> None:
@@ -95,7 +99,9 @@ def test_a_lab_without_files_has_no_columns(lab: Lab, tmp_path: Path) -> None:
     assert (posts_frame(lab), formulas_frame(lab)) == (None, None)
 
 
-def test_a_row_that_cannot_be_read_is_in_the_report_and_the_rest_is_in(lab: Lab, tmp_path: Path) -> None:
+def test_a_row_that_cannot_be_read_is_in_the_report_and_the_rest_is_in(
+    lab: Lab, tmp_path: Path
+) -> None:
     loaded = load_small(lab, tmp_path, posts=POSTS.replace('Id="12"', 'Id="11"'))
     record = loaded.imports.get(kind="posts")
 
@@ -118,7 +124,9 @@ def test_a_formula_that_cannot_be_read_is_in_the_report(lab: Lab, tmp_path: Path
     assert formulas_frame(lab).height == 3
 
 
-def test_headings_that_cannot_be_understood_are_refused_before_anything_is_loaded(lab: Lab, tmp_path: Path) -> None:
+def test_headings_that_cannot_be_understood_are_refused_before_anything_is_loaded(
+    lab: Lab, tmp_path: Path
+) -> None:
     with pytest.raises(FileRefusedError, match=r"formulas\.tsv:1"):
         load_small(lab, tmp_path, formulas="formula\tplace\nx\t1\n")
     assert not Collection.objects.exists()
@@ -132,7 +140,9 @@ def test_a_missing_file_is_refused_before_anything_is_loaded(lab: Lab, tmp_path:
     assert not Collection.objects.exists()
 
 
-def test_what_was_stopped_is_taken_up(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_stopped_is_taken_up(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def stop(**_: object) -> None:
         raise KeyboardInterrupt
 
@@ -181,7 +191,9 @@ def test_the_formulas_of_a_raw_dump_are_found_in_its_posts(lab: Lab, tmp_path: P
     assert found["visual_id"][0] == found["visual_id"][2] != found["visual_id"][1]
 
 
-def test_loading_within_a_transaction_that_is_rolled_back_leaves_nothing(lab: Lab, tmp_path: Path) -> None:
+def test_loading_within_a_transaction_that_is_rolled_back_leaves_nothing(
+    lab: Lab, tmp_path: Path
+) -> None:
     with transaction.atomic():
         load_small(lab, tmp_path)
         transaction.set_rollback(True)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.core.html.cleaning import RULES
 from arqlab.core.models import TypesetFormula
-from collection.selectors import find_thread
-from collection.services import render_thread
-from tests.collection.threads import add_answer, add_comment, add_question, link, make_collection, rich_thread
+from arqlab.texts.html.sanitizer import RULES
+from collection.selectors.threads import find_thread
+from collection.services.rendering import render_thread
+from tests.collection.threads import (
+    add_answer,
+    add_comment,
+    add_question,
+    link,
+    make_collection,
+    rich_thread,
+)
 from tests.factories import TopicFactory
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +69,9 @@ def test_a_text_that_the_sanitizer_of_today_left_is_shown_as_it_was_stored(lab):
 
 def test_a_text_of_older_rules_is_sanitized_again(lab):
     collection = make_collection(lab)
-    add_question(collection, body="<p>as it came</p>", clean_body="<script>x()</script>", rules=RULES - 1)
+    add_question(
+        collection, body="<p>as it came</p>", clean_body="<script>x()</script>", rules=RULES - 1
+    )
 
     assert rendered(lab, collection).question.body_html == "<p>as it came</p>"
 
@@ -120,7 +129,9 @@ def test_the_query_formula_of_a_topic_is_marked_in_its_question_only(lab, task, 
 
 
 @pytest.mark.parametrize("answers", [1, 10])
-def test_a_thread_that_was_seen_before_takes_three_queries_whatever_its_length(lab, django_assert_num_queries, answers):
+def test_a_thread_that_was_seen_before_takes_three_queries_whatever_its_length(
+    lab, django_assert_num_queries, answers
+):
     collection = rich_thread(lab)
     for number in range(answers):
         add_answer(collection, str(50 + number), body=f"<p>$x_{{{number}}}$</p>")

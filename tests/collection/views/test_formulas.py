@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from collection.models import Collection
-from collection.selectors import newest_map, visual_id_of
+from collection.selectors.formulas import visual_id_of
+from collection.selectors.visual_maps import newest_map
 from tests.collection.lookup import add_map, add_post, formula, make_searched
 
 
@@ -18,7 +19,9 @@ def collection(lab) -> Collection:
 @pytest.fixture
 def show(client_of, organizer):
     client = client_of(organizer)
-    return lambda visual_id, **options: client.get(f"/labs/arqmath-x/formulas/{visual_id}/", options)
+    return lambda visual_id, **options: client.get(
+        f"/labs/arqmath-x/formulas/{visual_id}/", options
+    )
 
 
 def visual(collection: Collection, formula_id: str) -> str:
@@ -59,7 +62,9 @@ def test_a_lab_without_formulas_has_no_page_of_one(client_of, organizer):
 
 def test_a_visual_id_of_any_signs_that_an_index_gave_has_a_page(show, collection):
     version = newest_map(collection)
-    mapping, forms = (pl.read_parquet(getattr(version, name).open()) for name in ("mapping", "forms"))
+    mapping, forms = (
+        pl.read_parquet(getattr(version, name).open()) for name in ("mapping", "forms")
+    )
     named = pl.lit("a/b ?#%").alias("visual_id")
     add_map(collection, mapping.with_columns(named), forms.head(1).with_columns(named))
 
@@ -71,10 +76,17 @@ def test_a_visual_id_of_any_signs_that_an_index_gave_has_a_page(show, collection
 
 def test_an_id_that_was_merged_away_says_into_which(show, collection):
     version, gone = newest_map(collection), visual(collection, "103")
-    mapping, forms = (pl.read_parquet(getattr(version, name).open()) for name in ("mapping", "forms"))
+    mapping, forms = (
+        pl.read_parquet(getattr(version, name).open()) for name in ("mapping", "forms")
+    )
     kept = visual(collection, "101")
     changes = pl.DataFrame(
-        {"change": ["merge"], "formula_id": ["103"], "old_visual_id": [gone], "new_visual_id": [kept]}
+        {
+            "change": ["merge"],
+            "formula_id": ["103"],
+            "old_visual_id": [gone],
+            "new_visual_id": [kept],
+        }
     )
     moved = mapping.with_columns(visual_id=pl.col("visual_id").replace(gone, kept))
     add_map(collection, moved, forms.filter(pl.col("visual_id") != gone), changes)

@@ -27,7 +27,9 @@ def page(scene: Scene, record: object, name: str = "import-detail") -> str:
     return reverse(f"collection:{name}", args=[scene.lab.slug, record.pk])
 
 
-def test_the_overview_tells_what_is_here_and_what_is_not(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
+def test_the_overview_tells_what_is_here_and_what_is_not(
+    scene: Scene, tmp_path: Path, client_of: SignIn
+) -> None:
     make_import(load_small(scene.lab, tmp_path))
     html = client_of(scene.organizer).get(overview(scene)).text
 
@@ -37,7 +39,9 @@ def test_the_overview_tells_what_is_here_and_what_is_not(scene: Scene, tmp_path:
     assert "No comments were imported" not in html
 
 
-def test_the_overview_says_which_imports_to_look_at(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
+def test_the_overview_says_which_imports_to_look_at(
+    scene: Scene, tmp_path: Path, client_of: SignIn
+) -> None:
     small, now = load_small(scene.lab, tmp_path), timezone.now()
     make_import(small, sha256="1", kind="votes", state="stopped", rows=90_000)
     make_import(small, sha256="2", kind="users", state="running", updated_at=now, rows=7_000)
@@ -49,7 +53,9 @@ def test_the_overview_says_which_imports_to_look_at(scene: Scene, tmp_path: Path
     assert "has 18 problems. Everything else of it is in" in said
 
 
-def test_the_overview_of_a_lab_without_collection_says_how_to_get_one(scene: Scene, client_of: SignIn) -> None:
+def test_the_overview_of_a_lab_without_collection_says_how_to_get_one(
+    scene: Scene, client_of: SignIn
+) -> None:
     assert "No collection yet" in client_of(scene.organizer).get(overview(scene)).text
 
 
@@ -65,7 +71,7 @@ def test_the_overview_asks_the_same_number_of_queries_whatever_was_imported(
 
 
 def test_organizers_find_the_collection_on_the_labs_page(scene: Scene, client_of: SignIn) -> None:
-    lab_page = reverse("core:lab-detail", args=[scene.lab.slug])
+    lab_page = reverse("pages:lab-detail", args=[scene.lab.slug])
 
     assert overview(scene) in client_of(scene.organizer).get(lab_page).text
     assert overview(scene) not in client_of(scene.member).get(lab_page).text
@@ -74,7 +80,10 @@ def test_organizers_find_the_collection_on_the_labs_page(scene: Scene, client_of
 def test_an_import_shows_its_problems_by_line(
     scene: Scene, tmp_path: Path, client_of: SignIn, django_assert_num_queries: object
 ) -> None:
-    record, client = make_import(load_small(scene.lab, tmp_path), problems=150), client_of(scene.organizer)
+    record, client = (
+        make_import(load_small(scene.lab, tmp_path), problems=150),
+        client_of(scene.organizer),
+    )
 
     with django_assert_num_queries(8):
         html = client.get(page(scene, record)).text
@@ -84,7 +93,9 @@ def test_an_import_shows_its_problems_by_line(
     assert "the Id &#x27;c102&#x27;" in client.get(page(scene, record) + "?page=2").text
 
 
-def test_problems_come_as_a_table_with_all_columns(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
+def test_problems_come_as_a_table_with_all_columns(
+    scene: Scene, tmp_path: Path, client_of: SignIn
+) -> None:
     record = make_import(load_small(scene.lab, tmp_path), problems=1)
     record.problems.update(found="a\tcell\nand more", line=None)
     text = client_of(scene.organizer).get(page(scene, record, "import-problems")).text
@@ -94,9 +105,13 @@ def test_problems_come_as_a_table_with_all_columns(scene: Scene, tmp_path: Path,
     assert row.split("\t")[:3] == ["Comments.xml", "", "a cell and more"]
 
 
-def test_an_import_that_runs_is_asked_for_its_next_batch(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
+def test_an_import_that_runs_is_asked_for_its_next_batch(
+    scene: Scene, tmp_path: Path, client_of: SignIn
+) -> None:
     now, client = timezone.now(), client_of(scene.organizer)
-    record = make_import(load_small(scene.lab, tmp_path), state="running", updated_at=now, finished_at=None)
+    record = make_import(
+        load_small(scene.lab, tmp_path), state="running", updated_at=now, finished_at=None
+    )
     html = client.get(page(scene, record)).text
     asked = html.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
 
@@ -114,7 +129,10 @@ def test_an_import_that_runs_is_asked_for_its_next_batch(scene: Scene, tmp_path:
     ("changes", "said"),
     [
         ({"state": "stopped"}, "Stopped after 5 rows."),
-        ({"state": "running", "updated_at": timezone.now() - timedelta(hours=1)}, "has probably ended"),
+        (
+            {"state": "running", "updated_at": timezone.now() - timedelta(hours=1)},
+            "has probably ended",
+        ),
         ({"problem_count": 2}, "2 problems in the file."),
         ({"problem_count": 20_000}, "The first 2 of 20,000 are kept by line."),
     ],
@@ -139,19 +157,26 @@ def test_an_import_says_what_to_do_next(
 def test_the_chip_of_an_import_tells_of_its_problems(
     scene: Scene, tmp_path: Path, client_of: SignIn, changes: dict[str, object], chip: str
 ) -> None:
-    record, client = make_import(load_small(scene.lab, tmp_path), **changes), client_of(scene.organizer)
+    record, client = (
+        make_import(load_small(scene.lab, tmp_path), **changes),
+        client_of(scene.organizer),
+    )
 
     assert chip in client.get(page(scene, record)).text
     assert chip in client.get(overview(scene)).text
 
 
-def test_an_import_without_problems_is_good(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
+def test_an_import_without_problems_is_good(
+    scene: Scene, tmp_path: Path, client_of: SignIn
+) -> None:
     record = make_import(load_small(scene.lab, tmp_path), problems=0)
 
     assert "Every row could be read." in client_of(scene.organizer).get(page(scene, record)).text
 
 
-def test_an_import_of_another_labs_collection_is_not_found(scene: Scene, tmp_path: Path, client_of: SignIn) -> None:
+def test_an_import_of_another_labs_collection_is_not_found(
+    scene: Scene, tmp_path: Path, client_of: SignIn
+) -> None:
     other = make_lab("elsewhere")
     record = make_import(load_small(other.lab, tmp_path))
     client = client_of(scene.organizer)

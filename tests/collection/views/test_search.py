@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from collection.models import Collection
-from collection.services import index_posts
+from collection.services.indexing import index_posts
 from tests.collection.lookup import add_formulas, add_post, formula, make_searched
 
 PAGE = "/labs/arqmath-x/posts/"
@@ -30,8 +30,10 @@ def ask(client_of, assessor, collection):
 
 
 def posts(response) -> list[str]:
-    """Give the ids of the posts of a page, in order."""
-    return re.findall(r'class="result-title">\s*<a href="[^"#]*#post-(\d+)"', response.content.decode())
+    """Return the ids of the posts of a page, in order."""
+    return re.findall(
+        r'class="result-title">\s*<a href="[^"#]*#post-(\d+)"', response.content.decode()
+    )
 
 
 def test_before_a_search_there_is_only_the_form(ask):
@@ -87,7 +89,9 @@ def test_a_number_gives_what_has_that_id(ask):
 
 
 def test_the_id_of_a_formula_that_we_numbered_gives_it(ask, collection):
-    add_formulas(collection, {"20.1": ("20", "2", "question", "x"), "c7.1": ("20", "2", "comment", "y")})
+    add_formulas(
+        collection, {"20.1": ("20", "2", "question", "x"), "c7.1": ("20", "2", "comment", "y")}
+    )
 
     assert "Formula instance 20.1</a>" in ask("20.1").content.decode()
     assert "Formula instance c7.1</a>" in ask("c7.1").content.decode()
@@ -103,7 +107,11 @@ def test_a_named_id_that_is_not_there_is_told(ask):
 
 
 def test_fields_filter_as_words_in_the_box_do(ask):
-    assert posts(ask(kind="answer", tags="calculus")) == posts(ask("kind:answer tag:calculus")) == ["20"]
+    assert (
+        posts(ask(kind="answer", tags="calculus"))
+        == posts(ask("kind:answer tag:calculus"))
+        == ["20"]
+    )
     assert posts(ask(score="3")) == ["10", "1"]
 
 
@@ -138,7 +146,10 @@ def test_a_page_beyond_the_last_is_the_last(ask, collection):
 
 def test_hostile_posts_and_queries_stay_text(ask, collection):
     add_post(
-        collection, "66", "<p>evil <script>x()</script>&lt;script&gt;y()&lt;/script&gt;</p>", title="<img src=x>evil"
+        collection,
+        "66",
+        "<p>evil <script>x()</script>&lt;script&gt;y()&lt;/script&gt;</p>",
+        title="<img src=x>evil",
     )
     index_posts(collection=collection)
     html = ask("evil <script>").content.decode()
@@ -160,7 +171,10 @@ def test_the_pane_and_htmx_get_the_part_without_the_page(client_of, assessor, co
 def test_going_back_htmx_gets_the_whole_page(client_of, assessor, collection):
     headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
 
-    assert "<!DOCTYPE html>" in client_of(assessor).get(PAGE, {"q": "triples"}, headers=headers).content.decode()
+    assert (
+        "<!DOCTYPE html>"
+        in client_of(assessor).get(PAGE, {"q": "triples"}, headers=headers).content.decode()
+    )
 
 
 def test_in_the_pane_threads_open_beside_it(ask):
@@ -171,7 +185,9 @@ def test_a_lab_without_a_collection_says_what_will_be_here(client_of, organizer)
     assert "Nothing to search" in client_of(organizer).get(PAGE).content.decode()
 
 
-def test_the_number_of_queries_does_not_grow_with_the_results(ask, collection, django_assert_max_num_queries):
+def test_the_number_of_queries_does_not_grow_with_the_results(
+    ask, collection, django_assert_max_num_queries
+):
     for number in range(100, 118):
         add_post(collection, str(number), "<p>cones again</p>", thread_id=str(number % 5))
     index_posts(collection=collection)
@@ -182,7 +198,12 @@ def test_the_number_of_queries_does_not_grow_with_the_results(ask, collection, d
 
 
 def test_a_post_with_a_formula_and_a_text_of_a_megabyte_makes_no_long_page(ask, collection):
-    add_post(collection, "30", f"<p>Spheres by {formula('300', 'x+' * 500_000)}. {'y ' * 500_000}</p>", title="Long")
+    add_post(
+        collection,
+        "30",
+        f"<p>Spheres by {formula('300', 'x+' * 500_000)}. {'y ' * 500_000}</p>",
+        title="Long",
+    )
     index_posts(collection=collection)
     response = ask("y")
 
@@ -192,4 +213,7 @@ def test_a_post_with_a_formula_and_a_text_of_a_megabyte_makes_no_long_page(ask, 
 
 
 def test_teams_do_not_find_the_page(client_of, member, collection):
-    assert client_of(member).get(reverse("collection:post-list", args=["arqmath-x"])).status_code == 404
+    assert (
+        client_of(member).get(reverse("collection:post-list", args=["arqmath-x"])).status_code
+        == 404
+    )

@@ -15,7 +15,13 @@ from django.utils.html import strip_tags
 from arqlab.core.models import Lab, Task
 from tests.collection.factories import load_small
 from tests.collection.lookup import make_searched
-from tests.collection.threads import add_answer, add_comment, add_question, make_collection, rich_thread
+from tests.collection.threads import (
+    add_answer,
+    add_comment,
+    add_question,
+    make_collection,
+    rich_thread,
+)
 from tests.factories import make_lab
 
 pytestmark = pytest.mark.django_db
@@ -26,14 +32,18 @@ def page(lab: Lab, post_id: str = "10") -> str:
     return reverse("collection:post-detail", args=[lab.slug, post_id])
 
 
-def test_the_thread_of_an_answer_shows_question_and_answers(lab: Lab, tmp_path: Path, client: Client) -> None:
+def test_the_thread_of_an_answer_shows_question_and_answers(
+    lab: Lab, tmp_path: Path, client: Client
+) -> None:
     load_small(lab, tmp_path)
     html = client.get(page(lab)).text
     assert html.index("I do not see it.") < html.index("Since") < html.index("there.")
     assert "<math" in html
 
 
-def test_an_address_with_a_null_byte_is_none_of_a_post(lab: Lab, tmp_path: Path, client: Client) -> None:
+def test_an_address_with_a_null_byte_is_none_of_a_post(
+    lab: Lab, tmp_path: Path, client: Client
+) -> None:
     load_small(lab, tmp_path)
     assert client.get(page(lab, "10\0")).status_code == 404
 
@@ -66,7 +76,10 @@ def test_a_page_shows_everything_that_is_known_of_a_thread(lab: Lab, client: Cli
     html = " ".join(strip_tags(client.get(page(lab, "1")).text).split())
 
     assert "Score 5 1,234 views" in html
-    assert "Asked 2012-03-04 05:06 UTC by Ada, reputation 12,345, badges: 1 gold, 0 silver, 3 bronze" in html
+    assert (
+        "Asked 2012-03-04 05:06 UTC by Ada, reputation 12,345, badges: 1 gold, 0 silver, 3 bronze"
+        in html
+    )
     assert "2 answers and 8 comments" in html
     assert "Tags: sums" in html
     assert "404 (not in the collection)" in html
@@ -100,7 +113,9 @@ def test_more_than_five_comments_are_folded_and_all_there(lab: Lab, client: Clie
     assert all(f'id="comment-{number}"' in html for number in range(111, 117))
 
 
-def test_an_instance_that_was_asked_for_is_marked_and_can_be_gone_to(lab: Lab, client: Client) -> None:
+def test_an_instance_that_was_asked_for_is_marked_and_can_be_gone_to(
+    lab: Lab, client: Client
+) -> None:
     rich_thread(lab)
     html = client.get(page(lab, "10"), {"formula": "10.1"}).text
 
@@ -110,16 +125,26 @@ def test_an_instance_that_was_asked_for_is_marked_and_can_be_gone_to(lab: Lab, c
     assert "does not stand in this thread" in client.get(page(lab, "10"), {"formula": "999"}).text
 
 
-def test_a_link_to_a_folded_comment_or_to_a_formula_in_one_unfolds_it(lab: Lab, client: Client) -> None:
+def test_a_link_to_a_folded_comment_or_to_a_formula_in_one_unfolds_it(
+    lab: Lab, client: Client
+) -> None:
     add_comment(rich_thread(lab), "117", on="11", text="See $y$")
 
-    assert '<details class="comments-fold" open>' not in client.get(page(lab, "1"), {"comment": "101"}).text
+    assert (
+        '<details class="comments-fold" open>'
+        not in client.get(page(lab, "1"), {"comment": "101"}).text
+    )
     for asked in ({"comment": "115"}, {"formula": "c117.1"}):
         assert '<details class="comments-fold" open>' in client.get(page(lab, "1"), asked).text
 
 
 def test_comments_are_shown_with_the_marks_that_people_typed(lab: Lab, client: Client) -> None:
-    add_comment(rich_thread(lab), "118", on="1", text="*Not* so: [here](https://math.stackexchange.com/a/20)")
+    add_comment(
+        rich_thread(lab),
+        "118",
+        on="1",
+        text="*Not* so: [here](https://math.stackexchange.com/a/20)",
+    )
     html = client.get(page(lab, "1")).text
 
     assert '<em>Not</em> so: <a href="/labs/arqmath-x/posts/20/#post-20">here</a>' in html
@@ -131,11 +156,16 @@ def test_a_path_of_the_site_in_a_post_leads_to_the_post(lab: Lab, client: Client
     assert '<a href="/labs/arqmath-x/posts/2/#post-2">two</a>' in client.get(page(lab, "1")).text
 
 
-def test_those_who_look_up_get_the_pages_of_formulas_when_they_ask(lab: Lab, client_of: SignIn, organizer: Any) -> None:
+def test_those_who_look_up_get_the_pages_of_formulas_when_they_ask(
+    lab: Lab, client_of: SignIn, organizer: Any
+) -> None:
     make_searched(lab)
     asked = {"formulas": "links"}
 
-    assert '<a class="formula-link" href="/labs/arqmath-x/formulas/' in client_of(organizer).get(page(lab), asked).text
+    assert (
+        '<a class="formula-link" href="/labs/arqmath-x/formulas/'
+        in client_of(organizer).get(page(lab), asked).text
+    )
     assert "formula-link" not in client_of(organizer).get(page(lab)).text
     assert "formula-link" not in client_of(AnonymousUser()).get(page(lab), asked).text
 
@@ -148,7 +178,9 @@ def test_a_thread_without_its_question_says_so(lab: Lab, client: Client) -> None
     assert "Its question 9 is not in the collection; here are 1 answer" in html
 
 
-def test_a_question_without_title_or_answers_has_a_heading_and_says_so(lab: Lab, client: Client) -> None:
+def test_a_question_without_title_or_answers_has_a_heading_and_says_so(
+    lab: Lab, client: Client
+) -> None:
     add_question(make_collection(lab), title="")
     html = client.get(page(lab, "1")).text
 
@@ -181,7 +213,9 @@ def topic_page(task: Task) -> str:
 
 def test_a_topic_shows_the_thread_that_it_was_made_of(lab: Lab, task: Task, client: Client) -> None:
     rich_thread(lab)
-    task.topics.filter(query_id="A.1").update(thread_id="1", latex="x^2", formula_html="<math></math>")
+    task.topics.filter(query_id="A.1").update(
+        thread_id="1", latex="x^2", formula_html="<math></math>"
+    )
     html = client.get(topic_page(task)).text
 
     assert "Accepted answer" in html
@@ -189,7 +223,9 @@ def test_a_topic_shows_the_thread_that_it_was_made_of(lab: Lab, task: Task, clie
     assert "Query formula" in html
 
 
-@pytest.mark.parametrize(("thread_id", "said"), [("404", "was not loaded"), ("", "Nothing says which thread")])
+@pytest.mark.parametrize(
+    ("thread_id", "said"), [("404", "was not loaded"), ("", "Nothing says which thread")]
+)
 def test_a_topic_whose_thread_is_not_here_shows_its_own_question_and_why(
     lab: Lab, task: Task, client: Client, thread_id: str, said: str
 ) -> None:
@@ -207,9 +243,13 @@ def test_a_topic_has_a_thread_page_without_any_collection(task: Task, client: Cl
     assert "was not loaded" in client.get(topic_page(task)).text
 
 
-def test_a_query_formula_that_is_not_in_the_question_is_told(lab: Lab, task: Task, client: Client) -> None:
+def test_a_query_formula_that_is_not_in_the_question_is_told(
+    lab: Lab, task: Task, client: Client
+) -> None:
     rich_thread(lab)
-    task.topics.filter(query_id="A.1").update(thread_id="1", latex="z^9", formula_html="<math></math>")
+    task.topics.filter(query_id="A.1").update(
+        thread_id="1", latex="z^9", formula_html="<math></math>"
+    )
 
     assert "The query formula does not stand in this question" in client.get(topic_page(task)).text
 

@@ -15,10 +15,14 @@ from tests.served_lab import ROOT
 
 def test_a_command_makes_the_tables_of_an_empty_database(tmp_path: Path) -> None:
     variables = {"ARQLAB_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
-    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"} | variables
+    environment = {
+        name: value for name, value in os.environ.items() if name != "DATABASE_URL"
+    } | variables
     command = [sys.executable, "manage.py", "leaderboard", "none/task1"]
 
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
 
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("CommandError: There is no task 'none/task1'.")
@@ -28,7 +32,9 @@ def test_a_command_whose_reader_has_gone_ends_without_a_word(tmp_path: Path) -> 
     environment = os.environ | {"ARQLAB_DATA": str(tmp_path)}
     command = f"{sys.executable} manage.py help --commands | true"
 
-    ended = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
 
     assert ended.stderr == ""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arqlab.core.models import TypesetFormula
-from arqlab.core.services import formulas, typeset_formulas
+from arqlab.core.services import formulas
+from arqlab.core.services.formulas import typeset_formulas
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +46,10 @@ def test_what_another_process_kept_meanwhile_is_no_error(monkeypatch):
 
     def set_while_another_does(latex, *, display):
         TypesetFormula.objects.create(
-            digest=formulas._digest(latex, display), latex=latex, is_display=display, engine=formulas.ENGINE
+            digest=formulas._digest(latex, display),
+            latex=latex,
+            is_display=display,
+            engine=formulas.ENGINE,
         )
         return real(latex, display=display)
 

@@ -4,39 +4,44 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arqlab.core import services
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Task
+from arqlab.core.services.labs import change_lab, change_task
 
 MAY = datetime(2027, 5, 1, tzinfo=UTC)
 JUNE = datetime(2027, 6, 1, tzinfo=UTC)
 
 
 def change(task, *, protocol=None, **changes):
-    services.change_task(task=task, changes=changes, protocol=protocol or {}, by=None)
+    change_task(task=task, changes=changes, protocol=protocol or {}, by=None)
     return Task.objects.get(pk=task.pk)
 
 
 def test_a_change_of_a_lab_is_audited_with_old_and_new(lab, organizer):
-    services.change_lab(lab=lab, changes={"name": "ARQMath-X", "is_public": True}, by=organizer)
+    change_lab(lab=lab, changes={"name": "ARQMath-X", "is_public": True}, by=organizer)
 
-    assert AuditEvent.objects.get().detail == {"changes": {"name": ["The lab arqmath-x", "ARQMath-X"]}}
+    assert AuditEvent.objects.get().detail == {
+        "changes": {"name": ["The lab arqmath-x", "ARQMath-X"]}
+    }
 
 
 def test_saving_a_lab_as_it_is_tells_nothing(lab, organizer):
-    services.change_lab(lab=lab, changes={"name": lab.name}, by=organizer)
+    change_lab(lab=lab, changes={"name": lab.name}, by=organizer)
 
     assert not AuditEvent.objects.exists()
 
 
 def test_a_field_that_is_nobodys_to_change_is_refused(lab):
     with pytest.raises(ValueError, match="slug"):
-        services.change_lab(lab=lab, changes={"slug": "other"}, by=None)
+        change_lab(lab=lab, changes={"slug": "other"}, by=None)
 
 
 def test_a_deadline_is_set_and_audited(task):
     assert change(task, deadline=JUNE).deadline == JUNE
-    assert AuditEvent.objects.get().detail["changes"]["deadline"] == [None, "2027-06-01T00:00:00+00:00"]
+    assert AuditEvent.objects.get().detail["changes"]["deadline"] == [
+        None,
+        "2027-06-01T00:00:00+00:00",
+    ]
 
 
 def test_a_task_cannot_open_after_its_deadline(task):
@@ -45,7 +50,9 @@ def test_a_task_cannot_open_after_its_deadline(task):
 
 
 def test_only_what_differs_from_the_preset_is_an_override(task):
-    changed = change(task, protocol={"quota": 7, "limit": 1000, "measures": list(task.preset.measures)})
+    changed = change(
+        task, protocol={"quota": 7, "limit": 1000, "measures": list(task.preset.measures)}
+    )
 
     assert changed.overrides == {"quota": 7}
     assert changed.protocol.quota == 7

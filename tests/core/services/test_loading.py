@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.core import services
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from arqlab.core.permissions import may_organize
-from arqlab.ir.labfile import read_lab
+from arqlab.core.services.labs import change_task
+from arqlab.core.services.loading import load_lab_file
+from arqlab.formats.labs.folder import read_lab
 
 LAB = """
 [lab]
@@ -40,7 +41,7 @@ def write(folder: Path, *, numbers=(1, 2), lab=LAB, formula=FORMULA) -> Path:
 
 
 def load(folder: Path, by=None) -> Lab:
-    return services.load_lab_file(read_lab(folder), by=by)
+    return load_lab_file(read_lab(folder), by=by)
 
 
 @pytest.mark.django_db
@@ -50,7 +51,12 @@ class TestLoading:
 
         assert (lab.name, lab.protocol, lab.is_public) == ("A small lab", "arqmath-3", True)
         task = lab.tasks.get()
-        assert (task.name, task.kind, task.trec_items, task.position) == ("Answers", "answers", "posts", 1)
+        assert (task.name, task.kind, task.trec_items, task.position) == (
+            "Answers",
+            "answers",
+            "posts",
+            1,
+        )
         assert [topic.query_id for topic in task.topics.all()] == ["A.1", "A.2"]
 
     def test_topics_keep_their_source_and_are_typeset(self, tmp_path):
@@ -82,10 +88,15 @@ class TestLoading:
         assert topic.facts == {"category": "concept", "difficulty": "easy"}
 
     def test_a_topic_has_the_thread_that_the_folder_tells(self, tmp_path):
-        (tmp_path / "formulas.tsv").write_text("id\ttopic_id\tthread_id\ttype\tformula\nq_1\tA.1\t4235721\ttitle\tx\n")
+        (tmp_path / "formulas.tsv").write_text(
+            "id\ttopic_id\tthread_id\ttype\tformula\nq_1\tA.1\t4235721\ttitle\tx\n"
+        )
         load(write(tmp_path, lab=LAB + 'topic_formulas = "formulas.tsv"\n'))
 
-        assert list(Topic.objects.values_list("query_id", "thread_id")) == [("A.1", "4235721"), ("A.2", "")]
+        assert list(Topic.objects.values_list("query_id", "thread_id")) == [
+            ("A.1", "4235721"),
+            ("A.2", ""),
+        ]
 
     def test_a_changed_topic_keeps_its_row(self, tmp_path):
         load(write(tmp_path))
@@ -107,7 +118,7 @@ class TestLoading:
     def test_what_organizers_set_on_the_pages_stays_where_the_folder_says_nothing(self, tmp_path):
         task = load(write(tmp_path)).tasks.get()
         deadline = datetime(2027, 6, 1, tzinfo=UTC)
-        services.change_task(task=task, changes={"deadline": deadline}, protocol={"quota": 9}, by=None)
+        change_task(task=task, changes={"deadline": deadline}, protocol={"quota": 9}, by=None)
 
         load(tmp_path)
 
@@ -136,7 +147,10 @@ class TestLoading:
     ("name", "counts"),
     [
         ("arqmath-1", {"task1": (98, "posts"), "task2": (85, "visual-ids")}),
-        ("arqmath-3", {"task1": (100, "posts"), "task2": (100, "visual-ids"), "task3": (100, "answers")}),
+        (
+            "arqmath-3",
+            {"task1": (100, "posts"), "task2": (100, "visual-ids"), "task3": (100, "answers")},
+        ),
         ("ntcir-12-wfb", {"concrete": (20, "formula-ids")}),
     ],
 )

@@ -2,17 +2,17 @@
 
 import pytest
 
-from arqlab.core import services
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Membership
 from arqlab.core.permissions import has_role, may_organize
+from arqlab.core.services.people import change_name, grant_role, revoke_role
 from tests.factories import OrganizerFactory, UserFactory
 
 
 def test_a_granted_organizer_organizes(lab, organizer):
     person = UserFactory()
 
-    services.grant_role(lab=lab, user=person, role="organizer", by=organizer)
+    grant_role(lab=lab, user=person, role="organizer", by=organizer)
 
     assert may_organize(person, lab)
     event = AuditEvent.objects.get(verb="role.grant")
@@ -20,7 +20,7 @@ def test_a_granted_organizer_organizes(lab, organizer):
 
 
 def test_a_role_is_granted_once(lab, organizer, assessor):
-    services.grant_role(lab=lab, user=assessor, role="assessor", by=organizer)
+    grant_role(lab=lab, user=assessor, role="assessor", by=organizer)
 
     assert Membership.objects.filter(lab=lab, user=assessor).count() == 1
     assert not AuditEvent.objects.exists()
@@ -28,11 +28,11 @@ def test_a_role_is_granted_once(lab, organizer, assessor):
 
 def test_membership_of_a_team_is_not_granted(lab, organizer, outsider):
     with pytest.raises(UserError, match="join by a team's invitation"):
-        services.grant_role(lab=lab, user=outsider, role="member", by=organizer)
+        grant_role(lab=lab, user=outsider, role="member", by=organizer)
 
 
 def test_a_revoked_assessor_is_no_assessor(lab, organizer, assessor):
-    services.revoke_role(lab=lab, user=assessor, role="assessor", by=organizer)
+    revoke_role(lab=lab, user=assessor, role="assessor", by=organizer)
 
     assert not has_role(assessor, lab, "assessor")
     assert AuditEvent.objects.get().verb == "role.revoke"
@@ -40,7 +40,7 @@ def test_a_revoked_assessor_is_no_assessor(lab, organizer, assessor):
 
 def test_the_last_organizer_stays(lab, organizer):
     with pytest.raises(UserError, match="last organizer"):
-        services.revoke_role(lab=lab, user=organizer, role="organizer", by=organizer)
+        revoke_role(lab=lab, user=organizer, role="organizer", by=organizer)
 
     assert may_organize(organizer, lab)
 
@@ -48,18 +48,18 @@ def test_the_last_organizer_stays(lab, organizer):
 def test_one_of_two_organizers_may_go(lab, organizer):
     OrganizerFactory(lab=lab)
 
-    services.revoke_role(lab=lab, user=organizer, role="organizer", by=organizer)
+    revoke_role(lab=lab, user=organizer, role="organizer", by=organizer)
 
     assert not may_organize(organizer, lab)
 
 
 def test_a_role_that_one_has_not_is_not_revoked(lab, organizer, outsider):
     with pytest.raises(UserError, match="is no assessor"):
-        services.revoke_role(lab=lab, user=outsider, role="assessor", by=organizer)
+        revoke_role(lab=lab, user=outsider, role="assessor", by=organizer)
 
 
 def test_a_changed_name_is_what_others_read(outsider):
-    services.change_name(user=outsider, first_name="Emmy", last_name="Noether")
+    change_name(user=outsider, first_name="Emmy", last_name="Noether")
 
     outsider.refresh_from_db()
     assert outsider.name == "Emmy Noether"

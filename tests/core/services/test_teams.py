@@ -3,9 +3,15 @@
 import pytest
 from django.utils import timezone
 
-from arqlab.core import services
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Membership, Team
+from arqlab.core.services.teams import (
+    create_team,
+    join_team,
+    leave_team,
+    remove_member,
+    renew_invitation,
+)
 from submissions.models import Run, Upload
 from tests.factories import MemberFactory, make_lab
 
@@ -14,19 +20,25 @@ def give_a_run(team, task):
     now = timezone.now()
     upload = Upload.objects.create(name="run.tsv", size=1, sha256="0", uploaded_at=now)
     return Run.objects.create(
-        task=task, team=team, upload=upload, tag="a", submitted_at=now, status_changed_at=now, status="invalid"
+        task=task,
+        team=team,
+        upload=upload,
+        tag="a",
+        submitted_at=now,
+        status_changed_at=now,
+        status="invalid",
     )
 
 
 def test_who_makes_a_team_is_its_first_member(lab, outsider):
-    team = services.create_team(lab=lab, name="Gamma", by=outsider)
+    team = create_team(lab=lab, name="Gamma", by=outsider)
 
     assert [membership.user for membership in team.memberships.all()] == [outsider]
     assert set(AuditEvent.objects.values_list("verb", flat=True)) == {"team.create", "team.join"}
 
 
 def test_a_team_can_be_made_for_others(lab, organizer):
-    team = services.create_team(lab=lab, name="Baselines", by=organizer, joins=False)
+    team = create_team(lab=lab, name="Baselines", by=organizer, joins=False)
 
     assert not team.memberships.exists()
 
@@ -34,27 +46,27 @@ def test_a_team_can_be_made_for_others(lab, organizer):
 @pytest.mark.parametrize("name", ["Alpha", "alpha", "ALPHA"])
 def test_a_team_name_is_taken_once_in_a_lab_in_any_case(lab, outsider, name):
     with pytest.raises(UserError, match="already"):
-        services.create_team(lab=lab, name=name, by=outsider)
+        create_team(lab=lab, name=name, by=outsider)
 
 
 def test_two_labs_may_have_teams_of_one_name(scene, outsider):
     other = make_lab("other")
 
-    assert services.create_team(lab=other.lab, name="Gamma", by=outsider)
-    assert services.create_team(lab=scene.lab, name="Gamma", by=outsider)
+    assert create_team(lab=other.lab, name="Gamma", by=outsider)
+    assert create_team(lab=scene.lab, name="Gamma", by=outsider)
 
 
 def test_joining_twice_is_joining_once(team, outsider):
-    services.join_team(team=team, user=outsider)
-    services.join_team(team=team, user=outsider)
+    join_team(team=team, user=outsider)
+    join_team(team=team, user=outsider)
 
     assert Membership.objects.filter(user=outsider).count() == 1
     assert AuditEvent.objects.filter(verb="team.join").count() == 1
 
 
 def test_a_person_may_be_in_several_teams(team, other_team, outsider):
-    services.join_team(team=team, user=outsider)
-    services.join_team(team=other_team, user=outsider)
+    join_team(team=team, user=outsider)
+    join_team(team=other_team, user=outsider)
 
     assert set(Team.objects.filter(memberships__user=outsider)) == {team, other_team}
 
@@ -62,14 +74,14 @@ def test_a_person_may_be_in_several_teams(team, other_team, outsider):
 def test_a_member_leaves(team, member):
     MemberFactory(team=team)
 
-    services.leave_team(team=team, user=member)
+    leave_team(team=team, user=member)
 
     assert not Membership.objects.filter(user=member).exists()
     assert AuditEvent.objects.get().verb == "team.leave"
 
 
 def test_a_team_that_nobody_is_in_is_deleted(team, member):
-    services.leave_team(team=team, user=member)
+    leave_team(team=team, user=member)
 
     assert not Team.objects.filter(pk=team.pk).exists()
     assert AuditEvent.objects.filter(verb="team.delete", target="Alpha").exists()
@@ -79,7 +91,7 @@ def test_the_last_member_of_a_team_with_runs_stays(team, task, member):
     give_a_run(team, task)
 
     with pytest.raises(UserError, match="Invite another member first"):
-        services.leave_team(team=team, user=member)
+        leave_team(team=team, user=member)
 
     assert Membership.objects.filter(team=team, user=member).exists()
     assert not AuditEvent.objects.exists()
@@ -87,22 +99,26 @@ def test_the_last_member_of_a_team_with_runs_stays(team, task, member):
 
 def test_a_stranger_cannot_leave(team, outsider):
     with pytest.raises(UserError, match="is no member"):
-        services.leave_team(team=team, user=outsider)
+        leave_team(team=team, user=outsider)
 
 
 def test_an_organizer_removes_a_member(team, member, organizer):
     MemberFactory(team=team)
 
-    services.remove_member(team=team, user=member, by=organizer)
+    remove_member(team=team, user=member, by=organizer)
 
     event = AuditEvent.objects.get()
-    assert (event.verb, event.actor, event.detail["person"]) == ("team.remove-member", organizer, member.username)
+    assert (event.verb, event.actor, event.detail["person"]) == (
+        "team.remove-member",
+        organizer,
+        member.username,
+    )
 
 
 def test_a_new_invitation_ends_the_old_one(team, member):
     old = team.invitation_token
 
-    services.renew_invitation(team=team, by=member)
+    renew_invitation(team=team, by=member)
 
     team.refresh_from_db()
     assert team.invitation_token != old

@@ -4,8 +4,8 @@ import pytest
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Topic
-from arqlab.core.services import change_topic_information
-from arqlab.ir.topicfacts import FactChange
+from arqlab.core.services.topics import change_topic_information
+from arqlab.ir.topics import FactChange
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,9 @@ def test_a_value_can_be_taken_away_and_a_free_one_given(task):
 
 
 def test_what_changed_is_told_with_old_and_new_values(task, organizer):
-    change(task, ("A.1", "multi_part", "", "yes"), ("A.2", "difficulty", "easy", "easy"), by=organizer)
+    change(
+        task, ("A.1", "multi_part", "", "yes"), ("A.2", "difficulty", "easy", "easy"), by=organizer
+    )
 
     event = AuditEvent.objects.get(verb="topics.change-information")
     assert (event.actor, event.detail["changes"]) == (organizer, {"A.1 multi part": ["", "yes"]})

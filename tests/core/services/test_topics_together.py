@@ -1,4 +1,6 @@
-"""Organizers who save at the same moment: the database decides who was first, and the others are told."""
+"""Organizers who save at the same moment: the database decides who was first, and the others are
+told.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from tests.databases import UseDatabase
 from tests.submissions.processes import MAKE_LAB, told, told_together
 
 SAVE = """
-from arqlab.core.services import change_topic_information
-from arqlab.ir.topicfacts import FactChange
+from arqlab.core.services.topics import change_topic_information
+from arqlab.ir.topics import FactChange
 try:
     change = FactChange(Topic.objects.first().query_id, "difficulty", "", "{value}")
     print(json.dumps(change_topic_information(task=Task.objects.get(), changes=[change], by=None)))
@@ -23,6 +25,8 @@ def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(
 ) -> None:
     use_tested_database(tmp_path)
     told(tmp_path, MAKE_LAB, "print(0)")
-    outcomes = told_together(tmp_path, [SAVE.format(value=value) for value in ("easy", "medium", "hard")])
+    outcomes = told_together(
+        tmp_path, [SAVE.format(value=value) for value in ("easy", "medium", "hard")]
+    )
 
     assert sorted(map(str, outcomes)) == ["1", "changed-meanwhile", "changed-meanwhile"]

@@ -22,7 +22,9 @@ def test_a_chip_says_its_state():
 
 
 def test_a_chip_may_say_it_in_other_words():
-    assert core_tags.chip("closed", "superseded") == '<span class="chip chip-closed">Superseded</span>'
+    assert (
+        core_tags.chip("closed", "superseded") == '<span class="chip chip-closed">Superseded</span>'
+    )
 
 
 def test_a_chip_escapes_its_state():
@@ -49,18 +51,29 @@ def test_a_score_has_four_decimals(score, text):
 
 
 def test_a_key_is_written_as_words():
-    assert core_tags.words("multi_part") == "Multi part"
+    assert core_tags.words_of_field("multi_part") == "Multi part"
 
 
 def test_an_event_tells_old_and_new_values_line_by_line():
-    detail = {"changes": {"deadline": [None, "2027"], "overrides": [{}, {"quota": 7}]}, "by": "mail", "none": []}
+    detail = {
+        "changes": {"deadline": [None, "2027"], "overrides": [{}, {"quota": 7}]},
+        "by": "mail",
+        "none": [],
+    }
 
     assert core_tags.details(detail) == ["deadline: – → 2027", "overrides: – → quota 7", "by: mail"]
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0 s"), (59, "59 s"), (61, "1 min"), (3000, "50 min"), (12_000, "3 h 20 min"), (4_500_000, "1,250 h")],
+    [
+        (0, "0 s"),
+        (59, "59 s"),
+        (61, "1 min"),
+        (3000, "50 min"),
+        (12_000, "3 h 20 min"),
+        (4_500_000, "1,250 h"),
+    ],
 )
 def test_how_long_something_takes_is_written_in_its_largest_units(seconds, text):
     assert core_tags.duration(seconds) == text

@@ -26,7 +26,11 @@ def seen(client):
     """What the page shows and sends back: the hidden field, and the value of every select."""
     page = client.get(path()).content.decode()
     was = html.unescape(re.search(r'name="was" value="([^"]*)"', page)[1])
-    values = {f"{field}:{topic}": value for topic, facts in json.loads(was).items() for field, value in facts.items()}
+    values = {
+        f"{field}:{topic}": value
+        for topic, facts in json.loads(was).items()
+        for field, value in facts.items()
+    }
     return {"was": was, **values}
 
 
@@ -42,7 +46,9 @@ def preview(client, text):
 
 
 def test_the_table_has_every_topic_with_its_choices(organizing, task):
-    task.topics.filter(query_id="A.1").update(info={"category": "riddle"}, title_html="<b>Typeset</b>")
+    task.topics.filter(query_id="A.1").update(
+        info={"category": "riddle"}, title_html="<b>Typeset</b>"
+    )
     page = organizing.get(path()).content.decode()
 
     assert "<b>Typeset</b>" in page
@@ -75,7 +81,9 @@ def test_saving_what_is_there_says_that_nothing_changed(organizing, task):
 
 
 def test_an_edit_is_marked_with_the_folders_value(organizing, task):
-    task.topics.filter(query_id="A.1").update(info={"difficulty": "easy"}, info_edits={"difficulty": "hard"})
+    task.topics.filter(query_id="A.1").update(
+        info={"difficulty": "easy"}, info_edits={"difficulty": "hard"}
+    )
     page = organizing.get(path()).content.decode()
 
     assert "folder: easy" in page
@@ -84,7 +92,9 @@ def test_an_edit_is_marked_with_the_folders_value(organizing, task):
 def test_a_change_of_somebody_else_is_told_and_what_was_chosen_stays(organizing, task):
     before = seen(organizing)
     task.topics.filter(query_id="A.1").update(info_edits={"difficulty": "easy"})
-    page = organizing.post(path(), before | {"difficulty:A.1": "hard", "category:A.2": "proof"}).content.decode()
+    page = organizing.post(
+        path(), before | {"difficulty:A.1": "hard", "category:A.2": "proof"}
+    ).content.decode()
 
     assert "A.1 was changed by somebody else since you opened this page." in page
     assert '<option value="hard" selected>hard</option>' in page
@@ -112,7 +122,9 @@ def test_a_form_that_did_not_come_whole_saves_nothing(organizing, task, was):
 
 
 def test_two_hundred_topics_fit_into_one_form(organizing, task):
-    Topic.objects.bulk_create(Topic(task=task, query_id=f"A.{n}", position=n) for n in range(3, 401))
+    Topic.objects.bulk_create(
+        Topic(task=task, query_id=f"A.{n}", position=n) for n in range(3, 401)
+    )
     answer = organizing.post(path(), seen(organizing) | {"difficulty:A.400": "hard"})
 
     assert answer.status_code == 302
@@ -123,12 +135,16 @@ def test_what_is_downloaded_can_be_uploaded_and_changes_nothing(organizing, task
     answer = organizing.get(path("topic-information-csv"))
 
     assert answer["Content-Disposition"] == 'attachment; filename="arqmath-x-task1-topic-info.csv"'
-    assert answer.content.startswith(b'Topic,Category,Difficulty,Dependency,Multi-Part\nA.1,"a free, quoted value",')
+    assert answer.content.startswith(
+        b'Topic,Category,Difficulty,Dependency,Multi-Part\nA.1,"a free, quoted value",'
+    )
     assert "The file would change nothing." in preview(organizing, answer.content.decode())[0]
 
 
 def test_a_file_is_shown_before_it_is_applied(organizing, task):
-    page, changes = preview(organizing, "Topic,AssessorId,Difficulty,Category\nA.1,7,High,Calculation\n")
+    page, changes = preview(
+        organizing, "Topic,AssessorId,Difficulty,Category\nA.1,7,High,Calculation\n"
+    )
 
     assert changes == [["A.1", "category", "", "computation"], ["A.1", "difficulty", "", "hard"]]
     assert "The file would change 2 values of 1 topic" in page
@@ -137,7 +153,9 @@ def test_a_file_is_shown_before_it_is_applied(organizing, task):
 
 def test_what_was_shown_is_applied(organizing, task):
     _, changes = preview(organizing, "Topic,Difficulty\nA.1,High\nA.2,Low\n")
-    answer = organizing.post(path("topic-information-apply"), {"changes": json.dumps(changes)}, follow=True)
+    answer = organizing.post(
+        path("topic-information-apply"), {"changes": json.dumps(changes)}, follow=True
+    )
 
     assert "The information of 2 topics was saved." in answer.content.decode()
     assert Topic.objects.get(query_id="A.2").facts == {"difficulty": "easy"}
@@ -180,7 +198,9 @@ def test_a_file_that_is_none_is_told(organizing, task, text, told):
 def test_a_change_between_preview_and_apply_is_not_overwritten(organizing, task):
     _, changes = preview(organizing, "Topic,Difficulty\nA.1,High\n")
     task.topics.filter(query_id="A.1").update(info_edits={"difficulty": "easy"})
-    page = organizing.post(path("topic-information-apply"), {"changes": json.dumps(changes)}).content.decode()
+    page = organizing.post(
+        path("topic-information-apply"), {"changes": json.dumps(changes)}
+    ).content.decode()
 
     assert "A.1 was changed by somebody else" in page
     assert "[&quot;A.1&quot;, &quot;difficulty&quot;, &quot;easy&quot;, &quot;hard&quot;]" in page
@@ -202,9 +222,15 @@ def test_the_list_of_topics_leads_organizers_here(organizing, client_of, member)
 
 
 def test_edits_stand_on_the_pages_of_topics(organizing, task):
-    task.topics.filter(query_id="A.1").update(info={"difficulty": "easy"}, info_edits={"difficulty": "hard"})
-    page = organizing.get(reverse("core:topic-detail", args=["arqmath-x", "task1", "A.1"])).content.decode()
+    task.topics.filter(query_id="A.1").update(
+        info={"difficulty": "easy"}, info_edits={"difficulty": "hard"}
+    )
+    page = organizing.get(
+        reverse("core:topic-detail", args=["arqmath-x", "task1", "A.1"])
+    ).content.decode()
 
     assert "hard" in page
-    found = organizing.get(reverse("core:topic-list", args=["arqmath-x", "task1"]), {"difficulty": "hard"})
+    found = organizing.get(
+        reverse("core:topic-list", args=["arqmath-x", "task1"]), {"difficulty": "hard"}
+    )
     assert [topic.query_id for topic in found.context["topics"]] == ["A.1"]

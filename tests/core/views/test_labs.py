@@ -4,15 +4,16 @@ import pytest
 
 from arqlab.core.models import AuditEvent, Lab, Membership
 from arqlab.core.permissions import may_organize
-from arqlab.core.services import record_event
+from arqlab.core.services.audit import record_event
 from tests.factories import MemberFactory, TaskFactory, TeamFactory, UserFactory, make_lab
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 PEOPLE = "/labs/arqmath-x/people/"
 
 
-def test_the_list_of_labs_shows_states_and_takes_two_queries(scene, client, django_assert_max_num_queries):
+def test_the_list_of_labs_shows_states_and_takes_two_queries(
+    scene, client, django_assert_max_num_queries
+):
     make_lab("another")
     with django_assert_max_num_queries(2):
         page = text_of(client.get("/labs/"))
@@ -35,7 +36,9 @@ def test_a_lab_says_to_each_role_what_to_do(scene, client_of, role, said):
     assert said in text_of(client_of(scene.people[role]).get("/labs/arqmath-x/"))
 
 
-def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(scene, client_of, django_assert_max_num_queries):
+def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(
+    scene, client_of, django_assert_max_num_queries
+):
     for _ in range(5):
         TaskFactory(lab=scene.lab)
         TeamFactory(lab=scene.lab)
@@ -48,10 +51,14 @@ def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(scene, client_of, 
 def test_a_draft_says_who_sees_it(db, client_of):
     draft = make_lab("draft", is_public=False)
 
-    assert "Only the people of this lab see it." in text_of(client_of(draft.organizer).get("/labs/draft/"))
+    assert "Only the people of this lab see it." in text_of(
+        client_of(draft.organizer).get("/labs/draft/")
+    )
 
 
-@pytest.mark.parametrize("page", ["", "edit/", "people/", "audit/", "tasks/task1/", "tasks/task1/topics/"])
+@pytest.mark.parametrize(
+    "page", ["", "edit/", "people/", "audit/", "tasks/task1/", "tasks/task1/topics/"]
+)
 def test_a_draft_does_not_exist_for_outsiders(scene, client_of, page):
     Lab.objects.update(is_public=False)
 
@@ -91,7 +98,9 @@ def test_an_organizer_grants_a_role_by_address_or_name(scene, client_of, named):
 def test_a_user_name_that_looks_like_anothers_address_is_not_taken_for_it(scene, client_of):
     impostor = UserFactory(username="ada@example.org", email="eve@example.org")
 
-    response = client_of(scene.organizer).post(PEOPLE, {"person": "ada@example.org", "role": "organizer"})
+    response = client_of(scene.organizer).post(
+        PEOPLE, {"person": "ada@example.org", "role": "organizer"}
+    )
 
     assert "Nobody has an account as ada@example.org." in text_of(response)
     assert not may_organize(impostor, scene.lab)
@@ -120,7 +129,9 @@ def test_revoking_nobody_is_explained(scene, client_of):
     assert "Nobody was chosen." in text_of(response)
 
 
-def test_people_take_as_many_queries_for_many_teams(scene, client_of, django_assert_max_num_queries):
+def test_people_take_as_many_queries_for_many_teams(
+    scene, client_of, django_assert_max_num_queries
+):
     for _ in range(5):
         MemberFactory(team=TeamFactory(lab=scene.lab))
 
@@ -133,7 +144,13 @@ def test_people_take_as_many_queries_for_many_teams(scene, client_of, django_ass
 
 
 def test_the_audit_tells_who_did_what(scene, client_of):
-    record_event(verb="task.change", target="x/task1", lab=scene.lab, actor=scene.organizer, changes={"quota": [5, 7]})
+    record_event(
+        verb="task.change",
+        target="x/task1",
+        lab=scene.lab,
+        actor=scene.organizer,
+        changes={"quota": [5, 7]},
+    )
 
     page = text_of(client_of(scene.organizer).get("/labs/arqmath-x/audit/"))
 
@@ -141,7 +158,9 @@ def test_the_audit_tells_who_did_what(scene, client_of):
     assert "quota: 5 → 7" in page
 
 
-def test_the_audit_shows_one_kind_of_event_and_pages(scene, client_of, django_assert_max_num_queries):
+def test_the_audit_shows_one_kind_of_event_and_pages(
+    scene, client_of, django_assert_max_num_queries
+):
     for number in range(150):
         record_event(verb="run.submit", target=f"run {number}", lab=scene.lab, actor=scene.member)
     record_event(verb="team.join", target="Alpha", lab=scene.lab, actor=None)

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from arqlab.core.models import AuditEvent, Task, Topic
-from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.protocols.presets import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 TASK = "/labs/arqmath-x/tasks/task1/"
 FORM = {
@@ -59,7 +58,9 @@ def test_a_deadline_stands_in_utc_and_anywhere_on_earth(scene, client):
 )
 def test_a_task_shows_its_state(scene, client, opens, closes, state):
     moment = {"opens_at": opens, "deadline": closes}
-    Task.objects.update(**{name: year and datetime(year, 1, 1, tzinfo=UTC) for name, year in moment.items()})
+    Task.objects.update(
+        **{name: year and datetime(year, 1, 1, tzinfo=UTC) for name, year in moment.items()}
+    )
 
     assert f"chip-{state}" in text_of(client.get(TASK))
 
@@ -99,13 +100,22 @@ def test_line_ends_of_the_browser_change_nothing(scene, client_of):
 
 
 def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
-    form = FORM | {"deadline": "2027-05-02T11:59:59", "quota": "7", "measures": "AP\nP@5", "shows_own_scores": "on"}
+    form = FORM | {
+        "deadline": "2027-05-02T11:59:59",
+        "quota": "7",
+        "measures": "AP\nP@5",
+        "shows_own_scores": "on",
+    }
 
     client_of(scene.organizer).post(TASK + "edit/", form)
 
     task = Task.objects.get()
     assert task.deadline == datetime(2027, 5, 2, 11, 59, 59, tzinfo=UTC)
-    assert (task.protocol.quota, task.protocol.measures, task.shows_own_scores) == (7, ("AP", "P@5"), True)
+    assert (task.protocol.quota, task.protocol.measures, task.shows_own_scores) == (
+        7,
+        ("AP", "P@5"),
+        True,
+    )
 
 
 def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
@@ -123,7 +133,10 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
         ({"measures": "nDGC@10"}, "The measure &#x27;nDGC@10&#x27; cannot be read"),
         ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
         ({"quota": "0"}, "Enter a whole number from 1 for runs a team, or leave it empty."),
-        ({"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"}, "The task opens after its deadline."),
+        (
+            {"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"},
+            "The task opens after its deadline.",
+        ),
         ({"deadline": "tomorrow"}, "Enter a valid date/time."),
     ],
 )

@@ -5,8 +5,7 @@ from django.test import Client
 
 from arqlab.core.models import Membership, Team
 from tests.factories import MemberFactory
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 NEW = "/labs/arqmath-x/teams/new/"
 
@@ -31,7 +30,9 @@ def test_a_person_makes_a_team_and_is_in_it(scene, client_of):
 def test_a_taken_name_is_an_error_of_the_form(scene, client_of):
     response = client_of(scene.outsider).post(NEW, {"name": " alpha "})
 
-    assert '<a href="#id_name">The lab arqmath-x has a team named alpha already.' in text_of(response)
+    assert '<a href="#id_name">The lab arqmath-x has a team named alpha already.' in text_of(
+        response
+    )
 
 
 def test_a_visitor_signs_in_before_making_a_team(scene, client):
@@ -40,7 +41,13 @@ def test_a_visitor_signs_in_before_making_a_team(scene, client):
 
 @pytest.mark.parametrize(
     ("role", "status"),
-    [("outsider", 404), ("member", 200), ("other_member", 404), ("assessor", 404), ("organizer", 200)],
+    [
+        ("outsider", 404),
+        ("member", 200),
+        ("other_member", 404),
+        ("assessor", 404),
+        ("organizer", 200),
+    ],
 )
 def test_a_team_is_seen_by_its_members_and_organizers(scene, client_of, role, status):
     assert client_of(scene.people[role]).get(at(scene.team)).status_code == status
@@ -73,7 +80,9 @@ def test_pressing_the_button_joins(scene, client_of):
 
 
 def test_a_visitor_who_presses_the_button_signs_in_first(scene, client):
-    assert client.post(invitation(scene.team)).url == f"/accounts/login/?next={invitation(scene.team)}"
+    assert (
+        client.post(invitation(scene.team)).url == f"/accounts/login/?next={invitation(scene.team)}"
+    )
 
 
 def test_a_member_is_told_so(scene, client_of):
@@ -120,7 +129,9 @@ def test_an_organizer_removes_a_member(scene, client_of):
 
 @pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_others_remove_nobody(scene, client_of, role):
-    response = client_of(scene.people[role]).post(at(scene.team, f"members/{scene.member.pk}/remove/"))
+    response = client_of(scene.people[role]).post(
+        at(scene.team, f"members/{scene.member.pk}/remove/")
+    )
 
     assert response.status_code == 404
     assert Membership.objects.filter(user=scene.member).exists()
@@ -136,7 +147,9 @@ def test_another_teams_member_changes_nothing(scene, client_of, page):
     assert client_of(scene.other_member).post(at(scene.team, page)).status_code == 404
 
 
-def test_a_team_takes_as_many_queries_for_many_members(scene, client_of, django_assert_max_num_queries):
+def test_a_team_takes_as_many_queries_for_many_members(
+    scene, client_of, django_assert_max_num_queries
+):
     for _ in range(5):
         MemberFactory(team=scene.team)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.selectors import live_board
-from evaluation.services import score_waiting
+from evaluation.selectors.boards import live_board
+from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
 
@@ -15,7 +15,10 @@ def qrel_set(task):
 
 
 def test_a_live_board_holds_the_scored_valid_runs(qrel_set, team, other_team, task):
-    make_run(team, task, POOR, tag="poor"), make_run(other_team, task, GOOD, tag="good", is_primary=True)
+    (
+        make_run(team, task, POOR, tag="poor"),
+        make_run(other_team, task, GOOD, tag="good", is_primary=True),
+    )
     make_run(team, task, tag="refused", status="invalid")
     score_waiting(at=NOW)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.selectors import topic_rows
-from evaluation.services import score_waiting
+from evaluation.selectors.topics import topic_rows
+from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
 P10 = "P(rel=2,judged_only=True)@10"
@@ -34,7 +34,10 @@ def test_a_topic_without_score_has_none(team, task):
     qrel_set = make_qrels(task)
     run = make_run(team, task)
 
-    assert [row.own for row in topic_rows(run=run, qrel_set=qrel_set, measure=P10, peers=[])] == [None, None]
+    assert [row.own for row in topic_rows(run=run, qrel_set=qrel_set, measure=P10, peers=[])] == [
+        None,
+        None,
+    ]
 
 
 def test_the_rows_take_three_queries(team, task, django_assert_num_queries):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assessment.models import QrelSet
-from evaluation.selectors import measures_of, obstacle, unscored_runs, waiting_scores
-from evaluation.services import score_waiting
+from evaluation.selectors.waiting import measures_of, obstacle, unscored_runs, waiting_scores
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import TaskFactory
@@ -25,7 +25,9 @@ pytestmark = pytest.mark.django_db
     ],
 )
 def test_a_run_is_scored_against_qrels_of_its_items_only(task, run, qrels, joins, reason):
-    said = obstacle(Run(items=run), QrelSet(task=task, name="v1", items=qrels), joins_formulas=joins)
+    said = obstacle(
+        Run(items=run), QrelSet(task=task, name="v1", items=qrels), joins_formulas=joins
+    )
 
     assert reason in said
     assert bool(said) == bool(reason)

@@ -6,11 +6,12 @@ import pytest
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
-from arqlab.core.services import change_task
-from arqlab.ir.board import Board
+from arqlab.core.services.labs import change_task
+from arqlab.ir.leaderboard import Board
 from evaluation.models import Leaderboard
-from evaluation.selectors import live_board, released_board, released_leaderboard
-from evaluation.services import hide_leaderboard, release_leaderboard, score_waiting
+from evaluation.selectors.boards import live_board, released_board, released_leaderboard
+from evaluation.services.releasing import hide_leaderboard, release_leaderboard
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.evaluation.factories import NOW, make_qrels, make_run
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.core.services import change_task
+from arqlab.core.services.labs import change_task
 from evaluation.models import RunScore, Scoring, TopicScore
-from evaluation.selectors import unscored_runs, waiting_scores
-from evaluation.services import score_runs, score_waiting
+from evaluation.selectors.waiting import unscored_runs, waiting_scores
+from evaluation.services.scoring import score_runs, score_waiting
 from evaluation.tasks import score_unscored_runs
 from submissions.models import Run
 from tests.collection.factories import FORMULAS, load_small
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 from tests.factories import FormulaTaskFactory, WrittenTaskFactory
 
-NDCG, MAP, P10 = "nDCG(judged_only=True)@1000", "AP(rel=2,judged_only=True)", "P(rel=2,judged_only=True)@10"
+NDCG, MAP, P10 = (
+    "nDCG(judged_only=True)@1000",
+    "AP(rel=2,judged_only=True)",
+    "P(rel=2,judged_only=True)@10",
+)
 
 
 def means_of(run: Run) -> dict[str, float]:
@@ -81,7 +85,9 @@ def test_a_new_measure_has_the_run_scored_again_and_keeps_the_old_scores(team, t
 
 def test_a_new_order_has_the_run_scored_again(team, task):
     make_qrels(task)
-    run = make_run(team, task, {"A.1": ["p3", "p1"], "A.2": ["p5"]}, scores={"p1": 9.0, "p3": 1.0, "p5": 1.0})
+    run = make_run(
+        team, task, {"A.1": ["p3", "p1"], "A.2": ["p5"]}, scores={"p1": 9.0, "p3": 1.0, "p5": 1.0}
+    )
     score_waiting(at=NOW)
     by_score = means_of(run)[MAP]
     change_task(task=task, changes={}, protocol={"order": "rank"}, by=None)
@@ -90,7 +96,9 @@ def test_a_new_order_has_the_run_scored_again(team, task):
     assert means_of(run)[MAP] < by_score
 
 
-@pytest.mark.parametrize("fields", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}])
+@pytest.mark.parametrize(
+    "fields", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}]
+)
 def test_a_run_that_takes_no_part_is_not_scored(team, task, fields):
     make_qrels(task)
     make_run(team, task, **fields)
@@ -148,7 +156,9 @@ def test_the_task_of_the_beat_scores_what_waits(team, task):
 
 def test_a_written_answer_is_known_by_its_run_and_topic(team):
     task = WrittenTaskFactory(lab=team.lab, slug="answers")
-    make_qrels(task, {"A.1": {"draft:A.1": 3, "other:A.1": 0}, "A.2": {"other:A.2": 3}}, items="answers")
+    make_qrels(
+        task, {"A.1": {"draft:A.1": 3, "other:A.1": 0}, "A.2": {"other:A.2": 3}}, items="answers"
+    )
     run = make_run(team, task, {"A.1": ["A.1"]}, tag="draft")
     score_waiting(at=NOW)
 

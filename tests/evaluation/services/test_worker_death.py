@@ -1,4 +1,6 @@
-"""Scoring survives its workers: killed half way it leaves nothing behind, and two at once store everything once."""
+"""Scoring survives its workers: killed half way it leaves nothing behind, and two at once store
+everything once.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.paths import ROOT
+
 START = "import django; django.setup()\n"
 SET_UP = """
 from django.core.management import call_command
@@ -25,7 +28,7 @@ for n in range(6):
 """
 SCORE = """
 from django.utils import timezone
-from evaluation.services import score_waiting
+from evaluation.services.scoring import score_waiting
 print(score_waiting(at=timezone.now()))
 """
 # The worker dies when the scores of the topics are written and the means are not.
@@ -52,11 +55,17 @@ print(json.dumps([model.objects.count() for model in (Scoring, RunScore, TopicSc
 @pytest.fixture
 def worker(tmp_path: Path):
     """Start processes on a database of their own, six runs waiting in it."""
-    settings = {"ARQLAB_DATA": str(tmp_path), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    settings = {
+        "ARQLAB_DATA": str(tmp_path),
+        "DATABASE_URL": "",
+        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+    }
 
     def start(program: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", START + program]
-        return subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.PIPE, text=True
+        )
 
     assert ended(start(SET_UP)) == (0, "")
     return start

@@ -9,8 +9,14 @@ import pytest
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Task
-from submissions import services
 from submissions.models import Run
+from submissions.services.changing import (
+    claims_of,
+    correct_run,
+    mark_primary,
+    submit_checked_run,
+    withdraw_run,
+)
 from tests.factories import Scene
 from tests.submissions.factories import NOW, RunFactory, ValidRunFactory
 
@@ -32,41 +38,53 @@ def fresh(run: Run) -> Run:
 
 
 def correct(run: Run, by: object, **changes: object) -> bool:
-    return services.correct_run(run=run, claims=replace(services.claims_of(run), **changes), by=by, at=NOW)
+    return correct_run(run=run, claims=replace(claims_of(run), **changes), by=by, at=NOW)
 
 
 def test_marking_a_run_primary_makes_the_earlier_one_alternate(scene: Scene, run: Run) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
-    services.mark_primary(run=run, by=scene.member, at=NOW)
+    mark_primary(run=run, by=scene.member, at=NOW)
     assert (fresh(run).is_primary, fresh(earlier).is_primary) == (True, False)
 
 
-@pytest.mark.parametrize("state", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}])
-def test_a_run_that_takes_no_part_cannot_be_primary(scene: Scene, run: Run, state: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "state", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}]
+)
+def test_a_run_that_takes_no_part_cannot_be_primary(
+    scene: Scene, run: Run, state: dict[str, object]
+) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     Run.objects.filter(pk=run.pk).update(**state)
     with pytest.raises(UserError, match="takes no part"):
-        services.mark_primary(run=fresh(run), by=scene.member, at=NOW)
+        mark_primary(run=fresh(run), by=scene.member, at=NOW)
     assert fresh(earlier).is_primary
 
 
 def test_a_team_marks_its_primary_until_the_deadline(scene: Scene, run: Run) -> None:
     close(scene, run)
     with pytest.raises(UserError, match="closed on"):
-        services.mark_primary(run=run, by=scene.member, at=NOW)
-    services.mark_primary(run=run, by=scene.organizer, at=NOW)
+        mark_primary(run=run, by=scene.member, at=NOW)
+    mark_primary(run=run, by=scene.organizer, at=NOW)
     assert fresh(run).is_primary
 
 
 def test_another_team_cannot_mark_a_run(scene: Scene, run: Run) -> None:
     with pytest.raises(UserError, match="not a member"):
-        services.mark_primary(run=run, by=scene.other_member, at=NOW)
+        mark_primary(run=run, by=scene.other_member, at=NOW)
 
 
 def test_a_team_corrects_what_it_says_of_a_run(scene: Scene, run: Run) -> None:
     assert not correct(run, scene.member, tag="bm25f", is_manual=True, description="With fields.")
-    assert (fresh(run).tag, fresh(run).is_manual, fresh(run).description) == ("bm25f", True, "With fields.")
-    assert AuditEvent.objects.get(verb="run.correct").detail["fields"] == ["description", "is_manual", "tag"]
+    assert (fresh(run).tag, fresh(run).is_manual, fresh(run).description) == (
+        "bm25f",
+        True,
+        "With fields.",
+    )
+    assert AuditEvent.objects.get(verb="run.correct").detail["fields"] == [
+        "description",
+        "is_manual",
+        "tag",
+    ]
 
 
 def test_a_correction_that_changes_nothing_is_not_audited(scene: Scene, run: Run) -> None:
@@ -106,11 +124,13 @@ def test_a_baseline_that_becomes_a_run_needs_a_place(scene: Scene) -> None:
         correct(baseline, scene.organizer, is_baseline=False)
 
 
-def test_a_primary_baseline_that_becomes_a_run_takes_the_place_of_the_primary_one(scene: Scene, run: Run) -> None:
+def test_a_primary_baseline_that_becomes_a_run_takes_the_place_of_the_primary_one(
+    scene: Scene, run: Run
+) -> None:
     Run.objects.filter(pk=run.pk).update(is_primary=True)
     baseline = ValidRunFactory(task=scene.task, team=scene.team, is_baseline=True, is_primary=True)
-    claims = replace(services.claims_of(baseline), is_baseline=False)
-    services.correct_run(run=baseline, claims=claims, by=scene.organizer, at=NOW)
+    claims = replace(claims_of(baseline), is_baseline=False)
+    correct_run(run=baseline, claims=claims, by=scene.organizer, at=NOW)
     primary = Run.objects.filter(is_primary=True, is_baseline=False)
     assert list(primary) == [baseline]
 
@@ -124,7 +144,11 @@ def test_a_withdrawn_run_is_not_corrected(scene: Scene) -> None:
 def test_other_items_of_a_refused_run_have_it_checked_anew(scene: Scene) -> None:
     run = RunFactory(task=scene.task, team=scene.team, status="invalid", attempts=1)
     assert correct(run, scene.member, items="formula-ids")
-    assert (fresh(run).status, fresh(run).attempts, fresh(run).items) == ("uploaded", 0, "formula-ids")
+    assert (fresh(run).status, fresh(run).attempts, fresh(run).items) == (
+        "uploaded",
+        0,
+        "formula-ids",
+    )
 
 
 def test_other_items_of_a_valid_run_are_refused(scene: Scene, run: Run) -> None:
@@ -140,9 +164,13 @@ def test_a_refused_run_needs_a_place_to_be_checked_anew(scene: Scene) -> None:
 
 
 def test_a_withdrawn_run_keeps_its_file_and_the_reason(scene: Scene, run: Run) -> None:
-    services.withdraw_run(run=run, reason=" A bug in the index. ", by=scene.member, at=NOW)
+    withdraw_run(run=run, reason=" A bug in the index. ", by=scene.member, at=NOW)
     gone = fresh(run)
-    assert (gone.state, gone.withdrawal_reason, gone.withdrawn_by) == ("withdrawn", "A bug in the index.", scene.member)
+    assert (gone.state, gone.withdrawal_reason, gone.withdrawn_by) == (
+        "withdrawn",
+        "A bug in the index.",
+        scene.member,
+    )
     assert gone.index
     assert gone.upload.file
     assert not Run.objects.valid().exists()
@@ -150,30 +178,30 @@ def test_a_withdrawn_run_keeps_its_file_and_the_reason(scene: Scene, run: Run) -
 
 def test_a_withdrawal_needs_a_reason(scene: Scene, run: Run) -> None:
     with pytest.raises(UserError, match="Give the reason"):
-        services.withdraw_run(run=run, reason="  ", by=scene.member, at=NOW)
+        withdraw_run(run=run, reason="  ", by=scene.member, at=NOW)
 
 
 def test_a_team_withdraws_after_the_deadline_too(scene: Scene, run: Run) -> None:
     close(scene, run)
-    services.withdraw_run(run=run, reason="It copied the answers.", by=scene.member, at=NOW)
+    withdraw_run(run=run, reason="It copied the answers.", by=scene.member, at=NOW)
     assert fresh(run).withdrawn_at == NOW
 
 
 def test_a_run_is_withdrawn_once(scene: Scene, run: Run) -> None:
-    services.withdraw_run(run=run, reason="First.", by=scene.member, at=NOW)
+    withdraw_run(run=run, reason="First.", by=scene.member, at=NOW)
     with pytest.raises(UserError, match="nothing is to be withdrawn"):
-        services.withdraw_run(run=run, reason="Second.", by=scene.organizer, at=NOW)
+        withdraw_run(run=run, reason="Second.", by=scene.organizer, at=NOW)
     assert fresh(run).withdrawal_reason == "First."
 
 
 def test_another_team_cannot_withdraw_a_run(scene: Scene, run: Run) -> None:
     with pytest.raises(UserError, match="not a member"):
-        services.withdraw_run(run=run, reason="Ha.", by=scene.other_member, at=NOW)
+        withdraw_run(run=run, reason="Ha.", by=scene.other_member, at=NOW)
 
 
 def test_a_checked_run_is_submitted_without_a_new_upload(scene: Scene) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, check_only=True)
-    services.submit_checked_run(run=run, by=scene.member, at=NOW + timedelta(hours=1))
+    submit_checked_run(run=run, by=scene.member, at=NOW + timedelta(hours=1))
     assert (fresh(run).check_only, fresh(run).submitted_at) == (False, NOW + timedelta(hours=1))
     assert list(Run.objects.valid()) == [run]
 
@@ -182,18 +210,20 @@ def test_a_checked_run_is_submitted_under_the_same_rules(scene: Scene) -> None:
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
     run = ValidRunFactory(task=scene.task, team=scene.team, check_only=True)
     with pytest.raises(UserError, match="0 of its 5"):
-        services.submit_checked_run(run=run, by=scene.member, at=NOW)
+        submit_checked_run(run=run, by=scene.member, at=NOW)
 
 
 def test_a_checked_primary_run_takes_the_place_when_it_is_submitted(scene: Scene) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     run = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True, check_only=True)
-    services.submit_checked_run(run=run, by=scene.member, at=NOW)
+    submit_checked_run(run=run, by=scene.member, at=NOW)
     assert (fresh(run).is_primary, fresh(earlier).is_primary) == (True, False)
 
 
 @pytest.mark.parametrize("state", [{"status": "invalid"}, {"check_only": False, "tag": "other"}])
-def test_what_has_errors_or_is_submitted_cannot_be_submitted(scene: Scene, state: dict[str, object]) -> None:
+def test_what_has_errors_or_is_submitted_cannot_be_submitted(
+    scene: Scene, state: dict[str, object]
+) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, **({"check_only": True} | state))
     with pytest.raises(UserError):
-        services.submit_checked_run(run=run, by=scene.member, at=NOW)
+        submit_checked_run(run=run, by=scene.member, at=NOW)

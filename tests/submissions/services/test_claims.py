@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from submissions.services import RunClaims, claims_from_name
+from submissions.services.claims import RunClaims, claims_from_name
 
 
 def test_a_full_name_tells_everything() -> None:
     claims = claims_from_name("Baseline2022-task3-GPT3-manual-both-generate-P.tsv")
-    assert claims == RunClaims("GPT3", is_primary=True, is_manual=True, data_used="both", answer_kind="generate")
+    assert claims == RunClaims(
+        "GPT3", is_primary=True, is_manual=True, data_used="both", answer_kind="generate"
+    )
 
 
 def test_a_name_that_tells_nothing_gives_an_automatic_alternate_run() -> None:
@@ -19,7 +21,10 @@ def test_a_member_of_an_archive_is_named_without_its_folder() -> None:
 
 
 def test_a_name_tells_that_the_items_are_visual_ids() -> None:
-    assert claims_from_name("Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz").items == "visual-ids"
+    assert (
+        claims_from_name("Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz").items
+        == "visual-ids"
+    )
 
 
 def test_a_tag_fits_its_column() -> None:

@@ -1,6 +1,8 @@
-"""A worker that is killed in the middle of a validation leaves nothing half-written, and the run is resumed.
+"""A worker that is killed in the middle of a validation leaves nothing half-written, and the run is
+resumed.
 
-The worker is a real process with a database and a storage of its own, killed by SIGKILL from inside.
+The worker is a real process with a database and a storage of its own, killed by SIGKILL from
+inside.
 """
 
 from __future__ import annotations
@@ -13,17 +15,17 @@ import pytest
 from tests.submissions.processes import MAKE_LAB, killed, told
 
 DEATHS = {
-    "before anything is stored": "services.validation.check_stored = die",
+    "before anything is stored": "validation.check_stored = die",
     "while the index is stored": "FileSystemStorage._save = die",
     "when index and places are stored": "RunProblem.objects.filter = die",
     "inside the last transaction": "RunProblem.objects.bulk_create = die",
 }
-VALIDATE = "services.validate_run(run_id=Run.objects.get().pk, at=timezone.now())"
-GIVE_BACK = "services.return_stale_claims(at=timezone.now() + timedelta(hours=1))"
+VALIDATE = "validate_uploaded_run(run_id=Run.objects.get().pk, at=timezone.now())"
+GIVE_BACK = "return_stale_claims(at=timezone.now() + timedelta(hours=1))"
 RESUME = f"""
 {GIVE_BACK}
-for run_id in services.waiting_run_ids():
-    services.validate_run(run_id=run_id, at=timezone.now())
+for run_id in waiting_run_ids():
+    validate_uploaded_run(run_id=run_id, at=timezone.now())
 """
 TELL = """
 run = Run.objects.get()
@@ -34,7 +36,7 @@ print(json.dumps([run.status, run.attempts, bool(run.index), bool(run.report), p
 
 @pytest.fixture(scope="module")
 def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a data folder with one run that waits."""
+    """Return a data folder with one run that waits."""
     data = tmp_path_factory.mktemp("crash")
     assert told(data, MAKE_LAB, 'submit("x", "P")', TELL)[0] == "uploaded"
     return data
@@ -42,7 +44,7 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(submitted: Path, tmp_path: Path) -> Path:
-    """Give a copy of that folder."""
+    """Return a copy of that folder."""
     return Path(shutil.copytree(submitted, tmp_path / "data"))
 
 

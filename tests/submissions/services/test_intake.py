@@ -10,16 +10,21 @@ from django.test import override_settings
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
-from submissions import services
 from submissions.models import Run, Upload
+from submissions.services.claims import RunClaims
+from submissions.services.intake import check_upload, submit_upload
 from tests.factories import Scene
 from tests.submissions.factories import GOOD_RUN, NOW, sent, zipped
 
 pytestmark = pytest.mark.django_db
 
 
-def submit(scene: Scene, data: bytes = GOOD_RUN, name: str = "Alpha-task1-bm25-auto-text-P.tsv") -> list[Run]:
-    return services.submit_upload(file=sent(data, name), task=scene.task, team=scene.team, by=scene.member, at=NOW)
+def submit(
+    scene: Scene, data: bytes = GOOD_RUN, name: str = "Alpha-task1-bm25-auto-text-P.tsv"
+) -> list[Run]:
+    return submit_upload(
+        file=sent(data, name), task=scene.task, team=scene.team, by=scene.member, at=NOW
+    )
 
 
 def test_a_file_is_kept_exactly_as_it_was_sent(scene: Scene) -> None:
@@ -37,8 +42,10 @@ def test_the_name_of_the_file_says_what_the_run_is(scene: Scene) -> None:
 
 def test_what_is_claimed_goes_before_the_name(scene: Scene) -> None:
     file = sent()
-    claims = {str(file.name): services.RunClaims("mine", is_manual=True)}
-    run = services.submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW, claims=claims)[0]
+    claims = {str(file.name): RunClaims("mine", is_manual=True)}
+    run = submit_upload(
+        file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW, claims=claims
+    )[0]
     assert (run.tag, run.is_manual) == ("mine", True)
 
 
@@ -50,7 +57,9 @@ def test_a_zip_gives_a_run_for_each_file_in_it(scene: Scene) -> None:
 
 
 def test_what_systems_add_to_a_zip_is_no_run(scene: Scene) -> None:
-    archive = zipped({"one.tsv": GOOD_RUN, "__MACOSX/._one.tsv": b"x", "folder/": b"", "folder/.DS_Store": b"x"})
+    archive = zipped(
+        {"one.tsv": GOOD_RUN, "__MACOSX/._one.tsv": b"x", "folder/": b"", "folder/.DS_Store": b"x"}
+    )
     assert [run.member for run in submit(scene, archive, "runs.zip")] == ["one.tsv"]
 
 
@@ -59,7 +68,9 @@ def test_a_large_zip_is_listed(scene: Scene) -> None:
     assert len(submit(scene, zipped({"one.tsv": noise, "two.tsv": noise}), "runs.zip")) == 2
 
 
-@pytest.mark.parametrize("data", [b"PK\x03\x04 broken", zipped({}), zipped({"only a folder/": b""})])
+@pytest.mark.parametrize(
+    "data", [b"PK\x03\x04 broken", zipped({}), zipped({"only a folder/": b""})]
+)
 def test_a_zip_that_cannot_be_listed_is_kept_as_one_run(scene: Scene, data: bytes) -> None:
     run = submit(scene, data, "Alpha-task1-lost-auto-both-A.zip")[0]
     assert (run.member, run.tag, run.upload.size) == ("", "lost", len(data))
@@ -84,7 +95,9 @@ def test_a_file_above_the_limit_is_not_stored(scene: Scene) -> None:
         submit(scene)
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "ä ö\u202e.tsv", "x" * 400 + ".tsv", "...", "\u0001.tsv"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "ä ö\u202e.tsv", "x" * 400 + ".tsv", "...", "\u0001.tsv"]
+)
 def test_any_name_can_be_stored(scene: Scene, name: str) -> None:
     upload = submit(scene, name=name)[0].upload
     assert upload.file.name.startswith("uploads/")
@@ -98,14 +111,18 @@ def test_a_submission_is_audited(scene: Scene) -> None:
 
 
 def test_a_check_is_no_submission(scene: Scene) -> None:
-    run = services.check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
+    run = check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
     assert run.check_only
     assert not AuditEvent.objects.filter(verb="run.submit").exists()
 
 
 def test_a_file_name_that_is_not_utf_8_is_kept_as_far_as_it_can_be(scene: Scene) -> None:
-    [run] = services.submit_upload(
-        file=sent(GOOD_RUN, "r\udce9sum\udce9.tsv"), task=scene.task, team=scene.team, by=scene.member, at=NOW
+    [run] = submit_upload(
+        file=sent(GOOD_RUN, "r\udce9sum\udce9.tsv"),
+        task=scene.task,
+        team=scene.team,
+        by=scene.member,
+        at=NOW,
     )
     assert (run.upload.name, run.tag) == ("r?sum?.tsv", "r_sum_")
 
@@ -113,4 +130,4 @@ def test_a_file_name_that_is_not_utf_8_is_kept_as_far_as_it_can_be(scene: Scene)
 def test_a_path_in_a_zip_that_cannot_be_kept_is_refused(scene: Scene) -> None:
     packed = sent(zipped({f"{'d' * 260}/run.tsv": GOOD_RUN}), "runs.zip")
     with pytest.raises(UserError, match="longer than 255 characters"):
-        services.submit_upload(file=packed, task=scene.task, team=scene.team, by=scene.member, at=NOW)
+        submit_upload(file=packed, task=scene.task, team=scene.team, by=scene.member, at=NOW)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from arqlab.formats.runs.check import RunRules, check_run
 from arqlab.ir.records import Problem, TaskKind
-from arqlab.ir.runfile import RunRules, check_run
-from submissions.services.outcome import FIRST_LINES, OCCURRENCES, outcome_of, refused_outcome, unchecked_outcome
+from submissions.services.outcome import (
+    FIRST_LINES,
+    OCCURRENCES,
+    outcome_of,
+    refused_outcome,
+    unchecked_outcome,
+)
 
 RULES = RunRules(TaskKind.ANSWERS, ("A.1",))
 
@@ -18,7 +24,11 @@ def test_a_faultless_run_has_its_index_and_facts_and_no_problem() -> None:
 
     assert outcome.is_valid
     assert outcome.index.height == 1
-    assert (outcome.facts["format"], outcome.facts["rows"], outcome.facts["run_tags"]) == ("arqmath-task1", 1, ["t"])
+    assert (outcome.facts["format"], outcome.facts["rows"], outcome.facts["run_tags"]) == (
+        "arqmath-task1",
+        1,
+        ["t"],
+    )
     assert (outcome.problems, outcome.occurrences.schema) == ([], OCCURRENCES)
 
 
@@ -33,8 +43,17 @@ def test_a_kind_holds_its_first_lines_and_the_columns_every_one() -> None:
     outcome = checked(*(f"A.1\t{number}\t{number}\tmuch\tt" for number in range(1, 31)))
     [problem] = outcome.problems
 
-    assert (problem.kind, problem.count, len(problem.first)) == ("score-not-a-number", 30, FIRST_LINES)
-    assert problem.first[0] == {"line": 1, "topic": "A.1", "found": "much", "expected": "a finite decimal number"}
+    assert (problem.kind, problem.count, len(problem.first)) == (
+        "score-not-a-number",
+        30,
+        FIRST_LINES,
+    )
+    assert problem.first[0] == {
+        "line": 1,
+        "topic": "A.1",
+        "found": "much",
+        "expected": "a finite decimal number",
+    }
     assert outcome.occurrences["line"].to_list() == list(range(1, 31))
 
 
@@ -55,10 +74,15 @@ def test_what_was_found_is_kept_to_a_length_that_a_page_can_show() -> None:
 
 
 def test_an_upload_that_cannot_be_unpacked_has_a_problem_for_each_fault() -> None:
-    faults = [Problem("runs.zip/a", None, "a PDF document", "a run file", "Send the run file itself.")] * 2
+    faults = [
+        Problem("runs.zip/a", None, "a PDF document", "a run file", "Send the run file itself.")
+    ] * 2
     outcome = refused_outcome(faults)
 
-    assert [problem.kind for problem in outcome.problems] == ["unreadable-file", "unreadable-file-2"]
+    assert [problem.kind for problem in outcome.problems] == [
+        "unreadable-file",
+        "unreadable-file-2",
+    ]
     assert outcome.problems[0].message == "This is a PDF document; expected is a run file."
     assert (outcome.is_valid, outcome.occurrences.height) == (False, 2)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from arqlab.formats.runs.check import RunRules
 from arqlab.ir.records import TaskKind
-from arqlab.ir.runfile import RunRules
 from submissions.services.repair import SHOWN_CHARACTERS, SHOWN_LINES, repair_facts
 
 RULES = RunRules(TaskKind.ANSWERS, ("A.1",))
@@ -23,7 +23,10 @@ def test_nothing_to_repair_is_no_diff() -> None:
 def test_a_changed_line_stands_as_it_was_and_as_it_becomes() -> None:
     shown = lines_of("A.1\t1\t1\t9\tt", "A.1\t2\t2\t0,9\tt")
 
-    assert shown[-2:] == [("removed", 2, "-A.1\t2\t2\t0,9\tt"), ("added", None, "+A.1\t2\t2\t0.9\tt")]
+    assert shown[-2:] == [
+        ("removed", 2, "-A.1\t2\t2\t0,9\tt"),
+        ("added", None, "+A.1\t2\t2\t0.9\tt"),
+    ]
 
 
 def test_a_line_that_goes_bears_its_number_in_the_file_as_sent() -> None:

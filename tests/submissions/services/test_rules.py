@@ -8,8 +8,9 @@ import pytest
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from submissions import services
 from submissions.models import Run
+from submissions.services.claims import RunClaims
+from submissions.services.intake import check_upload, claims_for, submit_upload
 from tests.factories import Scene, make_lab
 from tests.submissions.factories import GOOD_RUN, NOW, RunFactory, ValidRunFactory, sent
 
@@ -17,11 +18,18 @@ pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
 
 
-def submit(scene: Scene, by: object = "member", name: str = "Alpha-task1-new-auto-both-A.tsv", **claims: bool) -> Run:
+def submit(
+    scene: Scene,
+    by: object = "member",
+    name: str = "Alpha-task1-new-auto-both-A.tsv",
+    **claims: bool,
+) -> Run:
     file = sent(name=name)
     person = scene.member if by == "member" else by
-    said = services.claims_for(file, **claims)
-    return services.submit_upload(file=file, task=scene.task, team=scene.team, by=person, at=NOW, claims=said)[0]
+    said = claims_for(file, **claims)
+    return submit_upload(
+        file=file, task=scene.task, team=scene.team, by=person, at=NOW, claims=said
+    )[0]
 
 
 def close(scene: Scene) -> None:
@@ -46,7 +54,7 @@ def test_an_assessor_cannot_submit_for_a_team(scene: Scene) -> None:
 def test_a_team_of_another_lab_cannot_submit(scene: Scene) -> None:
     other = make_lab("arqmath-y")
     with pytest.raises(UserError, match="belongs to another lab"):
-        services.submit_upload(file=sent(), task=scene.task, team=other.team, by=other.member, at=NOW)
+        submit_upload(file=sent(), task=scene.task, team=other.team, by=other.member, at=NOW)
 
 
 def test_a_team_cannot_submit_before_the_task_opens(scene: Scene) -> None:
@@ -85,7 +93,10 @@ def test_a_team_cannot_call_its_run_a_baseline(scene: Scene) -> None:
 
 def test_a_team_cannot_have_more_runs_than_its_quota(scene: Scene) -> None:
     fill_quota(scene)
-    with pytest.raises(UserError, match=r"1 run was sent, and team Alpha has 0 of its 5 runs .* left\. Withdraw a run"):
+    with pytest.raises(
+        UserError,
+        match=r"1 run was sent, and team Alpha has 0 of its 5 runs .* left\. Withdraw a run",
+    ):
         submit(scene)
 
 
@@ -123,10 +134,15 @@ def test_a_team_uses_a_tag_once(scene: Scene) -> None:
 
 @pytest.mark.parametrize("tag", ["", "  ", "a" * 101, "two\nlines"])
 def test_a_tag_is_a_short_word_through_every_door(scene: Scene, tag: str) -> None:
-    claims = {"run.tsv": services.RunClaims(tag=tag)}
+    claims = {"run.tsv": RunClaims(tag=tag)}
     with pytest.raises(UserError, match="tag"):
-        services.submit_upload(
-            file=sent(GOOD_RUN, "run.tsv"), task=scene.task, team=scene.team, by=scene.member, at=NOW, claims=claims
+        submit_upload(
+            file=sent(GOOD_RUN, "run.tsv"),
+            task=scene.task,
+            team=scene.team,
+            by=scene.member,
+            at=NOW,
+            claims=claims,
         )
 
 
@@ -144,10 +160,10 @@ def test_what_is_refused_leaves_nothing_behind(scene: Scene) -> None:
 
 def test_a_file_is_checked_before_and_after_the_task_takes_runs(scene: Scene) -> None:
     close(scene)
-    run = services.check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
+    run = check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
     assert run.check_only
 
 
 def test_a_stranger_cannot_check_a_file_for_a_team(scene: Scene) -> None:
     with pytest.raises(UserError, match="not a member"):
-        services.check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.outsider, at=NOW)
+        check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.outsider, at=NOW)

@@ -9,7 +9,7 @@ import pytest
 from tests.databases import UseDatabase
 from tests.submissions.processes import MAKE_LAB, told, told_together
 
-VALIDATE = "print(json.dumps(services.validate_run(run_id={run}, at=timezone.now())))"
+VALIDATE = "print(json.dumps(validate_uploaded_run(run_id={run}, at=timezone.now())))"
 SUBMIT = """
 try:
     submit("run{number}")
@@ -28,7 +28,12 @@ def data(tmp_path: Path, use_tested_database: UseDatabase) -> Path:
 
 def test_of_four_workers_one_validates(data: Path) -> None:
     run = told(data, MAKE_LAB, 'print(submit("x")[0].pk)')
-    assert sorted(told_together(data, [VALIDATE.format(run=run)] * 4)) == [False, False, False, True]
+    assert sorted(told_together(data, [VALIDATE.format(run=run)] * 4)) == [
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_of_four_uploads_for_the_last_place_one_is_taken(data: Path) -> None:
@@ -38,7 +43,12 @@ def test_of_four_uploads_for_the_last_place_one_is_taken(data: Path) -> None:
 
 
 def test_of_two_primary_runs_that_become_valid_together_one_stays_primary(data: Path) -> None:
-    first, second = told(data, MAKE_LAB, 'print(json.dumps([submit(tag, "P")[0].pk for tag in "ab"]))')
-    assert told_together(data, [VALIDATE.format(run=first), VALIDATE.format(run=second)]) == [True, True]
+    first, second = told(
+        data, MAKE_LAB, 'print(json.dumps([submit(tag, "P")[0].pk for tag in "ab"]))'
+    )
+    assert told_together(data, [VALIDATE.format(run=first), VALIDATE.format(run=second)]) == [
+        True,
+        True,
+    ]
     tell = 'print(json.dumps(sorted(Run.objects.values_list("status", "is_primary"))))'
     assert told(data, tell) == [["valid", False], ["valid", True]]

@@ -10,11 +10,17 @@ import polars as pl
 import pytest
 
 from arqlab.core.models import AuditEvent
-from arqlab.ir.panics import EngineFailedError
-from submissions import services
+from arqlab.ir.polars_errors import EngineFailedError
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
 from submissions.services import validation
+from submissions.services.changing import withdraw_run
+from submissions.services.intake import check_upload, submit_upload
+from submissions.services.validation import (
+    return_stale_claims,
+    validate_uploaded_run,
+    waiting_run_ids,
+)
 from tests.factories import Scene
 from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, sent, zipped
 
@@ -22,12 +28,16 @@ pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=1)
 
 
-def submitted(scene: Scene, data: bytes = GOOD_RUN, name: str = "Alpha-task1-bm25-auto-both-A.tsv") -> Run:
-    return services.submit_upload(file=sent(data, name), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
+def submitted(
+    scene: Scene, data: bytes = GOOD_RUN, name: str = "Alpha-task1-bm25-auto-both-A.tsv"
+) -> Run:
+    return submit_upload(
+        file=sent(data, name), task=scene.task, team=scene.team, by=scene.member, at=NOW
+    )[0]
 
 
 def validated(run: Run) -> Run:
-    assert services.validate_run(run_id=run.pk, at=NOW)
+    assert validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     return run
 
@@ -45,11 +55,18 @@ def test_a_run_without_errors_becomes_valid(scene: Scene) -> None:
 
 def test_a_valid_run_has_its_index(scene: Scene) -> None:
     index = run_index(validated(submitted(scene)))
-    assert index.select("topic", "item", "order").rows() == [("A.1", "10", 1), ("A.1", "11", 2), ("A.2", "12", 1)]
+    assert index.select("topic", "item", "order").rows() == [
+        ("A.1", "10", 1),
+        ("A.1", "11", 2),
+        ("A.2", "12", 1),
+    ]
 
 
 def test_some_columns_of_an_index_are_read(scene: Scene) -> None:
-    assert run_index(validated(submitted(scene)), columns=["topic", "item"]).columns == ["topic", "item"]
+    assert run_index(validated(submitted(scene)), columns=["topic", "item"]).columns == [
+        "topic",
+        "item",
+    ]
 
 
 def test_a_run_with_errors_becomes_invalid_and_has_no_index(scene: Scene) -> None:
@@ -80,12 +97,19 @@ def test_every_place_is_kept_beside_the_first_ones(scene: Scene) -> None:
 
 
 def test_a_gzipped_run_is_unpacked(scene: Scene) -> None:
-    assert validated(submitted(scene, gzip.compress(GOOD_RUN), "Alpha-task1-gz-auto-both-A.tsv.gz")).status == "valid"
+    assert (
+        validated(
+            submitted(scene, gzip.compress(GOOD_RUN), "Alpha-task1-gz-auto-both-A.tsv.gz")
+        ).status
+        == "valid"
+    )
 
 
 def test_each_member_of_a_zip_has_its_own_report(scene: Scene) -> None:
-    archive = sent(zipped({"good.tsv": GOOD_RUN, "bad.tsv": BAD_RUN, "paper.pdf": b"%PDF-1.7"}), "runs.zip")
-    runs = services.submit_upload(file=archive, task=scene.task, team=scene.team, by=scene.member, at=NOW)
+    archive = sent(
+        zipped({"good.tsv": GOOD_RUN, "bad.tsv": BAD_RUN, "paper.pdf": b"%PDF-1.7"}), "runs.zip"
+    )
+    runs = submit_upload(file=archive, task=scene.task, team=scene.team, by=scene.member, at=NOW)
     assert {run.member: validated(run).status for run in runs} == {
         "good.tsv": "valid",
         "bad.tsv": "invalid",
@@ -102,7 +126,7 @@ def test_an_upload_that_cannot_be_unpacked_says_what_it_is(scene: Scene) -> None
 
 def test_a_run_is_checked_once(scene: Scene) -> None:
     run = validated(submitted(scene))
-    assert not services.validate_run(run_id=run.pk, at=NOW)
+    assert not validate_uploaded_run(run_id=run.pk, at=NOW)
     assert Run.objects.get(pk=run.pk).attempts == 1
 
 
@@ -111,7 +135,10 @@ def test_a_primary_run_takes_the_place_of_the_earlier_one(scene: Scene) -> None:
     run = validated(submitted(scene, name="Alpha-task1-bm25-auto-both-P.tsv"))
     earlier.refresh_from_db()
     assert (run.is_primary, earlier.is_primary) == (True, False)
-    assert AuditEvent.objects.get(verb="run.alternate").detail == {"run": earlier.pk, "gave_way_to": run.pk}
+    assert AuditEvent.objects.get(verb="run.alternate").detail == {
+        "run": earlier.pk,
+        "gave_way_to": run.pk,
+    }
 
 
 def test_a_refused_primary_run_leaves_the_earlier_one_as_it_is(scene: Scene) -> None:
@@ -123,7 +150,7 @@ def test_a_refused_primary_run_leaves_the_earlier_one_as_it_is(scene: Scene) -> 
 def test_a_primary_run_that_was_withdrawn_while_it_was_checked_takes_no_place(scene: Scene) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     run = submitted(scene, name="Alpha-task1-new-auto-both-P.tsv")
-    services.withdraw_run(run=run, reason="A mistake.", by=scene.member, at=NOW)
+    withdraw_run(run=run, reason="A mistake.", by=scene.member, at=NOW)
     validated(run)
     earlier.refresh_from_db()
     assert earlier.is_primary
@@ -138,7 +165,7 @@ def test_baselines_keep_their_marks(scene: Scene) -> None:
 def test_a_checked_primary_run_changes_no_other(scene: Scene) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     file = sent(name="Alpha-task1-x-auto-both-P.tsv")
-    validated(services.check_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW)[0])
+    validated(check_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW)[0])
     assert Run.objects.get(pk=earlier.pk).is_primary
 
 
@@ -156,14 +183,14 @@ def test_a_repair_is_offered_with_its_diff(scene: Scene) -> None:
 def test_a_claim_whose_worker_died_goes_back(scene: Scene) -> None:
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
-    assert services.return_stale_claims(at=LATER) == 1
+    assert return_stale_claims(at=LATER) == 1
     assert Run.objects.get(pk=run.pk).status == "uploaded"
 
 
 def test_a_fresh_claim_stays(scene: Scene) -> None:
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
-    assert services.return_stale_claims(at=NOW + timedelta(seconds=5)) == 0
+    assert return_stale_claims(at=NOW + timedelta(seconds=5)) == 0
 
 
 def test_after_three_attempts_the_run_is_given_up_and_organizers_are_told(
@@ -172,7 +199,7 @@ def test_after_three_attempts_the_run_is_given_up_and_organizers_are_told(
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=3)
     with caplog.at_level(logging.ERROR):
-        services.return_stale_claims(at=LATER)
+        return_stale_claims(at=LATER)
     run.refresh_from_db()
     assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
     assert "failed 3 times" in caplog.text
@@ -192,7 +219,7 @@ def test_a_fault_of_ours_is_raised_and_gives_the_claim_back(scene: Scene) -> Non
     run = submitted(scene)
     run.upload.file.storage.delete(run.upload.file.name)
     with pytest.raises(FileNotFoundError):
-        services.validate_run(run_id=run.pk, at=NOW)
+        validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.attempts) == ("uploaded", 1)
 
@@ -208,7 +235,7 @@ def test_a_panic_of_polars_is_tried_again_and_then_told_as_a_fault_of_ours(
     monkeypatch.setattr(validation, "check_stored", panic)
     for _ in range(validation.MOST_ATTEMPTS):
         with pytest.raises(EngineFailedError):
-            services.validate_run(run_id=run.pk, at=NOW)
+            validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
 
@@ -224,12 +251,14 @@ def test_a_request_to_stop_leaves_the_claim_to_be_found(
 
     monkeypatch.setattr(validation, "check_stored", stopped)
     with pytest.raises(stop):
-        services.validate_run(run_id=run.pk, at=NOW)
+        validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.attempts) == ("validating", 1)
 
 
 def test_waiting_runs_come_in_the_order_of_their_waiting(scene: Scene) -> None:
-    first, second = (submitted(scene, name=f"Alpha-task1-{tag}-auto-both-A.tsv") for tag in ("a", "b"))
+    first, second = (
+        submitted(scene, name=f"Alpha-task1-{tag}-auto-both-A.tsv") for tag in ("a", "b")
+    )
     Run.objects.filter(pk=first.pk).update(status_changed_at=LATER)
-    assert services.waiting_run_ids() == [second.pk, first.pk]
+    assert waiting_run_ids() == [second.pk, first.pk]

@@ -12,7 +12,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from arqlab.core.models import Task, User
 from submissions.models import Run
 from tests.factories import FormulaTaskFactory, Scene
-from tests.submissions.doors import upload, url
+from tests.submissions.entry_points import upload, url
 from tests.submissions.factories import NOW, RunFactory, ValidRunFactory
 
 pytestmark = pytest.mark.django_db
@@ -25,13 +25,22 @@ def bad_run(browser: Client, scene: Scene, capture: DjangoCaptureOnCommitCallbac
     return Run.objects.get()
 
 
-@pytest.mark.parametrize("page", ["run-primary", "run-submit", "run-repaired", "run-withdraw", "run-edit"])
-def test_others_cannot_change_a_run(scene: Scene, client_of: SignIn, valid_run: Run, page: str) -> None:
-    assert client_of(scene.other_member).post(url(page, valid_run.pk), {"reason": "x"}).status_code == 404
+@pytest.mark.parametrize(
+    "page", ["run-primary", "run-submit", "run-repaired", "run-withdraw", "run-edit"]
+)
+def test_others_cannot_change_a_run(
+    scene: Scene, client_of: SignIn, valid_run: Run, page: str
+) -> None:
+    assert (
+        client_of(scene.other_member).post(url(page, valid_run.pk), {"reason": "x"}).status_code
+        == 404
+    )
 
 
 def test_the_repaired_file_is_offered_and_downloaded(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     run = bad_run(browser, scene, django_capture_on_commit_callbacks)
     assert "A repaired file is ready" in browser.get(url("run-detail", run.pk)).text
@@ -61,10 +70,19 @@ def test_a_run_without_anything_to_repair_offers_no_file(scene: Scene, browser: 
 
 
 def test_a_correction_is_saved(browser: Client, valid_run: Run) -> None:
-    said = {"tag": "bm25f", "is_primary": "True", "is_manual": "False", "description": "With fields."}
+    said = {
+        "tag": "bm25f",
+        "is_primary": "True",
+        "is_manual": "False",
+        "description": "With fields.",
+    }
     assert browser.post(url("run-edit", valid_run.pk), said).status_code == 302
     valid_run.refresh_from_db()
-    assert (valid_run.tag, valid_run.is_primary, valid_run.description) == ("bm25f", True, "With fields.")
+    assert (valid_run.tag, valid_run.is_primary, valid_run.description) == (
+        "bm25f",
+        True,
+        "With fields.",
+    )
 
 
 def test_a_refused_correction_says_why(scene: Scene, browser: Client, valid_run: Run) -> None:
@@ -105,11 +123,16 @@ def test_a_checked_run_is_submitted_from_its_page(scene: Scene, browser: Client)
 
 def test_visitors_are_asked_to_sign_in(client: Client, valid_run: Run) -> None:
     response = client.get(url("run-detail", valid_run.pk))
-    assert (response.status_code, response["Location"].startswith(reverse("account_login"))) == (302, True)
+    assert (response.status_code, response["Location"].startswith(reverse("account_login"))) == (
+        302,
+        True,
+    )
 
 
 def test_other_items_of_a_refused_run_have_it_checked_anew(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     task = FormulaTaskFactory(lab=scene.lab, slug="task2")
     run = RunFactory(task=task, team=scene.team, status="invalid")
@@ -132,7 +155,9 @@ def test_a_refused_submission_is_shown_as_a_message(browser: Client, valid_run: 
 
 
 def test_a_repaired_file_is_taken_under_the_same_rules(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     run = bad_run(browser, scene, django_capture_on_commit_callbacks)
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
@@ -141,7 +166,9 @@ def test_a_repaired_file_is_taken_under_the_same_rules(
 
 
 def test_what_cannot_be_unpacked_cannot_be_repaired(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         upload(browser, scene, b"%PDF-1.7 x")

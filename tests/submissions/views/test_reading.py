@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from arqlab.core.models import User
 from submissions.models import Run
 from tests.factories import Scene
-from tests.submissions.doors import upload, url
+from tests.submissions.entry_points import upload, url
 from tests.submissions.factories import BAD_RUN, GOOD_RUN, RunFactory, ValidRunFactory, zipped
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +73,9 @@ def test_a_waiting_run_asks_for_its_state_each_second(scene: Scene, browser: Cli
     assert browser.get(url("run-status", run.pk), {"state": "uploaded"}).status_code == 204
 
 
-def test_a_finished_check_is_shown_and_announced(scene: Scene, browser: Client, valid_run: Run) -> None:
+def test_a_finished_check_is_shown_and_announced(
+    scene: Scene, browser: Client, valid_run: Run
+) -> None:
     html = browser.get(url("run-status", valid_run.pk), {"state": "validating"}).text
     assert "No errors: the run is valid" in html
     assert "The check is over: the run is valid." in html
@@ -81,12 +83,18 @@ def test_a_finished_check_is_shown_and_announced(scene: Scene, browser: Client, 
 
 
 def test_the_report_shows_counts_lines_and_what_to_do(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         page = upload(browser, scene, BAD_RUN)["Location"]
     html = browser.get(page).text
-    for words in ("2 kinds of error in 2 places", "Keep each item once.", "the item once; it stands on line 1 already"):
+    for words in (
+        "2 kinds of error in 2 places",
+        "Keep each item once.",
+        "the item once; it stands on line 1 already",
+    ):
         assert words in html
 
 
@@ -98,7 +106,9 @@ def test_a_report_needs_few_queries(
 
 
 def test_hostile_text_of_a_file_is_escaped(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         page = upload(browser, scene, b"A.1\t10\t1\t<script>x</script>\t<b>`x`</b>\n")["Location"]
@@ -107,7 +117,9 @@ def test_hostile_text_of_a_file_is_escaped(
 
 
 def test_every_problem_is_downloaded(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         upload(browser, scene, BAD_RUN)
@@ -116,7 +128,9 @@ def test_every_problem_is_downloaded(
     assert any(row.startswith("duplicate-item\terror\t2\tA.1\t10\t") for row in rows)
 
 
-def test_a_run_that_was_not_checked_has_no_problems_to_download(scene: Scene, browser: Client) -> None:
+def test_a_run_that_was_not_checked_has_no_problems_to_download(
+    scene: Scene, browser: Client
+) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     assert browser.get(url("run-problems", run.pk)).status_code == 404
 

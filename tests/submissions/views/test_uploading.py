@@ -13,7 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from arqlab.core.models import Task, User
 from submissions.models import Run
 from tests.factories import MemberFactory, Scene, TeamFactory
-from tests.submissions.doors import NAME, upload, url
+from tests.submissions.entry_points import NAME, upload, url
 from tests.submissions.factories import GOOD_RUN, NOW, ValidRunFactory
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,9 @@ SignIn = Callable[[User], Client]
 
 
 def test_an_uploaded_run_is_validated_after_commit(
-    scene: Scene, browser: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         response = upload(browser, scene)
@@ -31,18 +33,24 @@ def test_an_uploaded_run_is_validated_after_commit(
 
 
 def test_a_script_gets_the_address_as_json(scene: Scene, browser: Client) -> None:
-    assert upload(browser, scene, json=True).json() == {"location": url("run-detail", Run.objects.get().pk)}
+    assert upload(browser, scene, json=True).json() == {
+        "location": url("run-detail", Run.objects.get().pk)
+    }
 
 
 def test_several_files_at_once_lead_to_the_list(scene: Scene, browser: Client) -> None:
-    files = [SimpleUploadedFile(f"Alpha-task1-{tag}-auto-both-A.tsv", GOOD_RUN) for tag in ("a", "b")]
+    files = [
+        SimpleUploadedFile(f"Alpha-task1-{tag}-auto-both-A.tsv", GOOD_RUN) for tag in ("a", "b")
+    ]
     response = browser.post(url("run-upload"), {"team": scene.team.pk, "file": files})
     assert (response["Location"], Run.objects.count()) == (url("run-list"), 2)
 
 
 def test_several_files_are_taken_all_or_none(scene: Scene, browser: Client) -> None:
     ValidRunFactory.create_batch(4, task=scene.task, team=scene.team)
-    files = [SimpleUploadedFile(f"Alpha-task1-{tag}-auto-both-A.tsv", GOOD_RUN) for tag in ("a", "b")]
+    files = [
+        SimpleUploadedFile(f"Alpha-task1-{tag}-auto-both-A.tsv", GOOD_RUN) for tag in ("a", "b")
+    ]
     response = browser.post(url("run-upload"), {"team": scene.team.pk, "file": files})
     assert (response.status_code, Run.objects.count()) == (409, 4)
     assert "has 0 of its 5 runs" in response.text
@@ -54,7 +62,12 @@ def test_check_only_makes_no_submission(scene: Scene, browser: Client) -> None:
 
 
 def test_what_was_corrected_in_the_form_goes_before_the_name(scene: Scene, browser: Client) -> None:
-    said = {"run0-name": NAME, "run0-tag": "mine", "run0-is_primary": "False", "run0-is_manual": "True"}
+    said = {
+        "run0-name": NAME,
+        "run0-tag": "mine",
+        "run0-is_primary": "False",
+        "run0-is_manual": "True",
+    }
     upload(browser, scene, **said)
     run = Run.objects.get()
     assert (run.tag, run.is_primary, run.is_manual) == ("mine", False, True)
@@ -63,7 +76,10 @@ def test_what_was_corrected_in_the_form_goes_before_the_name(scene: Scene, brows
 def test_a_correction_without_tag_is_refused_in_a_sentence(scene: Scene, browser: Client) -> None:
     said = {"run0-name": NAME, "run0-tag": "", "run0-is_primary": "False", "run0-is_manual": "True"}
     response = upload(browser, scene, json=True, **said)
-    assert (response.status_code, response.json()["errors"]) == (422, ["Give the run a tag; boards show it."])
+    assert (response.status_code, response.json()["errors"]) == (
+        422,
+        ["Give the run a tag; boards show it."],
+    )
 
 
 def test_no_file_is_refused_in_a_sentence(scene: Scene, browser: Client) -> None:
@@ -93,24 +109,42 @@ def test_a_member_of_two_teams_chooses_one(scene: Scene, browser: Client) -> Non
 
 
 def test_an_organizer_adds_a_baseline_for_any_team(scene: Scene, client_of: SignIn) -> None:
-    said = {"run0-name": NAME, "run0-tag": "tfidf", "run0-is_primary": "True", "run0-is_manual": "False"}
+    said = {
+        "run0-name": NAME,
+        "run0-tag": "tfidf",
+        "run0-is_primary": "True",
+        "run0-is_manual": "False",
+    }
     upload(client_of(scene.organizer), scene, **said, **{"run0-is_baseline": "True"})
     assert Run.objects.get().is_baseline
 
 
 def test_a_member_cannot_claim_a_baseline(scene: Scene, browser: Client) -> None:
-    said = {"run0-name": NAME, "run0-tag": "tfidf", "run0-is_primary": "True", "run0-is_manual": "False"}
+    said = {
+        "run0-name": NAME,
+        "run0-tag": "tfidf",
+        "run0-is_primary": "True",
+        "run0-is_manual": "False",
+    }
     upload(browser, scene, **said, **{"run0-is_baseline": "True"})
     assert not Run.objects.get().is_baseline
 
 
 def test_who_has_no_team_is_told_how_to_get_one(client_of: SignIn, scene: Scene) -> None:
-    assert reverse("core:team-create", args=["arqmath-x"]) in client_of(scene.outsider).get(url("run-upload")).text
+    assert (
+        reverse("core:team-create", args=["arqmath-x"])
+        in client_of(scene.outsider).get(url("run-upload")).text
+    )
 
 
 def test_the_upload_page_says_the_rules(scene: Scene, browser: Client) -> None:
     html = browser.get(url("run-upload")).text
-    for words in ("5 of 5 runs left", "Query_Id, Post_Id, Rank, Score, Run_Number", "at most 1,000", "No deadline"):
+    for words in (
+        "5 of 5 runs left",
+        "Query_Id, Post_Id, Rank, Score, Run_Number",
+        "at most 1,000",
+        "No deadline",
+    ):
         assert words in html
 
 
@@ -135,7 +169,9 @@ def test_corrections_stay_when_a_file_is_added(browser: Client, scene: Scene) ->
     assert 'name="run0-tag" value="other"' in html
 
 
-def test_only_organizers_are_asked_about_baselines(browser: Client, scene: Scene, client_of: SignIn) -> None:
+def test_only_organizers_are_asked_about_baselines(
+    browser: Client, scene: Scene, client_of: SignIn
+) -> None:
     asked = {"names": [NAME]}
     assert "is_baseline" not in browser.post(url("run-guess"), asked).text
     assert "is_baseline" in client_of(scene.organizer).post(url("run-guess"), asked).text

@@ -13,14 +13,20 @@ from arqlab.schedule import start_schedule
 
 
 class Command(BaseCommand):
-    """Migrate, then serve by gunicorn; on the embedded default the scheduled tasks run in the same process."""
+    """Migrate, then serve by gunicorn; on the embedded default the scheduled tasks run in the same
+    process.
+    """
 
     help = "Bring the database up to date and serve ArqLab."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare where to listen and with how much."""
-        parser.add_argument("--bind", default="127.0.0.1:8000", help="Address and port (default: %(default)s).")
-        parser.add_argument("--workers", type=int, default=2, help="Web processes; the embedded default has one.")
+        parser.add_argument(
+            "--bind", default="127.0.0.1:8000", help="Address and port (default: %(default)s)."
+        )
+        parser.add_argument(
+            "--workers", type=int, default=2, help="Web processes; the embedded default has one."
+        )
         parser.add_argument(
             "--threads",
             type=int,
@@ -34,7 +40,8 @@ class Command(BaseCommand):
         Server(
             {
                 "bind": options["bind"],
-                # With one thread nothing is kept open, and the kernel's queue gives all who ask the same share.
+                # With one thread nothing is kept open, and the kernel's queue gives all who ask the
+                # same share.
                 "worker_class": "gthread" if options["threads"] > 1 else "sync",
                 "workers": 1 if settings.EMBEDDED else options["workers"],
                 "threads": options["threads"],
@@ -48,7 +55,9 @@ class Command(BaseCommand):
 
     def say_ready(self, bind: str) -> None:
         """Print the address once the server listens on it."""
-        where = "tasks run in the web process" if settings.EMBEDDED else "tasks run in Celery workers"
+        where = (
+            "tasks run in the web process" if settings.EMBEDDED else "tasks run in Celery workers"
+        )
         self.stdout.write(f"ArqLab serves http://{bind}/ ({where}).")
         self.stdout.flush()
 
@@ -66,7 +75,7 @@ class Server(BaseApplication):
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """Give the WSGI application, loaded in the worker after the fork."""
+        """Return the WSGI application, loaded in the worker after the fork."""
         from arqlab.wsgi import application
 
         return application

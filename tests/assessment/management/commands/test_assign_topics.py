@@ -28,7 +28,9 @@ def file(tmp_path, assessor):
 
 def test_topics_are_assigned(file, task, assessor, organizer):
     assert run(file, "--by", organizer.username) == "2 assignments made, 0 ended.\n"
-    assert set(Assignment.objects.values_list("assessor", "assigned_by")) == {(assessor.pk, organizer.pk)}
+    assert set(Assignment.objects.values_list("assessor", "assigned_by")) == {
+        (assessor.pk, organizer.pk)
+    }
 
 
 def test_with_replace_others_lose_the_topics(file, task, organizer):
@@ -41,7 +43,8 @@ def test_one_bad_line_and_nothing_is_assigned(file, task):
     file.write_text(file.read_text() + "A.7\tnobody\n")
 
     with pytest.raises(
-        CommandError, match=r"(?s)Nothing was assigned: 2 problems\..*who\.tsv:3: found the topic 'A\.7'"
+        CommandError,
+        match=r"(?s)Nothing was assigned: 2 problems\..*who\.tsv:3: found the topic 'A\.7'",
     ):
         run(file)
     assert not Assignment.objects.exists()

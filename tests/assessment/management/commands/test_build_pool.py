@@ -15,10 +15,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from arqlab.ir.protocols import PROTOCOLS
+from arqlab.ir.protocols.presets import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from assessment.models import Pool
-from assessment.services import load_lab
+from assessment.qrels.services.loading import load_lab
 from tests.assessment.factories import make_written_pool
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
@@ -38,20 +38,25 @@ PSU = {
     "PSU2": "judged-only/PSU-task1-PSU2-auto-both-P.tsv.gz",
     "PSU3": "judged-only/PSU-task1-PSU3-auto-both-A.tsv.gz",
 }
-MATHDOWSERS = {"alpha05noReRank": "judged-only/MathDowsers-task1-alpha05noReRank-auto-both-A.tsv.gz"}
-# Primary and alternate depth as the table of protocol §5 prints them; the lab's one primary run is PSU2.
+MATHDOWSERS = {
+    "alpha05noReRank": "judged-only/MathDowsers-task1-alpha05noReRank-auto-both-A.tsv.gz"
+}
+# Primary and alternate depth as the table of protocol §5 prints them; the lab's one primary run is
+# PSU2.
 DEPTHS = {"arqmath-1": (50, 20), "arqmath-2": (45, 15), "arqmath-3": (45, 20)}
 
 
 def build(*options: str) -> list[list[str]]:
-    """Build a pool and give its lines after the header: topic, position, kind, item, doc_id, post_id."""
+    """Build a pool and give its lines after the header: topic, position, kind, item, doc_id,
+    post_id.
+    """
     out = StringIO()
     call_command("build_pool", *options, "--format", "tsv", stdout=out, stderr=StringIO())
     return [line.split("\t") for line in out.getvalue().splitlines()[1:]]
 
 
 def by_topic(lines: Iterable[list[str]]) -> dict[str, set[str]]:
-    """Give the items of each topic."""
+    """Return the items of each topic."""
     items: dict[str, set[str]] = defaultdict(set)
     for topic, _, _, item, *_ in lines:
         items[topic].add(item)
@@ -59,7 +64,9 @@ def by_topic(lines: Iterable[list[str]]) -> dict[str, set[str]]:
 
 
 def union_of_tops(folder: Path, depths: dict[str, int]) -> dict[str, set[str]]:
-    """Take the top of each file with nothing of ours: by score as a 32-bit float, ties by id, both descending."""
+    """Take the top of each file with nothing of ours: by score as a 32-bit float, ties by id, both
+    descending.
+    """
     union: dict[str, set[str]] = defaultdict(set)
     for name, depth in depths.items():
         ranked: dict[str, list[tuple[np.float32, str]]] = defaultdict(list)
@@ -78,13 +85,21 @@ def real_lab(shared_data: Path) -> Path:
     folder = shared_data / "arqmath-1" / "runs" / "task1"
     for team, files in (("PSU", PSU), ("MathDowsers", MATHDOWSERS)):
         for file in files.values():
-            call_command("submit_run", str(folder / file), task="arqmath-1/task1", team=team, stdout=StringIO())
+            call_command(
+                "submit_run",
+                str(folder / file),
+                task="arqmath-1/task1",
+                team=team,
+                stdout=StringIO(),
+            )
     return folder
 
 
 def test_the_pool_of_real_runs_is_the_union_of_their_tops_in_an_order_of_the_seed(real_lab):
     for preset, (primary, alternate) in DEPTHS.items():
-        depths = dict.fromkeys((*PSU.values(), *MATHDOWSERS.values()), alternate) | {PSU["PSU2"]: primary}
+        depths = dict.fromkeys((*PSU.values(), *MATHDOWSERS.values()), alternate) | {
+            PSU["PSU2"]: primary
+        }
         lines = build("arqmath-1/task1", "--preset", preset, "--no-extra-threads", "--dry-run")
         assert by_topic(lines) == union_of_tops(real_lab, depths), preset
 
@@ -117,7 +132,9 @@ def test_a_frozen_pool_is_what_the_command_prints_and_what_is_exported(runs, tas
 
 
 def test_a_baseline_is_pooled_as_alternate_where_that_is_asked(runs, task):
-    lines = build(str(task), *DEPTHS_OF_OURS, "--preset", "arqmath-2", "--as-alternate", "tfidf", "--dry-run")
+    lines = build(
+        str(task), *DEPTHS_OF_OURS, "--preset", "arqmath-2", "--as-alternate", "tfidf", "--dry-run"
+    )
 
     assert by_topic(lines)["A.1"] == {"10", "11", "12", "15"}
 
@@ -125,7 +142,9 @@ def test_a_baseline_is_pooled_as_alternate_where_that_is_asked(runs, task):
 def test_baselines_of_one_tag_are_all_pooled_as_alternate(runs, task, team):
     make_run(team, task, {"A.1": ["17", "18"]}, tag="tfidf", is_baseline=True)
 
-    lines = build(str(task), *DEPTHS_OF_OURS, "--preset", "arqmath-2", "--as-alternate", "tfidf", "--dry-run")
+    lines = build(
+        str(task), *DEPTHS_OF_OURS, "--preset", "arqmath-2", "--as-alternate", "tfidf", "--dry-run"
+    )
 
     assert by_topic(lines)["A.1"] == {"10", "11", "12", "15", "17"}
 
@@ -137,22 +156,43 @@ def test_a_dry_run_stores_nothing_and_tells_runs_and_sizes(runs, task):
     assert "5 items of 2 topics, 5 labels to give." in out.getvalue()
     assert "Alpha deep" in out.getvalue()
     call_command(
-        "build_pool", str(task), "--method", "rank-by-rank", "--size", "3", dry_run=True, stdout=(ranked := StringIO())
+        "build_pool",
+        str(task),
+        "--method",
+        "rank-by-rank",
+        "--size",
+        "3",
+        dry_run=True,
+        stdout=(ranked := StringIO()),
     )
     assert {line.split()[-1] for line in ranked.getvalue().splitlines()[1:4]} == {"–"}
     assert not Pool.objects.exists()
 
 
-def test_rank_by_rank_the_runs_go_to_their_ends_where_they_have_fewer_items(scene, team, other_team, tmp_path):
+def test_rank_by_rank_the_runs_go_to_their_ends_where_they_have_fewer_items(
+    scene, team, other_team, tmp_path
+):
     load_small(scene.lab, tmp_path)  # 7 and 9 are one formula
     formulas = FormulaTaskFactory(lab=scene.lab, slug="task2", trec_items="formula-ids")
     TopicFactory(task=formulas, query_id="B.1")
     make_run(team, formulas, {"B.1": ["7", "8"]})
     make_run(other_team, formulas, {"B.1": ["8", "9"]})
 
-    lines = build(str(formulas), "--method", "rank-by-rank", "--size", "100", "--visually-distinct", "--dry-run")
+    lines = build(
+        str(formulas),
+        "--method",
+        "rank-by-rank",
+        "--size",
+        "100",
+        "--visually-distinct",
+        "--dry-run",
+    )
 
-    assert {(item, doc_id) for _, _, _, item, doc_id, _ in lines} == {("70", "7"), ("70", "9"), ("71", "8")}
+    assert {(item, doc_id) for _, _, _, item, doc_id, _ in lines} == {
+        ("70", "7"),
+        ("70", "9"),
+        ("71", "8"),
+    }
 
 
 def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
@@ -171,7 +211,10 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
     ("options", "said"),
     [
         (["--preset", "ntcir-10"], "There is no preset 'ntcir-10'"),
-        (["--as-alternate", "deep"], "No baseline of arqmath-x/task1 is called deep. Known are: tfidf."),
+        (
+            ["--as-alternate", "deep"],
+            "No baseline of arqmath-x/task1 is called deep. Known are: tfidf.",
+        ),
         (["--supplement", "--reason", "x"], "has no pool yet"),
         (["--by", "nobody"], "Nobody has an account as nobody"),
         (["--method", "rank-by-rank", "--size", "0"], "give one from 1"),
@@ -197,7 +240,9 @@ def test_a_second_pool_is_refused_and_a_supplement_wants_a_reason(runs, task):
         call_command("export_pool", str(task), pool=3)
 
 
-@pytest.mark.parametrize(("slug", "kind"), [(slug, kind) for slug, one in PROTOCOLS.items() for kind in one.tasks])
+@pytest.mark.parametrize(
+    ("slug", "kind"), [(slug, kind) for slug, one in PROTOCOLS.items() for kind in one.tasks]
+)
 def test_every_preset_of_a_kind_builds_a_pool_but_that_of_the_known_item(slug, kind, scene):
     lab = LabFactory(protocol=slug)
     task = TaskFactory(lab=lab, kind=kind.value, trec_items=PROTOCOLS[slug].tasks[kind].items)
@@ -212,7 +257,9 @@ def test_every_preset_of_a_kind_builds_a_pool_but_that_of_the_known_item(slug, k
         assert len(build(str(task))) == 1
 
 
-def test_written_answers_that_another_task_froze_meanwhile_are_not_mixed_in(task, team, monkeypatch):
+def test_written_answers_that_another_task_froze_meanwhile_are_not_mixed_in(
+    task, team, monkeypatch
+):
     third = WrittenTaskFactory(lab=task.lab, slug="task3")
     TopicFactory(task=third, query_id="A.1")
     make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
@@ -224,7 +271,7 @@ def test_written_answers_that_another_task_froze_meanwhile_are_not_mixed_in(task
         if len(computed) == 2:  # the command computes the pool, then freezes the same
             make_written_pool(third, {"A.1": {"gpt:A.1": "Because."}})
 
-    monkeypatch.setattr("assessment.services.pools._require_storable", freeze_the_other)
+    monkeypatch.setattr("assessment.pools.services.freezing._require_storable", freeze_the_other)
     with pytest.raises(CommandError, match="are judged in a pool of that task"):
         build("arqmath-x/task1", "--holds-written-answers")
     assert not task.pools.exists()

@@ -7,9 +7,9 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from arqlab.ir.judged import Level
+from arqlab.ir.judgments.qrels import Level
 from assessment.models import PoolInstance
-from assessment.services import freeze_qrels
+from assessment.qrels.services.versions import freeze_qrels
 from tests.assessment.factories import NOW, judge, make_pool
 
 pytestmark = pytest.mark.django_db
@@ -44,8 +44,12 @@ def test_complete_qrels_of_all_topics_are_printed_when_they_are_asked_for():
 
 
 def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
-    freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=organizer, at=NOW)
-    PoolInstance.objects.get(item__topic__query_id="A.1", doc_id="10").judgments.update(is_current=False)
+    freeze_qrels(
+        task=task, name="official", level=Level.INSTANCES, complete=True, by=organizer, at=NOW
+    )
+    PoolInstance.objects.get(item__topic__query_id="A.1", doc_id="10").judgments.update(
+        is_current=False
+    )
 
     assert export("--qrels", "official")[0].splitlines()[0] == "A.1\t0\t10\t3"
 
@@ -64,6 +68,13 @@ def test_what_cannot_be_printed_is_refused_with_what_to_do(options, told):
 
 
 def test_a_task_without_judgments_says_so(task):
-    task.pools.update(task=type(task).objects.create(lab=task.lab, slug="other", kind="answers", trec_items="posts"))
+    task.pools.update(
+        task=type(task).objects.create(
+            lab=task.lab, slug="other", kind="answers", trec_items="posts"
+        )
+    )
 
-    assert export() == ("", "Nothing of arqmath-x/task1 can be exported yet: judgments come from its pool.\n")
+    assert export() == (
+        "",
+        "Nothing of arqmath-x/task1 can be exported yet: judgments come from its pool.\n",
+    )

@@ -27,7 +27,9 @@ def bring(task, tmp_path, organizer):
     def run(text: str, to: str = "arqmath-x/task1") -> str:
         (tmp_path / "labels.tsv").write_text(text)
         out = StringIO()
-        call_command("import_judgments", to, tmp_path / "labels.tsv", by=organizer.username, stdout=out)
+        call_command(
+            "import_judgments", to, tmp_path / "labels.tsv", by=organizer.username, stdout=out
+        )
         return out.getvalue()
 
     make_pool(task)
@@ -42,7 +44,12 @@ def test_labels_become_judgments_with_all_that_is_said_of_them(bring, assessor):
     assert bring(WHOLE.format(name=assessor.username)) == "2 new, 0 changed, 0 as they were.\n"
 
     first = instance("10").judgments.get()
-    assert (first.label, first.assessor, first.comment, first.active_ms) == (3, assessor, "Yes.", 12_500)
+    assert (first.label, first.assessor, first.comment, first.active_ms) == (
+        3,
+        assessor,
+        "Yes.",
+        12_500,
+    )
     assert (first.judged_at.isoformat(), first.is_imported) == ("2026-05-01T12:00:00+00:00", True)
     assert instance("11").judgments.get().assessor is None
 
@@ -63,13 +70,18 @@ def test_a_second_time_changes_nothing(bring, assessor):
 
 
 def test_an_open_ticket_is_closed_or_goes_with_the_label_that_replaces_its_own(bring, assessor):
-    closed, moved, other = (raise_ticket(assessor, instance(doc_id)) for doc_id in ("10", "11", "12"))
+    closed, moved, other = (
+        raise_ticket(assessor, instance(doc_id)) for doc_id in ("10", "11", "12")
+    )
     bring("A.1\t0\t10\t3\nA.1\t0\t11\t6\n")
 
     for ticket in (closed, moved, other):
         ticket.refresh_from_db()
     assert closed.answer == "A label that was judged elsewhere was imported since."
-    assert (moved.answered_at, moved.judgment) == (None, instance("11").judgments.get(is_current=True))
+    assert (moved.answered_at, moved.judgment) == (
+        None,
+        instance("11").judgments.get(is_current=True),
+    )
     assert (other.answered_at, other.judgment.is_current) == (None, True)
 
 
@@ -108,7 +120,12 @@ def test_every_problem_is_told_by_file_and_line_and_nothing_is_stored(bring):
     assert first.endswith("labels.tsv has 4 problems.")
     for line, found in zip(
         told,
-        ["tsv:2: found the assessor nobody", "tsv:3: found 99 of topic A.1", "tsv:4: found the topic A.7", "tsv:5: "],
+        [
+            "tsv:2: found the assessor nobody",
+            "tsv:3: found 99 of topic A.1",
+            "tsv:4: found the topic A.7",
+            "tsv:5: ",
+        ],
         strict=True,
     ):
         assert found in line
@@ -135,7 +152,9 @@ def test_written_answers_of_task_3_are_found_in_the_pool_of_task_1(bring, task):
         bring("A.1\t0\t10\t2\n", to="arqmath-x/task3")
 
 
-def test_a_ticket_of_a_written_answer_in_the_pool_of_task_1_is_looked_after_too(bring, task, assessor):
+def test_a_ticket_of_a_written_answer_in_the_pool_of_task_1_is_looked_after_too(
+    bring, task, assessor
+):
     own = WrittenTaskFactory(lab=task.lab, slug="task3")
     TopicFactory(task=own, query_id="A.1")
     make_written_pool(task, {"A.1": {"gpt:A.1": "Yes."}})

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from arqlab.core.html.cleaning import RULES
 from arqlab.core.models import Lab
+from arqlab.texts.html.sanitizer import RULES
 from collection.models import Post
 from tests.collection.factories import load_small
 
@@ -25,7 +25,9 @@ def test_it_says_how_many_texts_were_sanitized(lab: Lab, tmp_path: Path) -> None
     assert out.getvalue() == "2 posts and comments were sanitized.\n"
 
 
-def test_a_collection_that_is_not_there_is_answered_with_those_that_are(lab: Lab, tmp_path: Path) -> None:
+def test_a_collection_that_is_not_there_is_answered_with_those_that_are(
+    lab: Lab, tmp_path: Path
+) -> None:
     load_small(lab, tmp_path)
     with pytest.raises(CommandError, match=r"no collection smal\. The collections are: small\."):
         call_command("clean_posts", "smal")

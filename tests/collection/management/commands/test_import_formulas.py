@@ -8,8 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collection.models import Collection
-from collection.selectors import scan_columns
-from tests.collection.services.importing.test_formulas import HEADINGS, index_of, mathml, write_index
+from collection.selectors.collections import scan_columns
+from tests.collection.services.importing.test_formulas import (
+    HEADINGS,
+    index_of,
+    mathml,
+    write_index,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -49,12 +54,16 @@ def test_a_file_must_be_named():
 
 
 def test_twenty_problems_are_printed_and_the_others_counted(tmp_path):
-    path = write_index(tmp_path, "latex.tsv", *(f"b{number}\t1\t1\ttitle\t70\tx" for number in range(25)))
+    path = write_index(
+        tmp_path, "latex.tsv", *(f"b{number}\t1\t1\ttitle\t70\tx" for number in range(25))
+    )
 
     assert "5 more stand on the collection's page of this import." in run("--latex", str(path))
 
 
-@pytest.mark.parametrize("text", ["", "7\t1\t1\ttitle\t70\tx\n", f"{HEADINGS}\nb\t1\t1\ttitle\t70\tx\n"])
+@pytest.mark.parametrize(
+    "text", ["", "7\t1\t1\ttitle\t70\tx\n", f"{HEADINGS}\nb\t1\t1\ttitle\t70\tx\n"]
+)
 def test_an_index_that_cannot_be_read_takes_the_place_of_none(tmp_path, text):
     run("--latex", str(write_index(tmp_path, "latex.tsv", "7\t1\t1\ttitle\t70\tx")))
     run("--slt", str(write_index(tmp_path, "slt.tsv", f"7\t1\t1\ttitle\t70\t{mathml('x')}")))
@@ -64,13 +73,17 @@ def test_an_index_that_cannot_be_read_takes_the_place_of_none(tmp_path, text):
     assert "0 of 1 rows kept" in run("--latex", str(broken))
     assert "0 of 1 rows kept" in run("--slt", str(broken))
     collection = Collection.objects.get()
-    assert index_of(collection).select("formula_id", "latex", "layout").rows() == [("7", "x", "V!x")]
+    assert index_of(collection).select("formula_id", "latex", "layout").rows() == [
+        ("7", "x", "V!x")
+    ]
     assert scan_columns(collection.slt_index).collect().height == 1
 
 
 def test_formulas_that_were_found_stay_where_the_index_cannot_be_read(tmp_path):
     posts = tmp_path / "Posts.xml"
-    posts.write_text('<posts>\n<row Id="1" PostTypeId="1" Body="$x$" />\n</posts>', encoding="utf-8")
+    posts.write_text(
+        '<posts>\n<row Id="1" PostTypeId="1" Body="$x$" />\n</posts>', encoding="utf-8"
+    )
     call_command("import_posts", str(posts), "--collection", "small", verbosity=0)
 
     run("--latex", str(write_index(tmp_path, "broken.tsv", "b\t1\t1\ttitle\t70\tx")))

@@ -16,14 +16,16 @@ from django.core.management import CommandError, call_command
 from arqlab.core.models import Lab
 from collection.management.progress import ProgressLine
 from collection.models import Collection, Comment, Import, Post
-from collection.selectors import scan_columns
+from collection.selectors.collections import scan_columns
 from tests.collection.factories import POSTS
+from tests.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[4]
 COMMENTS = '<comments>\n<row Id="7" PostId="1" Text="Is $c$ odd?" />\n</comments>\n'
 RAW = POSTS.replace(
     "&lt;span class=&quot;math-container&quot; id=&quot;7&quot;&gt;$a^2$&lt;/span&gt;", "$a^2$"
-).replace("&lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;", "$$a=2b$$")
+).replace(
+    "&lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;", "$$a=2b$$"
+)
 
 
 def run(*arguments: str | Path) -> str:
@@ -45,7 +47,9 @@ def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(fold
     frame = scan_columns(Collection.objects.get().formulas_index).collect()
 
     assert (Post.objects.count(), Comment.objects.count()) == (5, 1)
-    assert frame.select("formula_id", "post_id", "thread_id", "type", "comment_id", "latex").rows() == [
+    assert frame.select(
+        "formula_id", "post_id", "thread_id", "type", "comment_id", "latex"
+    ).rows() == [
         ("1.1", "1", "1", "title", None, "a^2"),
         ("10.1", "10", "1", "answer", None, "a=2b"),
         ("c7.1", "1", "1", "comment", "7", "c"),
@@ -59,7 +63,8 @@ def test_files_that_come_one_by_one_give_the_index_that_they_give_together(folde
     for name in ("Posts.xml", "Comments.xml"):
         run(folder / name, "--collection", "apart")
     together, apart = (
-        scan_columns(Collection.objects.get(slug=slug).formulas_index).collect() for slug in ("together", "apart")
+        scan_columns(Collection.objects.get(slug=slug).formulas_index).collect()
+        for slug in ("together", "apart")
     )
 
     assert apart["formula_id"].to_list() == ["1.1", "10.1", "c7.1"]
@@ -80,12 +85,16 @@ def test_no_formula_is_found_in_code_that_was_typed_in_a_comment(folder):
 @pytest.mark.django_db
 def test_comments_keep_their_formulas_where_their_post_comes_again_and_is_searched(folder):
     run(folder, "--collection", "raw")
-    newer = RAW.replace("Another", "$z$").replace('<row Id="1"', '<row CreationDate="2019-01-01" Id="1"')
+    newer = RAW.replace("Another", "$z$").replace(
+        '<row Id="1"', '<row CreationDate="2019-01-01" Id="1"'
+    )
     (folder / "Posts.xml").write_text(newer, encoding="utf-8")
     found = []
     for year in (2019, 2018, 2019):
         run(folder / "Posts.xml", "--collection", "raw", "--keep-later", "--until", f"{year}-12-31")
-        found.append(scan_columns(Collection.objects.get().formulas_index).collect()["formula_id"].to_list())
+        found.append(
+            scan_columns(Collection.objects.get().formulas_index).collect()["formula_id"].to_list()
+        )
 
     assert found == [["1.1", "10.1", "2.1", "c7.1"], ["2.1"], ["1.1", "10.1", "2.1", "c7.1"]]
 
@@ -93,16 +102,23 @@ def test_comments_keep_their_formulas_where_their_post_comes_again_and_is_search
 @pytest.mark.django_db
 def test_an_index_that_was_imported_stays_when_texts_come(folder):
     run(folder / "Posts.xml", "--collection", "raw")
-    (folder / "index.tsv").write_text("id\tpost_id\tthread_id\ttype\tformula\n5\t1\t1\ttitle\ta^2\n")
+    (folder / "index.tsv").write_text(
+        "id\tpost_id\tthread_id\ttype\tformula\n5\t1\t1\ttitle\ta^2\n"
+    )
     call_command("import_formulas", collection="raw", latex=folder / "index.tsv", verbosity=0)
     run(folder / "Comments.xml", "--collection", "raw")
 
-    assert scan_columns(Collection.objects.get().formulas_index).collect()["formula_id"].to_list() == ["5"]
+    assert scan_columns(Collection.objects.get().formulas_index).collect()[
+        "formula_id"
+    ].to_list() == ["5"]
 
 
 @pytest.mark.django_db
 def test_the_last_window_holds_also_when_it_was_given_before(folder):
-    rows = "".join(f'<row Id="{n}" PostTypeId="1" Body="b" CreationDate="{2016 + n}-05-01" />\n' for n in (1, 2, 3))
+    rows = "".join(
+        f'<row Id="{n}" PostTypeId="1" Body="b" CreationDate="{2016 + n}-05-01" />\n'
+        for n in (1, 2, 3)
+    )
     (folder / "Posts.xml").write_text(f"<posts>\n{rows}</posts>\n")
     found = []
     for until in ("2018-12-31", "2019-12-31", "2018-12-31", "2017-12-31"):
@@ -163,7 +179,9 @@ def test_how_a_file_is_packed_and_written_is_read_from_its_bytes(tmp_path, name,
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_an_archive_with_a_password_is_told(folder, is_hidden):
-    with py7zr.SevenZipFile(folder / "site.7z", "w", password="x", header_encryption=is_hidden) as archive:
+    with py7zr.SevenZipFile(
+        folder / "site.7z", "w", password="x", header_encryption=is_hidden
+    ) as archive:
         archive.write(folder / "Posts.xml", "Posts.xml")
     try:
         printed = run(folder / "site.7z", "--collection", "raw")
@@ -274,7 +292,10 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
     line(100, 1000)
     line(250, 1000)
 
-    assert "Posts: [#####...............] 25%, 1 of 4 MB, 250 rows, 15 a second, 0:00:50 left" in out.getvalue()
+    assert (
+        "Posts: [#####...............] 25%, 1 of 4 MB, 250 rows, 15 a second, 0:00:50 left"
+        in out.getvalue()
+    )
 
 
 @pytest.mark.servers  # a process that is killed needs a server beside it
@@ -283,15 +304,24 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
 def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, settings, how):
     path = tmp_path / "Posts.xml"
     rows = (
-        f'<row Id="{n}" PostTypeId="1" Title="$x$" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />' for n in range(1, 30_001)
+        f'<row Id="{n}" PostTypeId="1" Title="$x$" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />'
+        for n in range(1, 30_001)
     )
     path.write_text("<posts>\n" + "\n".join(rows) + "\n</posts>\n", encoding="utf-8")
     command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", "big"]
     database = settings.DATABASES["default"]
-    address = f"postgresql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
-    variables = {"DATABASE_URL": address, "ARQLAB_DATA": str(tmp_path), "ARQLAB_SECRET_KEY": "s" * 50}
+    address = (
+        f"postgresql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    )
+    variables = {
+        "DATABASE_URL": address,
+        "ARQLAB_DATA": str(tmp_path),
+        "ARQLAB_SECRET_KEY": "s" * 50,
+    }
     variables["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | variables, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | variables, start_new_session=True
+    )
     while not Import.objects.filter(rows__gt=0).exists():
         assert process.poll() is None
     os.killpg(process.pid, how) if how == signal.SIGINT else process.kill()

@@ -5,30 +5,40 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from collection.models import Collection, Import, Post
+from tests.paths import ROOT
 
 pytestmark = [pytest.mark.servers, pytest.mark.django_db(transaction=True)]
-ROOT = Path(__file__).resolve().parents[4]
 POSTS = 6_000
 
 
 @pytest.fixture
 def started(tmp_path, settings):
-    """Give what starts the command on the tested database, with a file of many posts, and a collection's slug."""
-    rows = (f'<row Id="{n}" PostTypeId="1" Title="x" Body="{"&lt;p&gt;w&lt;/p&gt;" * 60}" />' for n in range(POSTS))
+    """Return what starts the command on the tested database, with a file of many posts, and a
+    collection's slug.
+    """
+    rows = (
+        f'<row Id="{n}" PostTypeId="1" Title="x" Body="{"&lt;p&gt;w&lt;/p&gt;" * 60}" />'
+        for n in range(POSTS)
+    )
     path = tmp_path / "Posts.xml"
     path.write_text("<posts>\n" + "\n".join(rows) + "\n</posts>\n", encoding="utf-8")
     known = settings.DATABASES["default"]
     address = f"postgresql://{known['USER']}@{known['HOST']}:{known['PORT']}/{known['NAME']}"
-    variables = {"DATABASE_URL": address, "ARQLAB_DATA": str(tmp_path), "ARQLAB_SECRET_KEY": "s" * 50}
+    variables = {
+        "DATABASE_URL": address,
+        "ARQLAB_DATA": str(tmp_path),
+        "ARQLAB_SECRET_KEY": "s" * 50,
+    }
 
     def start(slug: str) -> subprocess.Popen[str]:
         command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", slug]
-        return subprocess.Popen(command, cwd=ROOT, env=os.environ | variables, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command, cwd=ROOT, env=os.environ | variables, stderr=subprocess.PIPE, text=True
+        )
 
     return start
 

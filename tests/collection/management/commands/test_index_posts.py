@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from collection.models import VisualMap
-from collection.selectors import newest_map
-from collection.services import index_posts
+from collection.selectors.visual_maps import newest_map
+from collection.services.indexing import index_posts
 from tests.collection.lookup import add_formulas, add_post, make_collection
 
 pytestmark = pytest.mark.django_db

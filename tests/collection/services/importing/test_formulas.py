@@ -7,11 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from arqlab.ir.dumprecords import Window
+from arqlab.formats.dumps.records import Window
 from collection.models import Collection, Import
-from collection.selectors import scan_columns
-from collection.services import import_formulas, import_posts
-from collection.services.importing import parts
+from collection.selectors.collections import scan_columns
+from collection.services.importing import parquet_parts
+from collection.services.importing.formulas import import_formulas
+from collection.services.importing.posts import import_posts
 from tests.collection.factories import NOW
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,13 @@ def collection() -> Collection:
 
 @pytest.fixture
 def latex(tmp_path: Path) -> Path:
-    return write_index(tmp_path, "latex.tsv", "7\t1\t1\ttitle\t70\tx", "8\t10\t1\tanswer\t\ty", "9\t12\t2\tanswer\t\tz")
+    return write_index(
+        tmp_path,
+        "latex.tsv",
+        "7\t1\t1\ttitle\t70\tx",
+        "8\t10\t1\tanswer\t\ty",
+        "9\t12\t2\tanswer\t\tz",
+    )
 
 
 @pytest.fixture
@@ -59,10 +66,14 @@ def test_layouts_are_joined_in_the_order_of_the_latex_index(collection, latex, s
 
 
 def test_rows_in_many_parts_find_their_layouts(collection, tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "ROWS", 10)
+    monkeypatch.setattr(parquet_parts, "ROWS", 10)
     ids = range(1, 64)
     latex = write_index(tmp_path, "latex.tsv", *(f"{one}\t1\t1\ttitle\t\tx" for one in ids))
-    slt = write_index(tmp_path, "slt.tsv", *(f"{one}\t1\t1\ttitle\t\t{mathml(chr(64 + one))}" for one in reversed(ids)))
+    slt = write_index(
+        tmp_path,
+        "slt.tsv",
+        *(f"{one}\t1\t1\ttitle\t\t{mathml(chr(64 + one))}" for one in reversed(ids)),
+    )
     import_formulas(collection=collection, files={"latex": latex, "slt": slt}, at=NOW)
 
     found = index_of(collection)
@@ -73,13 +84,18 @@ def test_rows_in_many_parts_find_their_layouts(collection, tmp_path, monkeypatch
 def test_the_columns_are_those_of_all_editions(collection, latex):
     import_formulas(collection=collection, files={"latex": latex}, at=NOW)
 
-    assert index_of(collection).schema == dict.fromkeys((*parts.INDEX_COLUMNS, "layout"), pl.String)
+    assert index_of(collection).schema == dict.fromkeys(
+        (*parquet_parts.INDEX_COLUMNS, "layout"), pl.String
+    )
 
 
 def test_counts_say_what_lacks_a_layout_or_a_post(collection, latex, slt):
     collection.posts.create(post_id="1", kind="question", thread_id="1", body="")
     by_kind = {
-        one.kind: one for one in import_formulas(collection=collection, files={"latex": latex, "slt": slt}, at=NOW)
+        one.kind: one
+        for one in import_formulas(
+            collection=collection, files={"latex": latex, "slt": slt}, at=NOW
+        )
     }
 
     assert by_kind["latex"].counts == {
@@ -93,11 +109,20 @@ def test_counts_say_what_lacks_a_layout_or_a_post(collection, latex, slt):
 
 
 def test_rows_that_cannot_be_read_are_problems_and_the_rest_is_in(collection, tmp_path):
-    path = write_index(tmp_path, "latex.tsv", "7\t1\t1\ttitle\t70\tx", "b\t1\t1\ttitle\t\ty", "7\t1\t1\ttitle\t70\tx")
+    path = write_index(
+        tmp_path,
+        "latex.tsv",
+        "7\t1\t1\ttitle\t70\tx",
+        "b\t1\t1\ttitle\t\ty",
+        "7\t1\t1\ttitle\t70\tx",
+    )
     [record] = import_formulas(collection=collection, files={"latex": path}, at=NOW)
 
     assert (record.state, record.rows, record.kept, record.problem_count) == ("done", 3, 1, 2)
-    assert list(record.problems.values_list("source", "line")) == [("latex.tsv", 3), ("latex.tsv", 4)]
+    assert list(record.problems.values_list("source", "line")) == [
+        ("latex.tsv", 3),
+        ("latex.tsv", 4),
+    ]
 
 
 def test_an_slt_that_comes_later_joins_what_is_there(collection, latex, slt):
@@ -127,7 +152,9 @@ def test_an_slt_alone_gives_instances_without_latex(collection, slt):
 
 def test_an_index_takes_the_place_of_formulas_that_were_found_in_posts(collection, tmp_path, slt):
     path = tmp_path / "Posts.xml"
-    path.write_text('<posts><row Id="1" PostTypeId="1" Title="Why $x$?" Body="" /></posts>', encoding="utf-8")
+    path.write_text(
+        '<posts><row Id="1" PostTypeId="1" Title="Why $x$?" Body="" /></posts>', encoding="utf-8"
+    )
     import_posts(collection=collection, path=path, window=Window(), at=NOW)
     assert index_of(collection)["formula_id"].to_list() == ["1.1"]
 
@@ -160,7 +187,9 @@ def test_an_import_that_was_stopped_starts_again(collection, latex):
     assert (again.pk, again.state, again.rows, again.kept) == (record.pk, "done", 3, 3)
 
 
-def test_replaced_columns_are_removed_after_the_commit(collection, latex, slt, django_capture_on_commit_callbacks):
+def test_replaced_columns_are_removed_after_the_commit(
+    collection, latex, slt, django_capture_on_commit_callbacks
+):
     import_formulas(collection=collection, files={"latex": latex}, at=NOW)
     storage, replaced = collection.formulas_index.storage, collection.formulas_index.name
     with django_capture_on_commit_callbacks(execute=True):
@@ -174,7 +203,10 @@ def test_replaced_columns_are_removed_after_the_commit(collection, latex, slt, d
 def test_the_progress_is_told(collection, latex):
     told = []
     import_formulas(
-        collection=collection, files={"latex": latex}, at=NOW, progress=lambda done, total: told.append(done)
+        collection=collection,
+        files={"latex": latex},
+        at=NOW,
+        progress=lambda done, total: told.append(done),
     )
 
     assert told[-1] == 3

@@ -8,19 +8,19 @@ import pytest
 from django.db import transaction
 
 from arqlab.core.errors import UserError
-from arqlab.core.html.cleanhtml import FORMULA
-from arqlab.core.html.cleaning import RULES
-from arqlab.ir import dumpblocks
-from arqlab.ir.dumprecords import Window
+from arqlab.formats.dumps import blocks
+from arqlab.formats.dumps.records import Window
 from arqlab.ir.records import FileRefusedError
+from arqlab.texts.html.allowed_html import FORMULA
+from arqlab.texts.html.sanitizer import RULES
 from collection.models import Collection, Import, Post
-from collection.selectors import scan_columns
-from collection.services import import_posts
-from collection.services.importing import found as found_formulas
+from collection.selectors.collections import scan_columns
+from collection.services.importing import extracted_formulas as found_formulas
 from collection.services.importing import posts as importing
 from collection.services.importing import workers
+from collection.services.importing.posts import import_posts
 from tests.collection.factories import NOW
-from tests.ir.real_data import DATA, needs_data
+from tests.real_data import DATA, needs_data
 
 pytestmark = pytest.mark.django_db
 EVERY_DAY = Window()
@@ -41,7 +41,9 @@ def row(post_id: int, parent: int = 0, day: str = "2018-05-01", body: str = "So"
 def dump(folder: Path, *rows: str, name: str = "Posts.xml") -> Path:
     """Write a Posts.xml, each row on a line of its own from line 2 on."""
     path = folder / name
-    path.write_text("<posts>\n" + "".join(f"<row {one} />\n" for one in rows) + "</posts>\n", encoding="utf-8")
+    path.write_text(
+        "<posts>\n" + "".join(f"<row {one} />\n" for one in rows) + "</posts>\n", encoding="utf-8"
+    )
     return path
 
 
@@ -50,7 +52,9 @@ def collection() -> Collection:
     return Collection.objects.create(slug="small", loaded_at=NOW)
 
 
-def take(collection: Collection, path: Path, window: Window = EVERY_DAY, at: datetime = NOW) -> Import:
+def take(
+    collection: Collection, path: Path, window: Window = EVERY_DAY, at: datetime = NOW
+) -> Import:
     return import_posts(collection=collection, path=path, window=window, at=at)
 
 
@@ -64,7 +68,7 @@ def index(collection: Collection) -> list[tuple[str, ...]]:
 
 
 def found(collection: Collection) -> list[tuple[str, str]]:
-    """Give ids and LaTeX of the formula index."""
+    """Return ids and LaTeX of the formula index."""
     return scan_columns(collection.formulas_index).select("formula_id", "latex").collect().rows()
 
 
@@ -77,7 +81,12 @@ def test_posts_are_stored_as_they_came_and_as_the_sanitizer_left_them(collection
     assert '<span class="math-container" id="1.1">$x$</span>' in question.safe_title
     assert '<span class="math-container" id="1.2">$y$</span>' in question.safe_body
     assert (question.clean_body, answer.clean_body, plain.clean_body) == (None, "<p>No</p>", None)
-    assert (question.score, question.created_at.year, answer.thread_id, question.rules) == (3, 2018, "1", RULES)
+    assert (question.score, question.created_at.year, answer.thread_id, question.rules) == (
+        3,
+        2018,
+        "1",
+        RULES,
+    )
 
 
 def test_the_index_names_the_posts_that_are_searched(collection, tmp_path):
@@ -88,7 +97,10 @@ def test_the_index_names_the_posts_that_are_searched(collection, tmp_path):
 
 def test_all_characters_come_back(collection, tmp_path):
     body = "a\\b\\\\N \\. &#9;tab&#10;line&#13; &quot;q&quot; é 𝔸 \\N"
-    take(collection, dump(tmp_path, f'Id="1" PostTypeId="1" Title="\\N" Tags="&lt;a\\b&gt;" Body="{body}"'))
+    take(
+        collection,
+        dump(tmp_path, f'Id="1" PostTypeId="1" Title="\\N" Tags="&lt;a\\b&gt;" Body="{body}"'),
+    )
     post = Post.objects.get()
 
     assert post.body == 'a\\b\\\\N \\. \ttab\nline\r "q" é 𝔸 \\N'
@@ -96,7 +108,12 @@ def test_all_characters_come_back(collection, tmp_path):
 
 
 def test_bad_rows_are_reported_by_line_and_the_rest_is_in(collection, tmp_path):
-    bad = ('PostTypeId="1" Body="x"', 'Id="abc" PostTypeId="1"', 'Id="9" PostTypeId="1" Body="a < b"', row(1))
+    bad = (
+        'PostTypeId="1" Body="x"',
+        'Id="abc" PostTypeId="1"',
+        'Id="9" PostTypeId="1" Body="a < b"',
+        row(1),
+    )
     record = take(collection, dump(tmp_path, row(1), *bad, row(2, 1), 'Id="8" PostTypeId="5"'))
 
     assert set(stored(collection)) == {"1", "2"}
@@ -116,10 +133,14 @@ def test_an_answer_without_its_question_is_in_and_reported(collection, tmp_path)
     record = take(collection, dump(tmp_path, row(1), row(2, 99), row(3, 1)))
 
     assert stored(collection) == {"1": True, "2": True, "3": True}
-    assert [(one.line, one.found) for one in record.problems.all()] == [(3, "the answer 2 to 99, which is not there")]
+    assert [(one.line, one.found) for one in record.problems.all()] == [
+        (3, "the answer 2 to 99, which is not there")
+    ]
 
 
-def test_an_answer_may_stand_before_its_question_or_its_question_be_in_already(collection, tmp_path):
+def test_an_answer_may_stand_before_its_question_or_its_question_be_in_already(
+    collection, tmp_path
+):
     take(collection, dump(tmp_path, row(1), name="first.xml"))
     record = take(collection, dump(tmp_path, row(6, 5), row(5), row(2, 1)))
 
@@ -157,7 +178,10 @@ def test_the_same_file_is_not_read_again_and_another_changes_its_posts_only(coll
     take(collection, dump(tmp_path, row(1, body="changed"), row(3), name="newer.xml"))
 
     assert set(stored(collection)) == {"1", "2", "3"}
-    assert (Post.objects.get(post_id="1").body, Post.objects.get(post_id="1").up_votes) == ("<p>changed</p>", 7)
+    assert (Post.objects.get(post_id="1").body, Post.objects.get(post_id="1").up_votes) == (
+        "<p>changed</p>",
+        7,
+    )
     assert len(index(collection)) == 3
 
 
@@ -177,17 +201,21 @@ class Interrupt:
 def in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "BATCH", 10)
     monkeypatch.setattr(found_formulas, "TEXTS", 7)
-    monkeypatch.setattr(dumpblocks, "BLOCK", 500)
+    monkeypatch.setattr(blocks, "BLOCK", 500)
 
 
 @pytest.mark.parametrize("after", [1, 2, 3])
 def test_that_a_file_was_cut_is_told_once_across_a_stop(collection, tmp_path, monkeypatch, after):
     monkeypatch.setattr(importing, "BATCH", 1)
-    monkeypatch.setattr(dumpblocks, "BLOCK", 20)
+    monkeypatch.setattr(blocks, "BLOCK", 20)
     path = dump(tmp_path, *(row(number) for number in range(1, 4)))
-    path.write_text(path.read_text(encoding="utf-8").replace("</posts>", "<row Id="), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("</posts>", "<row Id="), encoding="utf-8"
+    )
     with pytest.raises(KeyboardInterrupt):
-        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(after))
+        import_posts(
+            collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(after)
+        )
 
     assert take(collection, path).problem_count == 1
 
@@ -197,7 +225,9 @@ def test_an_import_that_was_stopped_goes_on_where_it_was(collection, tmp_path):
     rows = [row(number, number - 1 if number % 2 == 0 else 0) for number in range(1, 200)]
     path = dump(tmp_path, *rows, row(3), row(501, 500))
     with pytest.raises(KeyboardInterrupt):
-        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(4))
+        import_posts(
+            collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(4)
+        )
     record = Import.objects.get()
     assert (record.state, record.rows) == ("stopped", record.kept)
     assert 0 < len(stored(collection)) == record.rows < 199
@@ -210,26 +240,44 @@ def test_an_import_that_was_stopped_goes_on_where_it_was(collection, tmp_path):
 
 @pytest.mark.usefixtures("in_small_batches")
 def test_the_formulas_found_are_those_of_all_posts_also_across_a_stop(collection, tmp_path):
-    path = dump(tmp_path, *(row(number, body=f"$x_{number}$ &amp;lt; $\\{number}\n$") for number in range(1, 100)))
+    path = dump(
+        tmp_path,
+        *(row(number, body=f"$x_{number}$ &amp;lt; $\\{number}\n$") for number in range(1, 100)),
+    )
     with pytest.raises(KeyboardInterrupt):
-        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(4))
+        import_posts(
+            collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(4)
+        )
     assert not Collection.objects.get().formulas_index
 
     take(collection, path)
-    assert found(collection) == [one for n in range(1, 100) for one in ((f"{n}.1", f"x_{n}"), (f"{n}.2", f"\\{n}"))]
+    assert found(collection) == [
+        one for n in range(1, 100) for one in ((f"{n}.1", f"x_{n}"), (f"{n}.2", f"\\{n}"))
+    ]
 
 
 def test_a_newer_file_changes_the_formulas_of_its_posts_only(collection, tmp_path):
     take(collection, dump(tmp_path, *(row(n, body=f"$a_{n}$") for n in (1, 2, 3, 4))))
     out = row(3, day="2017-01-01", body="$b_3$")
-    take(collection, dump(tmp_path, row(1, body="none"), row(2, body="$b_2$"), out, name="newer.xml"), IN_2018)
+    take(
+        collection,
+        dump(tmp_path, row(1, body="none"), row(2, body="$b_2$"), out, name="newer.xml"),
+        IN_2018,
+    )
 
     assert sorted(found(collection)) == [("2.1", "b_2"), ("4.1", "a_4")]
 
 
 def test_formulas_are_found_in_posts_that_are_searched(collection, tmp_path):
     late, old = row(3, day="2019-01-01", body="$l$"), row(5, day="2017-01-01", body="$o$")
-    posts = (row(4, 3, body="$m$"), row(6, 5, body="$p$"), late, old, row(1, body="$x$"), row(1, body="$again$"))
+    posts = (
+        row(4, 3, body="$m$"),
+        row(6, 5, body="$p$"),
+        late,
+        old,
+        row(1, body="$x$"),
+        row(1, body="$again$"),
+    )
     take(collection, dump(tmp_path, *posts), IN_2018._replace(keep_later=True))
 
     assert found(collection) == [("1.1", "x")]
@@ -239,7 +287,9 @@ def test_formulas_are_found_in_posts_that_are_searched(collection, tmp_path):
 def test_a_running_import_is_left_alone_until_its_sign_of_life_is_old(collection, tmp_path):
     path = dump(tmp_path, *(row(number) for number in range(1, 100)))
     with pytest.raises(KeyboardInterrupt):
-        import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(2))
+        import_posts(
+            collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(2)
+        )
     Import.objects.update(state="running")
     with pytest.raises(UserError, match="another process"):
         take(collection, path)
@@ -264,7 +314,13 @@ def test_a_path_without_a_file_is_refused(collection, tmp_path):
 def test_progress_tells_rows_and_how_many_there_will_be(collection, tmp_path):
     told = []
     path = dump(tmp_path, *THREAD)
-    import_posts(collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=lambda *now: told.append(now))
+    import_posts(
+        collection=collection,
+        path=path,
+        window=EVERY_DAY,
+        at=NOW,
+        progress=lambda *now: told.append(now),
+    )
 
     assert told[-1] == (3, 3)
 
@@ -286,6 +342,12 @@ def test_processes_of_their_own_give_the_same_posts(collection, tmp_path, monkey
     assert collection.posts_index.read() == other.posts_index.read()
     assert len(found(collection)) == record.counts["formulas"] == record.counts["formulas_numbered"]
     assert found(collection) == found(other)
-    shown = [FORMULA.findall(text) for post in other.posts.all() for text in (post.safe_title, post.safe_body)]
-    assert sorted(known for formulas in shown for known, _ in formulas) == sorted(known for known, _ in found(other))
+    shown = [
+        FORMULA.findall(text)
+        for post in other.posts.all()
+        for text in (post.safe_title, post.safe_body)
+    ]
+    assert sorted(known for formulas in shown for known, _ in formulas) == sorted(
+        known for known, _ in found(other)
+    )
     assert other.posts.exclude(clean_body=None).count() < 0.05 * record.kept

@@ -23,8 +23,12 @@ pytestmark = pytest.mark.django_db
 
 
 def started() -> Import:
-    collection, _ = Collection.objects.get_or_create(slug="small", defaults={"loaded_at": timezone.now()})
-    return start_import(collection=collection, kind="posts", source="Posts.xml", sha256="1", at=timezone.now())
+    collection, _ = Collection.objects.get_or_create(
+        slug="small", defaults={"loaded_at": timezone.now()}
+    )
+    return start_import(
+        collection=collection, kind="posts", source="Posts.xml", sha256="1", at=timezone.now()
+    )
 
 
 def silent(record: Import) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.ir.dumprecords import BadgeRecord
+from arqlab.formats.dumps.records import BadgeRecord
 from collection.services.importing.tallies import BADGES, gather_badges
 
 KINDS = st.sampled_from([*BADGES, "wooden"])

@@ -39,7 +39,8 @@ def test_a_board_without_runs_is_its_header(task):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"), [(["no/task"], "no task 'no/task'"), (["--qrels", "x"], "no qrels 'x'")]
+    ("arguments", "message"),
+    [(["no/task"], "no task 'no/task'"), (["--qrels", "x"], "no qrels 'x'")],
 )
 def test_it_names_what_there_is(arguments, message, task):
     make_qrels(task)

@@ -38,7 +38,9 @@ def test_a_good_run_passes(scene: Scene, tmp_path: Path) -> None:
     assert "No problems were found." in text
 
 
-def test_a_bad_run_exits_with_1_and_tells_every_kind_with_its_lines(scene: Scene, tmp_path: Path) -> None:
+def test_a_bad_run_exits_with_1_and_tells_every_kind_with_its_lines(
+    scene: Scene, tmp_path: Path
+) -> None:
     text = refused(tmp_path / "run.tsv", BAD_RUN)
     assert "ERROR duplicate-item (1)" in text
     assert "line 2, A.1: 10 (expected: the item once; it stands on line 1 already)" in text
@@ -61,7 +63,10 @@ def test_the_report_as_json_has_counts_and_first_places(scene: Scene, tmp_path: 
 def test_an_archive_of_runs_gives_a_list(scene: Scene, tmp_path: Path) -> None:
     archive = zipped({"a.tsv": GOOD_RUN, "b.tsv": BAD_RUN})
     reports = json.loads(refused(tmp_path / "runs.zip", archive, "--json"))
-    assert [(report["file"], report["valid"]) for report in reports] == [("a.tsv", True), ("b.tsv", False)]
+    assert [(report["file"], report["valid"]) for report in reports] == [
+        ("a.tsv", True),
+        ("b.tsv", False),
+    ]
 
 
 def test_runs_of_one_name_in_two_folders_are_both_reported(scene: Scene, tmp_path: Path) -> None:
@@ -72,7 +77,9 @@ def test_runs_of_one_name_in_two_folders_are_both_reported(scene: Scene, tmp_pat
 
 
 def test_what_cannot_be_unpacked_is_named(scene: Scene, tmp_path: Path) -> None:
-    assert "This is a PDF document; expected is a run file" in refused(tmp_path / "run.tsv", b"%PDF-1.7 x")
+    assert "This is a PDF document; expected is a run file" in refused(
+        tmp_path / "run.tsv", b"%PDF-1.7 x"
+    )
 
 
 def test_an_unknown_task_is_refused_with_the_known_ones(scene: Scene, tmp_path: Path) -> None:
@@ -81,5 +88,7 @@ def test_an_unknown_task_is_refused_with_the_known_ones(scene: Scene, tmp_path: 
 
 
 def test_a_missing_file_is_refused(scene: Scene, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"No such file or directory\. Give the path of a run file"):
+    with pytest.raises(
+        CommandError, match=r"No such file or directory\. Give the path of a run file"
+    ):
         call_command("check_run", str(tmp_path / "none.tsv"), "--task", "arqmath-x/task1")

@@ -21,7 +21,9 @@ Submit = Callable[..., str]
 
 
 @pytest.fixture
-def submit(scene: Scene, tmp_path: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Submit:
+def submit(
+    scene: Scene, tmp_path: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> Submit:
     """Submit a file by the command; gives what it prints."""
 
     def run(*options: str, name: str = NAME, data: bytes = GOOD_RUN) -> str:
@@ -56,7 +58,9 @@ def test_a_name_without_team_asks_for_it(submit: Submit) -> None:
 
 
 def test_options_go_before_the_name(submit: Submit) -> None:
-    submit("--tag", "mine", "--alternate", "--manual", "--data-used", "math", "--description", "Ours.")
+    submit(
+        "--tag", "mine", "--alternate", "--manual", "--data-used", "math", "--description", "Ours."
+    )
     run = Run.objects.get()
     assert (run.tag, run.is_primary, run.is_manual, run.data_used) == ("mine", False, True, "math")
     assert run.description == "Ours."

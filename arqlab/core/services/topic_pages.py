@@ -1,0 +1,82 @@
+"""The HTML of topics, made once when they are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from arqlab.core.services.formulas import typeset_formulas
+from arqlab.ir import records
+from arqlab.texts.html.highlights import places_of
+from arqlab.texts.html.rendering import (
+    Key,
+    PostText,
+    addresses_of,
+    compose,
+    keys_of,
+    one_formula,
+    read_text,
+)
+from arqlab.texts.html.sanitizer import clean_title_and_body
+from arqlab.texts.maths.macros import Definitions
+from arqlab.texts.maths.typesetting import Typeset
+
+
+class TopicPage(NamedTuple):
+    """Title, question and query formula of a topic as safe HTML."""
+
+    title: str
+    body: str
+    formula: str
+
+
+class _Read(NamedTuple):
+    title: PostText
+    body: PostText
+    formula: PostText
+    highlight: frozenset[str]
+
+
+def topic_pages(topics: Iterable[records.TopicRecord]) -> list[TopicPage]:
+    """Return the HTML of topics, in their order: sanitized, typeset, links dead, the query formula
+    marked where it stands.
+    """
+    read = [_read(topic) for topic in topics]
+    formulas = typeset_formulas(
+        keys_of(text for page in read for text in (page.title, page.body, page.formula))
+    )
+    return [_page(page, formulas) for page in read]
+
+
+def question_with_links(
+    topic: records.TopicRecord, local_pages: Callable[[list[str]], Mapping[str, str]]
+) -> str:
+    """Return the question of a topic as its page has it, but with the links alive for which
+    `local_pages` gives an address.
+    """
+    read = _read(topic)
+    links = local_pages(addresses_of([read.body]))
+    formulas = typeset_formulas(keys_of([read.body]))
+    return str(compose(read.body, formulas=formulas, links=links.get, highlight=read.highlight))
+
+
+def _read(topic: records.TopicRecord) -> _Read:
+    title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
+    latex = topic.latex or ""
+    definitions = Definitions()
+    return _Read(
+        title=read_text(title.html, definitions),
+        body=read_text(body.html, definitions),
+        formula=one_formula(latex, definitions),
+        highlight=places_of(
+            [*title.formulas, *body.formulas], formula_id=topic.formula_id or "", latex=latex
+        ),
+    )
+
+
+def _page(read: _Read, formulas: Mapping[Key, Typeset]) -> TopicPage:
+    title, body, formula = (
+        str(compose(text, formulas=formulas, highlight=read.highlight))
+        for text in (read.title, read.body, read.formula)
+    )
+    return TopicPage(title, body, formula)

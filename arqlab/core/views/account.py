@@ -1,0 +1,40 @@
+"""The account page, and the health check."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core import permissions, selectors
+from arqlab.core.forms.labs import AccountForm
+from arqlab.core.services.people import change_name
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    """A person's own data and roles."""
+    person = permissions.signed_in(request)
+    initial = {"first_name": person.first_name, "last_name": person.last_name}
+    form = AccountForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        change_name(user=person, **form.cleaned_data)
+        messages.success(request, "Your name was saved.")
+        return redirect("core:account")
+    context = {"form": form, "roles": selectors.roles_of(person)}
+    return render(request, "core/account.html", context)
+
+
+@require_safe
+def health(request: HttpRequest) -> JsonResponse:
+    """Return whether the database answers: 200, else 503."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return JsonResponse({"status": "failing", "database": "unreachable"}, status=503)
+    return JsonResponse({"status": "ok", "database": "ok"})

@@ -1,0 +1,1 @@
+"""Readers and writers of the files that labs, teams and publishers exchange. Pure: no Django."""

@@ -1,0 +1,1 @@
+"""Compressed files and archives, read without trusting the sender."""

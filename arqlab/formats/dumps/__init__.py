@@ -1,0 +1,1 @@
+"""Stack Exchange data dumps: their files, rows and records."""

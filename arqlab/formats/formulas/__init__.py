@@ -1,0 +1,1 @@
+"""Formula index TSV files of all ARQMath editions."""

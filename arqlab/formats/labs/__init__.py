@@ -1,0 +1,1 @@
+"""A lab as a folder: lab.toml and the files it names."""

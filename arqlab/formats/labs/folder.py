@@ -1,0 +1,283 @@
+"""A lab as a folder: `lab.toml` and the topics, topic information and qrels that it names.
+
+Everything is read and checked before anything is given: a folder with one mistake is refused with
+all its mistakes. The collection's files are named and must exist; what they hold is read, and
+reported, when they are imported.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from arqlab.formats.labs.collection import CollectionFile as CollectionFile
+from arqlab.formats.labs.collection import read_collection_table
+from arqlab.formats.labs.tables import LabTable, Mistakes, closing_time, opening_time, slug_text
+from arqlab.formats.qrels.read import read_qrels
+from arqlab.formats.topics.information import TopicInfo, read_topic_info
+from arqlab.formats.topics.read import read_topics
+from arqlab.formats.topics.threads import read_topic_threads, threads_of
+from arqlab.ir.protocols.overrides import (
+    OVERRIDABLE,
+    OverrideRefusedError,
+    item_kind,
+    label_range,
+    whole_number,
+    with_overrides,
+)
+from arqlab.ir.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
+from arqlab.ir.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
+
+
+@dataclass(frozen=True, eq=False)
+class QrelsFile:
+    """One version of a task's qrels: `frame` holds topic, item, label; `labels` are the lowest and
+    the highest.
+    """
+
+    name: str
+    path: Path
+    frame: pl.DataFrame
+    items: ItemKind
+    labels: tuple[int, int]
+    relevant_from: int
+
+
+@dataclass(frozen=True, eq=False)
+class TaskFile:
+    """One task of a lab. `protocol` is the preset with the task's `overrides` applied.
+
+    `threads` gives the question post that a topic was made of, by the topic's number, where it is
+    known.
+    """
+
+    slug: str
+    name: str
+    kind: TaskKind
+    topics: tuple[TopicRecord, ...]
+    topic_info: TopicInfo
+    threads: Mapping[str, str]
+    qrels: tuple[QrelsFile, ...]
+    protocol: TaskProtocol
+    overrides: Mapping[str, object]
+    opens: datetime | None
+    deadline: datetime | None
+
+
+@dataclass(frozen=True, eq=False)
+class LabFile:
+    """A lab as its folder describes it. Times bear their zone; a task without its own deadline has
+    the lab's.
+    """
+
+    slug: str
+    name: str
+    protocol: Protocol
+    opens: datetime | None
+    deadline: datetime | None
+    collection: CollectionFile | None
+    tasks: tuple[TaskFile, ...]
+
+
+class _Head(NamedTuple):
+    slug: str | None = None
+    name: str | None = None
+    protocol: Protocol | None = None
+    opens: datetime | None = None
+    deadline: datetime | None = None
+
+
+def read_lab(folder: Path) -> LabFile:
+    """Read the lab in `folder`.
+
+    Raises FileRefusedError with every problem of `lab.toml` and of all files that it names.
+    """
+    mistakes = Mistakes(folder / "lab.toml")
+    root = mistakes.read_root()
+    table = root.table("collection", required=False)
+    collection = None if table is None else read_collection_table(table)
+    lab = _lab(root, collection)
+    root.close()
+    mistakes.refuse_any()
+    if lab is None:
+        raise AssertionError("A lab without problems has all its parts.")
+    return lab
+
+
+def _lab(root: LabTable, collection: CollectionFile | None) -> LabFile | None:
+    head = _head(root.table("lab"))
+    tables = root.tables("tasks")
+    tasks = [task for table in tables if (task := _task(table, head)) is not None]
+    _check_distinct(tables, "slug")
+    if head.slug is None or head.name is None or head.protocol is None:
+        return None
+    return LabFile(
+        head.slug, head.name, head.protocol, head.opens, head.deadline, collection, tuple(tasks)
+    )
+
+
+def _head(table: LabTable | None) -> _Head:
+    if table is None:
+        return _Head()
+    head = _Head(
+        slug=table.take("slug", slug_text),
+        name=table.text("name"),
+        protocol=table.take("protocol", _protocol),
+        opens=table.take("opens", opening_time, None),
+        deadline=table.take("deadline", closing_time, None),
+    )
+    _check_times(table, head.opens, head.deadline)
+    table.close()
+    return head
+
+
+def _task(table: LabTable, head: _Head) -> TaskFile | None:
+    slug, name = table.take("slug", slug_text), table.text("name")
+    kind = table.take("kind", _kind)
+    preset = None if head.protocol is None or kind is None else _preset(table, head.protocol, kind)
+    overrides = {field: table.take(field, _anything) for field in OVERRIDABLE if field in table}
+    rules = None if preset is None else _overridden(table, preset, overrides)
+    # Where the protocol is not known, its labels are not either: any label will do until that is
+    # corrected.
+    read_as = rules or TaskProtocol(labels=(0, 9))
+    opens, deadline = (
+        table.take("opens", opening_time, head.opens),
+        table.take("deadline", closing_time, head.deadline),
+    )
+    _check_times(table, opens, deadline)
+    topics = _topics(table, kind)
+    info_file = table.file("topic_info", required=False)
+    info = None if info_file is None else table.content(info_file, read_topic_info)
+    threads = _threads(table, topics or [])
+    tables = table.tables("qrels", required=False)
+    qrels = [found for one in tables if (found := _qrels(one, read_as, topics)) is not None]
+    _check_distinct(tables, "name")
+    table.close(*OVERRIDABLE)
+    if slug is None or name is None or kind is None or rules is None:
+        return None
+    return TaskFile(
+        slug,
+        name,
+        kind,
+        tuple(topics or ()),
+        info or {},
+        threads,
+        tuple(qrels),
+        rules,
+        overrides,
+        opens,
+        deadline,
+    )
+
+
+def _threads(table: LabTable, topics: list[TopicRecord]) -> dict[str, str]:
+    file = table.file("topic_formulas", required=False)
+    if file is None:
+        return {}
+    try:
+        return threads_of([topic.query_id for topic in topics], read_topic_threads(file))
+    except FileRefusedError as error:
+        table.add_those_of(error.problems)
+        return {}
+
+
+def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
+    file = table.file("topics")
+    formulas = kind is TaskKind.FORMULAS
+    return (
+        None
+        if file is None
+        else table.content(file, lambda data, path: read_topics(data, path=path, formulas=formulas))
+    )
+
+
+def _qrels(
+    table: LabTable, rules: TaskProtocol, topics: list[TopicRecord] | None
+) -> QrelsFile | None:
+    name, file = table.text("name", most=50), table.file("file")
+    items = table.take("items", item_kind, rules.items) or rules.items
+    labels = table.take("labels", label_range, rules.labels) or rules.labels
+    relevant_from = (
+        table.take("relevant_from", whole_number, rules.relevant_from) or rules.relevant_from
+    )
+    table.close()
+    if file is None:
+        return None
+    numbers = None if topics is None else {topic.query_id for topic in topics}
+    frame = table.content(
+        file, lambda data, path: read_qrels(data, path=path, labels=labels, topics=numbers)
+    )
+    return (
+        None
+        if frame is None or name is None
+        else QrelsFile(name, file, frame, items, labels, relevant_from)
+    )
+
+
+def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol | None:
+    preset = protocol.tasks.get(kind)
+    if preset is None:
+        known = ", ".join(protocol.tasks)
+        table.mistake(
+            "kind",
+            f"a task of kind {kind}",
+            f"a kind that {protocol.slug} has: {known}",
+            "Choose another kind.",
+        )
+    return preset
+
+
+def _overridden(
+    table: LabTable, preset: TaskProtocol, overrides: Mapping[str, object]
+) -> TaskProtocol:
+    try:
+        return with_overrides(preset, overrides)
+    except OverrideRefusedError as error:
+        for field, sentence in error.refused.items():
+            table.mistake(field, *sentence)
+        return preset
+
+
+def _check_distinct(tables: list[LabTable], key: str) -> None:
+    seen: set[str] = set()
+    for table in tables:
+        value = table.value(key)
+        if isinstance(value, str):
+            if value in seen:
+                table.mistake(
+                    key, f"the {key} {value} again", f"each {key} once", f"Give it another {key}."
+                )
+            seen.add(value)
+
+
+def _check_times(table: LabTable, opens: datetime | None, deadline: datetime | None) -> None:
+    if opens is not None and deadline is not None and deadline <= opens:
+        found, expected = (
+            f"a deadline ({deadline}) that is not after the opening ({opens})",
+            "a later deadline",
+        )
+        table.mistake(
+            "deadline" if "deadline" in table else "opens",
+            found,
+            expected,
+            "Correct one of the two.",
+        )
+
+
+def _protocol(value: object) -> Protocol:
+    if not isinstance(value, str) or value not in PROTOCOLS:
+        raise ValueError("one of " + ", ".join(PROTOCOLS))
+    return PROTOCOLS[value]
+
+
+def _kind(value: object) -> TaskKind:
+    if not isinstance(value, str) or value not in list(TaskKind):
+        raise ValueError("one of " + ", ".join(TaskKind))
+    return TaskKind(value)
+
+
+def _anything(value: object) -> object:
+    return value

@@ -1,0 +1,1 @@
+"""Qrels files and files of judgments made elsewhere."""

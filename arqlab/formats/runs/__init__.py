@@ -1,0 +1,1 @@
+"""Run files: recognize the format, check every line, report problems, repair, index."""

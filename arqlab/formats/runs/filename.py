@@ -1,0 +1,74 @@
+"""What the name of a run file tells (protocol §4)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from arqlab.ir.records import ItemKind
+
+DataUsed = Literal["both", "text", "math", "links"]
+AnswerKind = Literal["extract", "generate"]
+
+NAME = re.compile(r"(?P<team>[^-]+)-(?P<task>task[0-9]+)(?:-(?P<rest>.+))?", re.IGNORECASE)
+ENDINGS = re.compile(r"(\.(tsv|txt|csv|run|res|gz|zip))+$", re.IGNORECASE)
+VISUAL_IDS = re.compile(r"[._-]visual[._-]?ids?$", re.IGNORECASE)
+DATA_USED: dict[str, DataUsed] = {
+    "both": "both",
+    "text": "text",
+    "math": "math",
+    "links": "links",
+    "link": "links",
+}
+ANSWER_KINDS: dict[str, AnswerKind] = {"extract": "extract", "generate": "generate"}
+MARKS: Mapping[str, Mapping[str, object]] = {
+    "primary": {"p": True, "a": False},
+    "answer_kind": ANSWER_KINDS,
+    "data_used": DATA_USED,
+    "manual": {"manual": True, "auto": False},
+}
+
+
+class RunName(NamedTuple):
+    """What a file name tells of its run; None where it tells nothing. `task` is written `task1`."""
+
+    team: str | None = None
+    task: str | None = None
+    tag: str | None = None
+    manual: bool | None = None
+    data_used: DataUsed | None = None
+    answer_kind: AnswerKind | None = None
+    primary: bool | None = None
+    items: ItemKind | None = None
+
+
+def read_name(filename: str) -> RunName:
+    """Read `TEAM-taskN-RUN-{auto|manual}-{both|text|math}-[extract|generate-]{P|A}.tsv[.gz]` as far
+    as it goes.
+
+    The marks are read from the end, in any order and each once, so that a run tag may hold hyphens
+    and a mark may be missing. A name without task is a run tag.
+    """
+    stem = ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
+    items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
+    stem = VISUAL_IDS.sub("", stem)
+    parts = NAME.fullmatch(stem)
+    if not parts:
+        return RunName(tag=stem or None, items=items)
+    words = (parts["rest"] or "").split("-")
+    marks: dict[str, Any] = {}
+    while len(words) > 1 and (kind := _kind_of(words[-1])) is not None and kind not in marks:
+        marks[kind] = MARKS[kind][words.pop().lower()]
+    return RunName(
+        team=parts["team"],
+        task=parts["task"].lower(),
+        tag="-".join(words) or None,
+        items=items,
+        **marks,
+    )
+
+
+def _kind_of(word: str) -> str | None:
+    """Return which mark a word is, by the field of RunName that it fills; None for a word of the run
+    tag.
+    """
+    return next((kind for kind, words in MARKS.items() if word.lower() in words), None)

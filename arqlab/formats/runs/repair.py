@@ -1,0 +1,154 @@
+"""The safe repairs of a run file: what is written as `repair` in `runproblems`, and nothing else."""
+
+import re
+
+import polars as pl
+
+from arqlab.formats.runs.answers import write_record
+from arqlab.formats.runs.layouts import TASK3, RunTable
+from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
+from arqlab.formats.runs.report import RunRules
+from arqlab.formats.runs.rows import read_rows
+from arqlab.formats.runs.text import decode_run
+from arqlab.ir.polars_errors import panics_as_errors
+from arqlab.ir.ranking import with_order
+
+# a repair may bring another fault to light: a score that can be read now shows a rank against it
+PASSES = 4
+LEFT_OUT = ("blank-lines", "header-line")
+
+
+@panics_as_errors()
+def repaired_run(data: bytes, rules: RunRules) -> bytes | None:
+    """Return the run with the safe repairs applied, or None when there is nothing to repair.
+
+    What `check_run` calls repairable is gone from the file that comes back. Lines are left out or
+    changed in place and never moved; lines that need no repair stay as they are. Raises
+    EngineFailedError for a fault of polars.
+    """
+    repaired = data
+    for _ in range(PASSES):  # pragma: no branch  # no file is known that needs them all
+        before, repaired = repaired, _repaired_once(repaired, rules)
+        if repaired == before:
+            break
+    return None if repaired == data else repaired
+
+
+def _repaired_once(data: bytes, rules: RunRules) -> bytes:
+    text = decode_run(data)
+    if not text.can_repair:
+        return data
+    table = read_rows(text.data, rules)
+    is_comma = pl.col("score_text").str.contains(DECIMAL_COMMA)
+    point = pl.col("score_text").str.replace(",", ".", literal=True)
+    readable = with_numbers(
+        table.rows.with_columns(
+            pl.when(is_comma).then(point).otherwise("score_text").alias("score_text")
+        )
+    )
+    kept = _renumbered(kept_rows(readable, rules)[0], table.lost, rules)
+    end = "\n" if text.data.endswith(b"\n") else ""
+    lines = text.data.decode().removesuffix("\n").split("\n")
+    written = "\n".join(_written_lines(lines, table, kept))
+    return (written + end).encode() if written else b""
+
+
+def _renumbered(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> pl.DataFrame:
+    """Write new ranks in topics whose ranks are at fault: by score where they contradict it, else
+    in their own order.
+    """
+    unreadable = rows.filter(pl.col("rank").is_null())["topic"]
+    faults = rank_faults(rows, lost)
+    if rules.order == "rank":
+        if unreadable.len():
+            return rows
+        by_score = faults["topic"].clear()
+        faults = faults.filter(pl.any_horizontal("rank-start", "rank-repeated", "rank-jump"))
+    else:
+        by_score = pl.concat([unreadable, faults.filter("rank-against-score")["topic"]]).unique()
+    by_rank = faults.filter(pl.col("topic").is_in(by_score.implode()).not_())["topic"].unique()
+    numbered = [
+        with_order(rows.filter(pl.col("topic").is_in(by_score.implode())), by="score"),
+        with_order(rows.filter(pl.col("topic").is_in(by_rank.implode())), by="rank"),
+    ]
+    new = rows.join(
+        pl.concat(numbered).select("line", "order"), on="line", how="left", maintain_order="left"
+    )
+    return new.with_columns(
+        rank_text=pl.coalesce(pl.col("order").cast(pl.String), "rank_text")
+    ).drop("order")
+
+
+def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> list[str]:
+    """Write the file again: lines without a row stay, unless they are blank or a header; rows stay,
+    change or go.
+    """
+    left_out = _lines_of(table, LEFT_OUT)
+    gone = table.rows.join(kept, on="line", how="anti")
+    left_out |= _spanned(gone)
+    changed = _changed_rows(table, kept)
+    columns = _rewritten_columns(changed)
+    # Tuples of what is written and no more: dictionaries of all columns take a kilobyte a line.
+    new = {row[0]: row for row in changed.select("line", *columns).iter_rows()}
+    left_out |= _spanned(changed) - set(new)
+    written = []
+    for number, line in enumerate(lines, start=1):
+        if number in new:
+            row = dict(zip(columns, new[number][1:], strict=True))
+            end = "\r" if lines[int(row.get("last_line", number)) - 1].endswith("\r") else ""
+            written.append(_rewritten(line, row, table) + end)
+        elif number not in left_out:
+            written.append(line)
+    return written
+
+
+def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
+    """Return the kept rows that are to be written anew, with the cells that they get."""
+    old = table.rows.select("line", old_rank="rank_text", old_score="score_text")
+    both = kept.join(old, on="line", maintain_order="left")
+    is_new = (pl.col("rank_text") != pl.col("old_rank")) | (
+        pl.col("score_text") != pl.col("old_score")
+    )
+    if any(finding.kind == "two-columns" for finding in table.findings):
+        return both
+    return both.filter(is_new | pl.col("line").is_in(list(_lines_of(table, ("padded-cells",)))))
+
+
+def _rewritten_columns(rows: pl.DataFrame) -> list[str]:
+    """Name the columns that a line is written anew from: of written answers all, else rank and
+    score.
+    """
+    if "answer" not in rows.columns:
+        return ["rank_text", "score_text"]
+    return [name for name in rows.columns if name != "line"]
+
+
+def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:
+    if "answer" in row:
+        names = {"rank": "rank_text", "score": "score_text"}
+        return write_record([row[names.get(name, name)] for name in TASK3.columns])
+    if table.separator == "\t":
+        cells = [cell.strip(" ") for cell in line.removesuffix("\r").split("\t")]
+    else:
+        cells = re.split(r"[ \t]+", line.removesuffix("\r").strip(" \t"))
+    cells[table.layout.columns.index("rank")] = row["rank_text"]
+    cells[table.layout.columns.index("score")] = row["score_text"]
+    return table.separator.join(cells)
+
+
+def _lines_of(table: RunTable, kinds: tuple[str, ...]) -> set[int]:
+    """Return the lines of some kinds of findings."""
+    return {
+        line
+        for finding in table.findings
+        if finding.kind in kinds
+        for line in finding.occurrences["line"]
+    }
+
+
+def _spanned(rows: pl.DataFrame) -> set[int]:
+    """Return every line of these rows; only written answers go over several."""
+    if "last_line" not in rows.columns:
+        return set(rows["line"].to_list())
+    spans = rows.select("line", "last_line").iter_rows()
+    return {line for begin, end in spans for line in range(begin, end + 1)}

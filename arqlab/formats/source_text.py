@@ -1,0 +1,40 @@
+"""The text of a file that somebody sent: UTF-8, with or without a byte order mark."""
+
+import codecs
+
+from arqlab.ir.records import FileRefusedError, Problem
+
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def source_text(data: bytes, *, path: str) -> str:
+    """Decode a file's bytes, without a byte order mark; line ends stay as they are.
+
+    Raises FileRefusedError for another encoding, a null byte, or an empty file.
+    """
+    problem = _problem(data, path)
+    if problem is not None:
+        raise FileRefusedError([problem])
+    return data.decode("utf-8-sig")
+
+
+def _problem(data: bytes, path: str) -> Problem | None:
+    todo = "Save the file as plain text in UTF-8."
+    if not data.strip():
+        return Problem(
+            path, None, "an empty file", "text in UTF-8", "Give the file with its contents."
+        )
+    if data.startswith(_WIDE_MARKS):
+        return Problem(path, 1, "text in UTF-16", "text in UTF-8", todo)
+    if b"\0" in data:
+        return Problem(path, _line(data, data.index(b"\0")), "a null byte", "text in UTF-8", todo)
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        found = f"the byte 0x{data[error.start]:02X}, which is not UTF-8"
+        return Problem(path, _line(data, error.start), found, "text in UTF-8", todo)
+    return None
+
+
+def _line(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1

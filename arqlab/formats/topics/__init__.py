@@ -1,0 +1,1 @@
+"""Topic files: the labs' XML, topic information, source threads, chosen questions."""

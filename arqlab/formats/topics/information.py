@@ -1,0 +1,167 @@
+"""What organizers know of their topics: category, difficulty, dependency, multi-part, complexity
+(protocol §3).
+
+ARQMath-1 gives it as JSON, -2 and -3 as CSV, each with its own names: `Dependence` or `Dependency`,
+`TopicType` or `Category`, `Low` or `Easy`. Here each has one name and one set of values; everything
+else is kept as it is.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from arqlab.formats.source_text import source_text
+from arqlab.ir.records import FileRefusedError, Problem
+from arqlab.ir.topics import InfoRow, fact_value
+
+TopicInfo = dict[str, dict[str, str]]
+
+_KEYS = {
+    "topictype": "category",
+    "category": "category",
+    "difficulty": "difficulty",
+    "dependence": "dependency",
+    "dependency": "dependency",
+    "multipart": "multi_part",
+    "complexity": "complexity",
+    "elements": "elements",
+}
+_KNOWN = frozenset(_KEYS.values())
+_NUMBER = re.compile("[0-9]")
+_TOPIC_COLUMNS = ("topic", "topicid", "queryid", "number")
+
+
+def read_topic_info(data: bytes, *, path: str) -> TopicInfo:
+    """Read topic information into {topic: {key: value}}, all values as text.
+
+    Raises FileRefusedError with every problem: not JSON or CSV, a row without topic, a topic twice,
+    wrong columns.
+    """
+    rows, problems = read_info_rows(data, path=path)
+    if problems:
+        raise FileRefusedError(problems)
+    return {topic: row.values for topic, row in rows.items()}
+
+
+def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
+    """Read topic information as `read_topic_info` does, but give what can be read beside the
+    problems of the rest.
+    """
+    try:
+        text = source_text(data, path=path)
+    except FileRefusedError as refused:
+        return {}, list(refused.problems)
+    rows, problems = (
+        _json_rows(text, path) if text.lstrip().startswith("{") else _csv_rows(text, path)
+    )
+    # ARQMath-1's file holds the headings of its columns as one more topic: it has no number.
+    known = {
+        topic: row._replace(values=_normalised(row.values))
+        for topic, row in rows.items()
+        if _NUMBER.search(topic)
+    }
+    return known, problems
+
+
+def _normalised(row: Mapping[str, str]) -> dict[str, str]:
+    named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
+    return {key: fact_value(key, value) if key in _KNOWN else value for key, value in named.items()}
+
+
+def _plain(name: str) -> str:
+    return re.sub("[^a-z0-9]", "", name.lower())
+
+
+def _json_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
+    expected, todo = (
+        "a JSON object of objects, one for each topic",
+        "Write it as {topic: {key: value}}.",
+    )
+    repeated: list[str] = []
+    try:
+        found = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
+    except json.JSONDecodeError as error:
+        return {}, [Problem(path, error.lineno, f"broken JSON ({error.msg})", expected, todo)]
+    except RecursionError:
+        return {}, [Problem(path, None, "JSON that is nested very deeply", expected, todo)]
+    problems = [
+        Problem(path, None, f"the name {name} twice", "each name once", "Keep one of the two.")
+        for name in repeated
+    ]
+    rows: dict[str, InfoRow] = {}
+    for topic, row in found.items():
+        if isinstance(row, dict):
+            rows[topic] = InfoRow(None, {key: str(value) for key, value in row.items()})
+        else:
+            problems.append(Problem(path, None, f"{row!r} for the topic {topic}", expected, todo))
+    return rows, problems
+
+
+def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, object]:
+    names = [name for name, _ in pairs]
+    repeated.extend(sorted({name for name in names if names.count(name) > 1}))
+    return dict(pairs)
+
+
+def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(reader)]
+    except csv.Error as error:
+        return {}, [
+            Problem(
+                path, 1, f"broken CSV ({error})", "the names of the columns", "Correct the line."
+            )
+        ]
+    topic_at = next((at for at, name in enumerate(header) if _plain(name) in _TOPIC_COLUMNS), None)
+    if topic_at is None:
+        found, todo = (
+            f"the columns {', '.join(header)[:80]}",
+            "Name the column of the topics Topic.",
+        )
+        return {}, [Problem(path, 1, found, "a column Topic", todo)]
+    rows: dict[str, InfoRow] = {}
+    problems: list[Problem] = []
+    for line, cells in _cells(reader, path, problems):
+        topic = cells[topic_at] if topic_at < len(cells) else ""
+        if len(cells) != len(header):
+            expected, todo = (
+                f"{len(header)} cells, as in the first line",
+                "Fill or take out the line's cells.",
+            )
+            problems.append(Problem(path, line, f"{len(cells)} cells", expected, todo))
+        elif not topic or topic in rows:
+            found = f"the topic {topic} again" if topic else "no topic"
+            problems.append(
+                Problem(path, line, found, "each topic once", "Correct the topic's number.")
+            )
+        else:
+            named = zip(header, cells, strict=True)
+            rows[topic] = InfoRow(
+                line, {name: cell for name, cell in named if name != header[topic_at]}
+            )
+    return rows, problems
+
+
+def _cells(
+    reader: "Iterator[list[str]]", path: str, problems: list[Problem]
+) -> Iterator[tuple[int, list[str]]]:
+    """Number the lines that hold something (a quoted cell may span several; the count is of the
+    last).
+
+    Where no further line can be read, as after a quotation mark that nobody closes, that is one
+    more of the problems.
+    """
+    try:
+        for row in reader:
+            if any(row):
+                yield getattr(reader, "line_num", 0), [cell.strip() for cell in row]
+    except csv.Error as error:
+        line = getattr(reader, "line_num", 0)
+        problems.append(
+            Problem(
+                path, line, f"broken CSV ({error})", "cells that can be read", "Correct the line."
+            )
+        )

@@ -1,0 +1,52 @@
+"""Which question post a topic was made of, as the index of the topics' formulas tells (column
+thread_id).
+
+The index names the topics of Task 1; a topic of Task 2 with the same number shares the post
+(protocol §3).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from arqlab.formats.formulas.index import read_index
+from arqlab.ir.records import FileRefusedError, Problem
+
+
+def read_topic_threads(path: Path) -> dict[str, str]:
+    """Read an index of topic formulas (TSV, plain or packed) into {topic: thread}.
+
+    Raises FileRefusedError with every problem: what `read_index` cannot read, and a topic with two
+    threads.
+    """
+    threads: dict[str, str] = {}
+    problems: list[Problem] = []
+    for part in read_index(path):
+        problems += part.problems
+        for topic, thread in (
+            part.frame.select("post_id", "thread_id")
+            .drop_nulls()
+            .unique(maintain_order=True)
+            .rows()
+        ):
+            if threads.setdefault(topic, thread) != thread:
+                found = f"the thread {thread} of the topic {topic}, which had {threads[topic]}"
+                problems.append(
+                    Problem(path.name, None, found, "one thread a topic", "Correct one of the two.")
+                )
+    if problems:
+        raise FileRefusedError(problems)
+    return threads
+
+
+def threads_of(query_ids: Iterable[str], threads: Mapping[str, str]) -> dict[str, str]:
+    """Return the threads of topics: of their own, else of the topic with the same number (A.9 for
+    B.9).
+    """
+    by_number = {_number(topic): thread for topic, thread in threads.items()}
+    found = {topic: threads.get(topic) or by_number.get(_number(topic)) for topic in query_ids}
+    return {topic: thread for topic, thread in found.items() if thread}
+
+
+def _number(query_id: str) -> str:
+    return re.sub(r"^[A-Za-z]+\.(?=[0-9])", "", query_id)

@@ -1,0 +1,1 @@
+"""Formulas: layout strings, visual identity, similarity."""

@@ -1,0 +1,1 @@
+"""Judgments: qrels derived from them, differences between qrels, guidelines, estimated completion."""

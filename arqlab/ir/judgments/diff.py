@@ -1,0 +1,64 @@
+"""What differs between two versions of qrels."""
+
+from typing import NamedTuple
+
+import polars as pl
+
+from arqlab.ir.topics import natural_key, topic_order
+
+
+class QrelDiff(NamedTuple):
+    """The lines that differ between two qrels, and the topics that only one of them has.
+
+    `rows` has the columns topic, item, change (added, removed or changed), before and after: the
+    labels, null where there is none. They are in the order of the topics, then of the items.
+    """
+
+    rows: pl.DataFrame
+    topics_added: list[str]
+    topics_removed: list[str]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many lines were added, removed and changed."""
+        counted = dict(self.rows.group_by("change").len().iter_rows())
+        return {change: counted.get(change, 0) for change in ("added", "removed", "changed")}
+
+    @property
+    def steps(self) -> dict[tuple[int | None, int | None], int]:
+        """Return how many lines went from which label to which; None stands for a line that is not
+        there.
+        """
+        counted = self.rows.group_by("before", "after").len().iter_rows()
+        return {(before, after): count for before, after, count in counted}
+
+
+def diff_qrels(before: pl.DataFrame, after: pl.DataFrame) -> QrelDiff:
+    """Compare two qrels (topic, item, label) whose items are of one kind."""
+    both = before.rename({"label": "before"}).join(
+        after.rename({"label": "after"}), on=["topic", "item"], how="full", coalesce=True
+    )
+    differs = both.filter(pl.col("before").ne_missing(pl.col("after")))
+    change = (
+        pl.when(pl.col("before").is_null())
+        .then(pl.lit("added"))
+        .when(pl.col("after").is_null())
+        .then(pl.lit("removed"))
+        .otherwise(pl.lit("changed"))
+        .alias("change")
+    )
+    ordered = differs.sort(pl.col("topic").cast(topic_order(differs["topic"].unique())), "item")
+    rows = ordered.select("topic", "item", change, "before", "after")
+    old, new = set(before["topic"]), set(after["topic"])
+    return QrelDiff(rows, sorted(new - old, key=natural_key), sorted(old - new, key=natural_key))
+
+
+def write_diff(diff: QrelDiff) -> bytes:
+    """Write the lines that differ as TSV with a heading; a label that there is not is an empty
+    cell.
+    """
+    cells = [
+        diff.rows.columns,
+        *(["" if cell is None else str(cell) for cell in row] for row in diff.rows.iter_rows()),
+    ]
+    return "".join("\t".join(row) + "\n" for row in cells).encode()

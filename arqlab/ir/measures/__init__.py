@@ -1,0 +1,1 @@
+"""Evaluation measures: names, prime measures in columns, scores of runs."""

@@ -1,0 +1,1 @@
+"""Pools: which items assessors judge, and the plan of a pool before it is frozen."""

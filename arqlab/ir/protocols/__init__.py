@@ -1,0 +1,1 @@
+"""Evaluation protocols as data: presets and what an organizer may override."""

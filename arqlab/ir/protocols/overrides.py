@@ -1,0 +1,133 @@
+"""What an organizer may change in a task's protocol, and how it is written.
+
+The names are the fields of TaskProtocol; labels are written `"0-4"`. A value that cannot be is
+refused with a sentence.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+
+from arqlab.ir.measures.names import parse_measures
+from arqlab.ir.protocols.presets import TaskProtocol
+from arqlab.ir.records import ItemKind
+
+HIGHEST_LABEL = 4
+
+
+class OverrideRefusedError(ValueError):
+    """Fields that cannot be overridden as asked: {field: (what was found, what is expected, what to
+    do)}.
+    """
+
+    def __init__(self, refused: Mapping[str, tuple[str, str, str]]) -> None:
+        super().__init__(
+            " ".join(
+                f"Found {found}; expected {expected}. {todo}"
+                for found, expected, todo in refused.values()
+            )
+        )
+        self.refused = dict(refused)
+
+
+def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> TaskProtocol:
+    """Return the protocol with some fields replaced, as an organizer writes them in a lab file or
+    form.
+
+    Raises OverrideRefusedError with every field that is unknown or has a value that cannot be.
+    """
+    refused: dict[str, tuple[str, str, str]] = {}
+    read: dict[str, object] = {}
+    for name, value in overrides.items():
+        try:
+            read[name] = _READERS[name](value)
+        except KeyError:
+            refused[name] = (
+                f"the field {name}",
+                f"one of {', '.join(_READERS)}",
+                _did_you_mean(name),
+            )
+        except ValueError as error:
+            refused[name] = (f"{name} = {value!r}", str(error), "Correct the value.")
+    if refused:
+        raise OverrideRefusedError(refused)
+    return replace(protocol, **read)  # type: ignore[arg-type]  # each reader gives its field's type
+
+
+def label_range(value: object) -> tuple[int, int]:
+    """Read the labels of qrels written `"0-4"`: the lowest and the highest. Raises ValueError with
+    what is expected.
+
+    5 and 6 are no labels but say that an item was not judged (protocol §6).
+    """
+    found = (
+        re.fullmatch(r"([0-9]{1,2})\s*[-–]\s*([0-9]{1,2})", value)
+        if isinstance(value, str)
+        else None
+    )
+    if found is None or not int(found[1]) < int(found[2]) <= HIGHEST_LABEL:
+        raise ValueError(f'the lowest and the highest label, of 0 to {HIGHEST_LABEL}, like "0-4"')
+    return int(found[1]), int(found[2])
+
+
+def whole_number(value: object) -> int:
+    """Read a whole number from 1. Raises ValueError with what is expected."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError("a whole number from 1")
+    return value
+
+
+def truth(value: object) -> bool:
+    """Read a yes or no. Raises ValueError with what is expected."""
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+def item_kind(value: object) -> ItemKind:
+    """Read what the items are. Raises ValueError with what is expected."""
+    return ItemKind(_one_of(*(kind.value for kind in ItemKind))(value))
+
+
+def _one_of(*choices: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError("one of " + ", ".join(choices))
+        return value
+
+    return read
+
+
+def _measures(value: object) -> tuple[str, ...]:
+    if (
+        not isinstance(value, list | tuple)
+        or not value
+        or not all(isinstance(text, str) for text in value)
+    ):
+        raise ValueError(
+            'a list of measures, the main one first, like ["nDCG(judged_only=True)@1000"]'
+        )
+    parse_measures(value)
+    return tuple(value)
+
+
+def _did_you_mean(name: str) -> str:
+    near = get_close_matches(name, _READERS, n=1)
+    return f"Did you mean {near[0]}?" if near else "Take it out."
+
+
+_READERS: Mapping[str, Callable[[object], object]] = {
+    "limit": whole_number,
+    "max_characters": whole_number,
+    "quota": whole_number,
+    "labels": label_range,
+    "relevant_from": whole_number,
+    "order": _one_of("score", "rank"),
+    "measures": _measures,
+    "items": item_kind,
+    "answered_only": truth,
+}
+
+OVERRIDABLE = tuple(_READERS)
+"""The fields that may be overridden."""

@@ -1,0 +1,3 @@
+"""The demo lab: a small lab of undergraduate mathematics, written for ArqLab, and the systems whose
+runs take part in it.
+"""

@@ -1,0 +1,117 @@
+"""The teams of the demo lab and their runs: `teams.toml` read, and each run retrieved as the file
+that a team uploads.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arqlab.ir.records import TaskKind, TopicRecord
+from arqlab.pages.demo.posts import FOLDER
+from arqlab.pages.demo.retrieval import RankedPost, extract, retrieve, write_run
+from arqlab.pages.demo.systems import Library
+
+# Formula runs are cut here: the demo's posts hold some 1,500 instances, and nobody reads so far.
+_FORMULA_DEPTH = 200
+
+
+@dataclass(frozen=True)
+class DemoBoard:
+    """What the leaderboard of a task shows: a version of the qrels, to everybody or to the
+    organizers only.
+    """
+
+    task: str
+    qrels: str
+    released: bool
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person of a team; the first one of a team founded it."""
+
+    username: str
+    name: str
+    email: str
+
+
+@dataclass(frozen=True)
+class DemoRun:
+    """A run as its team declares it (protocol §4). Either `system` retrieves it or `written` names
+    its answers.
+    """
+
+    task: str
+    tag: str
+    description: str
+    system: str = ""
+    parameters: Mapping[str, Any] | None = None
+    written: str = ""
+    primary: bool = False
+    manual: bool = False
+    data: str = "both"
+    answers: str = ""
+
+
+@dataclass(frozen=True)
+class DemoTeam:
+    """A team with its people and runs; `baseline` is the organizers' own."""
+
+    name: str
+    institution: str
+    members: tuple[Member, ...]
+    runs: tuple[DemoRun, ...]
+    baseline: bool
+
+
+def read_teams(path: Path = FOLDER / "teams.toml") -> list[DemoTeam]:
+    """Read the teams of the demo lab, in the order of the file."""
+    return [
+        DemoTeam(
+            team["name"],
+            team["institution"],
+            tuple(Member(**member) for member in team.get("members", ())),
+            tuple(DemoRun(**run) for run in team["runs"]),
+            team.get("baseline", False),
+        )
+        for team in tomllib.loads(path.read_text())["teams"]
+    ]
+
+
+def read_boards(path: Path = FOLDER / "teams.toml") -> list[DemoBoard]:
+    """Read which leaderboards there are and which of them are released."""
+    boards = tomllib.loads(path.read_text())["boards"]
+    return [DemoBoard(task, board["qrels"], board["released"]) for task, board in boards.items()]
+
+
+def file_name(team: DemoTeam, run: DemoRun) -> str:
+    """Name a run's file as the labs do:
+    `TEAM-taskN-RUN-{auto|manual}-{both|text|math}-[extract|generate-]{P|A}.tsv`.
+    """
+    marks = ["manual" if run.manual else "auto", run.data, run.answers, "P" if run.primary else "A"]
+    task = run.task.partition("-")[0]
+    return "-".join([team.name, task, run.tag, *filter(None, marks)]) + ".tsv"
+
+
+def demo_run_file(run: DemoRun, topics: Sequence[TopicRecord], library: Library) -> bytes:
+    """Retrieve a run over the topics of its task and give its file."""
+    parameters = run.parameters or {}
+    if run.written:
+        return write_run(_written(run), tag=run.tag, kind=TaskKind.WRITTEN_ANSWERS)
+    if run.answers:
+        rows = extract(run.system, topics, library, **parameters)
+        return write_run(rows, tag=run.tag, kind=TaskKind.WRITTEN_ANSWERS)
+    if any(topic.latex for topic in topics):
+        rows = retrieve(run.system, topics, library, depth=_FORMULA_DEPTH, **parameters)
+        return write_run(rows, tag=run.tag, kind=TaskKind.FORMULAS)
+    return write_run(
+        retrieve(run.system, topics, library, **parameters), tag=run.tag, kind=TaskKind.ANSWERS
+    )
+
+
+def _written(run: DemoRun) -> list[RankedPost]:
+    lines = (FOLDER / run.written).read_text().splitlines()
+    cells = (line.split("\t", 1) for line in lines)
+    return [RankedPost(query_id, "", "", 1, 1.0, answer) for query_id, answer in cells]

@@ -1,0 +1,1 @@
+"""Builds the demo lab and plays its weeks: runs, judgments, qrels, leaderboards."""

@@ -1,0 +1,1 @@
+"""Home, lab and task pages."""

@@ -1,0 +1,31 @@
+"""The list of labs and the page of a lab."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from arqlab.core.permissions import lab_or_404, labs_visible_to
+from arqlab.core.selectors import lab_row, lab_rows, standing_in
+from arqlab.pages.selectors import labs_overview
+
+
+@require_safe
+def lab_list(request: HttpRequest) -> HttpResponse:
+    """Show all labs the person may see, open labs first."""
+    labs = lab_rows(labs_visible_to(request.user), at=timezone.now())
+    return render(request, "pages/lab_list.html", {"labs": labs})
+
+
+@require_safe
+def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show a lab: its state, tasks and deadlines, the person's role and next steps."""
+    found = lab_or_404(request.user, lab)
+    now = timezone.now()
+    row = lab_row(found, at=now)
+    standing = standing_in(request.user, found)
+    overview = labs_overview([(row.lab, standing)], request.user, at=now)
+    context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
+    return render(request, "pages/lab_detail.html", context)

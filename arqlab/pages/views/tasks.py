@@ -1,0 +1,31 @@
+"""The page of a task."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from arqlab.core.permissions import task_or_404
+from arqlab.core.selectors import standing_in
+from arqlab.pages.selectors import labs_overview
+
+
+@require_safe
+def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show a task: its state, topics, runs, judging, leaderboard and rules."""
+    found = task_or_404(request.user, lab, task)
+    now = timezone.now()
+    standing = standing_in(request.user, found.lab)
+    overview = labs_overview([(found.lab, standing)], request.user, at=now)
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "state": found.state(now),
+        "standing": standing,
+        "topics": found.topics.count(),
+        "overview": overview,
+        "next_topic": overview.next_topic(found),
+    }
+    return render(request, "pages/task_detail.html", context)

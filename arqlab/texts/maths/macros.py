@@ -1,0 +1,117 @@
+r"""Macros that the formulas of a post define, carried on to its later formulas as MathJax does on
+the site.
+
+A definition is carried as LaTeX that stands before the formula that uses it, so that a formula is
+typeset by itself, and typeset once. The scope is a post with its title and its comments: an answer
+looks the same in its thread as alone before an assessor. On the site the macros of a whole page are
+common, but who wrote an answer could not rely on that.
+"""
+
+import re
+from typing import NamedTuple
+
+_NAME = r"\\(?:[A-Za-z@]+|[^A-Za-z\s])"
+_START = re.compile(
+    r"\\(?P<how>(?:re|provide)?newcommand|providecommand|DeclareMathOperator|[gex]?def)\s*(?P<star>\*?)\s*"
+    rf"(?:\{{\s*(?P<braced>{_NAME})\s*\}}|(?P<bare>{_NAME}))\s*"
+    r"(?:\[(?P<count>\d)\]\s*(?:\[(?P<default>[^\]]*)\]\s*)?)?(?P<pattern>(?:#\d\s*)*)(?=\{)"
+)
+_USED = re.compile(_NAME)
+LONGEST = 5_000  # characters of definitions before one formula
+
+
+class Definition(NamedTuple):
+    """A macro: its name with the backslash, and the LaTeX that defines it."""
+
+    name: str
+    latex: str
+
+
+class Definitions:
+    """What the formulas read so far have defined; one for each post."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Definition] = {}
+
+    def before(self, latex: str) -> str:
+        """Return the formula with the definitions of earlier formulas that it uses before it, and
+        keep those that it makes.
+        """
+        found, bare = take_definitions(latex)
+        needed = self._needed(bare, {name for name, _ in found})
+        for definition in found:
+            self._known[definition.name] = definition
+        if not found and not needed:
+            return latex
+        whole = "".join(definition.latex for definition in [*needed, *found])
+        return f"{whole}{bare}" if len(whole) <= LONGEST else latex
+
+    def _needed(self, latex: str, own: set[str]) -> list[Definition]:
+        """Return the definitions that the formula uses, and those that these use, in the order in
+        which they were made.
+        """
+        if not self._known:
+            return []
+        needed: set[str] = set()
+        waiting = [latex]
+        while waiting:
+            for name in _USED.findall(waiting.pop()):
+                if name in self._known and name not in needed and name not in own:
+                    needed.add(name)
+                    waiting.append(self._known[name].latex)
+        return [definition for name, definition in self._known.items() if name in needed]
+
+
+def take_definitions(latex: str) -> tuple[list[Definition], str]:
+    r"""Return the macros that a formula defines, each as a \def, and the formula without them.
+
+    A name that the typesetter knows may be defined again, as on the site; `\newcommand` would
+    refuse that.
+    """
+    found: list[Definition] = []
+    kept: list[str] = []
+    place = 0
+    for match in _START.finditer(latex):
+        if match.start() < place:
+            continue
+        end = _closing(latex, match.end())
+        if end is None:
+            continue
+        kept.append(latex[place : match.start()])
+        found.append(_definition(match, latex[match.end() : end]))
+        place = end
+    return found, "".join([*kept, latex[place:]]) if found else latex
+
+
+def _definition(match: re.Match[str], body: str) -> Definition:
+    name = match["braced"] or match["bare"]
+    if match["how"] == "DeclareMathOperator":
+        return Definition(name, rf"\def{name}{{\operatorname{match['star']}{body}}}")
+    count = int(match["count"] or 0)
+    if match["default"] is not None:
+        # The argument in brackets is nearly always left out where it is used.
+        body = body.replace("#1", match["default"])
+        for number in range(2, count + 1):
+            body = body.replace(f"#{number}", f"#{number - 1}")
+        count -= 1
+    pattern = match["pattern"].replace(" ", "") or "".join(
+        f"#{number}" for number in range(1, count + 1)
+    )
+    return Definition(name, rf"\def{name}{pattern}{body}")
+
+
+def _closing(latex: str, start: int) -> int | None:
+    """Return where the group that opens at `start` has ended, or None where it never ends."""
+    depth, place = 0, start
+    while place < len(latex):
+        character = latex[place]
+        if character == "\\":
+            place += 1
+        elif character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                return place + 1
+        place += 1
+    return None

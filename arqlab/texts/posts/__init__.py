@@ -1,0 +1,3 @@
+"""The text of posts: words and formulas, search queries, snippets, readability, topics made from
+questions.
+"""

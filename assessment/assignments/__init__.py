@@ -1,0 +1,1 @@
+"""Assignments: who judges which topic, and progress."""

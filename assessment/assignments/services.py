@@ -1,0 +1,193 @@
+"""What gives topics to assessors, takes them back, and marks them as looked through. Labels stay in
+any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, Topic, User
+from arqlab.core.services.audit import record_event
+from arqlab.formats.assignments import read_assignments, resolve
+from arqlab.ir.records import Problem
+from assessment.assignments.selectors import judging_staff
+from assessment.models import Assignment, PoolItem
+
+MOST_NAMED = 8
+Pairs = list[tuple[Topic, User]]
+
+
+class Reassigned(NamedTuple):
+    """How many assignments were made, and how many ended."""
+
+    made: int
+    ended: int
+
+
+def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Problem]]:
+    """Read a file of assignments, and tell every problem of it by line."""
+    topics = {
+        topic.query_id: topic
+        for topic in task.topics.only("query_id", "task_id").order_by("position")
+    }
+    staff = list(judging_staff(task.lab))
+    people = {person.email.lower(): person for person in staff if person.email}
+    people |= {person.username: person for person in staff}
+    rows, problems = read_assignments(data, path=path)
+    pairs, more = resolve(rows, topics=list(topics), people=people, path=path)
+    return [(topics[query_id], person) for query_id, person in pairs], sorted(
+        [*problems, *more], key=lambda one: one.line or 0
+    )
+
+
+@transaction.atomic
+def assign_topics(
+    *,
+    task: Task,
+    pairs: Collection[tuple[Topic, User]],
+    replaces: bool,
+    at: datetime,
+    by: User | None,
+) -> Reassigned:
+    """Return topics to assessors; what somebody has already, they keep.
+
+    With `replaces` the topics named are taken from everybody else: their assignments end and are
+    kept, as their labels are. Raises `UserError` for a person who may not judge in the lab (code
+    `no-assessor`).
+    """
+    Task.objects.select_for_update().get(
+        pk=task.pk
+    )  # of two organizers who assign at once, one must see the other's
+    wanted = {(topic.pk, person.pk) for topic, person in pairs}
+    _refuse_others(task, [person for _, person in pairs])
+    had = {
+        (one.topic_id, one.assessor_id): one for one in _open(task, {topic for topic, _ in pairs})
+    }
+    fresh = [
+        (topic, person)
+        for topic, person in dict.fromkeys(pairs)
+        if (topic.pk, person.pk) not in had
+    ]
+    gone = [one for key, one in had.items() if replaces and key not in wanted]
+    _end(gone, at)
+    Assignment.objects.bulk_create(
+        Assignment(topic=topic, assessor=person, assigned_by=by, assigned_at=at)
+        for topic, person in fresh
+    )
+    if fresh or gone:
+        taken = [(one.topic, one.assessor) for one in gone]
+        record_event(
+            verb="topics.assign",
+            target=task,
+            lab=task.lab,
+            actor=by,
+            assigned=_by_person(fresh),
+            taken=_by_person(taken),
+        )
+    return Reassigned(len(fresh), len(gone))
+
+
+@transaction.atomic
+def take_topics(
+    *, task: Task, topics: Collection[Topic], person: User | None, at: datetime, by: User | None
+) -> int:
+    """Take topics from a person, or from all who have them; the assignments end and are kept. Gives
+    how many ended.
+    """
+    Task.objects.select_for_update().get(pk=task.pk)
+    gone = [one for one in _open(task, topics) if person is None or one.assessor_id == person.pk]
+    _end(gone, at)
+    if gone:
+        taken = _by_person([(one.topic, one.assessor) for one in gone])
+        record_event(verb="topics.take", target=task, lab=task.lab, actor=by, taken=taken)
+    return len(gone)
+
+
+@transaction.atomic
+def review_topics(
+    *, task: Task, topics: Collection[Topic], at: datetime | None, by: User | None
+) -> int:
+    """Mark finished topics as being looked through since a moment; None gives them back. Gives how
+    many topics changed.
+
+    Raises `UserError` that names the topics which are not finished, without items, or which nobody
+    has (code `not-done`).
+    """
+    Task.objects.select_for_update().get(pk=task.pk)
+    found = _open(task, topics)
+    if at is not None:
+        _refuse_unfinished(topics, found)
+    changed = [one for one in found if (one.reviewed_since is None) != (at is None)]
+    Assignment.objects.filter(pk__in=[one.pk for one in changed]).update(reviewed_since=at)
+    names = list(dict.fromkeys(one.topic.query_id for one in changed))
+    if names:
+        record_event(
+            verb="topics.review" if at else "topics.unreview",
+            target=task,
+            lab=task.lab,
+            actor=by,
+            topics=names,
+        )
+    return len(names)
+
+
+def end_reviews(items: QuerySet[PoolItem]) -> None:
+    """End the review of the topics of those items that wait to be judged: what is looked through is
+    finished.
+    """
+    topics = items.filter(done_at=None).order_by().values("topic")
+    Assignment.objects.filter(topic__in=topics, ended_at=None).update(reviewed_since=None)
+
+
+def _open(task: Task, topics: Iterable[Topic]) -> list[Assignment]:
+    found = Assignment.objects.filter(topic__task=task, topic__in=topics, ended_at=None)
+    return list(found.select_related("topic", "assessor").order_by("topic__position", "pk"))
+
+
+def _end(gone: Iterable[Assignment], at: datetime) -> None:
+    Assignment.objects.filter(pk__in=[one.pk for one in gone], ended_at=None).update(ended_at=at)
+
+
+def _by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:
+    """Return the topics by person, for the audit."""
+    found: dict[str, list[str]] = {}
+    for topic, person in pairs:
+        found.setdefault(person.get_username(), []).append(topic.query_id)
+    return found
+
+
+def _refuse_others(task: Task, people: Iterable[User]) -> None:
+    others = set(people) - set(judging_staff(task.lab))
+    if others:
+        names = ", ".join(sorted(person.name for person in others))
+        raise UserError(
+            f"{names} may not judge in {task.lab}. Grant the role of assessor on the page People first.",
+            code="no-assessor",
+        )
+
+
+def _refuse_unfinished(topics: Collection[Topic], found: Iterable[Assignment]) -> None:
+    waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
+    counted = (
+        PoolItem.objects.filter(topic__in=topics)
+        .order_by()
+        .values("topic")
+        .annotate(waiting=waiting)
+    )
+    finished = set(counted.filter(waiting=0).values_list("topic", flat=True)) & {
+        one.topic_id for one in found
+    }
+    names = [topic.query_id for topic in topics if topic.pk not in finished]
+    if names:
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        raise UserError(
+            f"Only a topic whose items are all judged and that somebody has can be in review. Not so: {', '.join(names[:MOST_NAMED])}{more}. "
+            "Nothing was changed.",
+            code="not-done",
+        )

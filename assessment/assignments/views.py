@@ -1,0 +1,176 @@
+"""The pages on which organizers say who judges what, and see how far everybody is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.formats.assignments import share_out
+from arqlab.ir.records import Problem
+from assessment.assignments.forms import (
+    ASSIGN,
+    REASSIGN,
+    REVIEW,
+    TAKE,
+    AssignmentFileForm,
+    ChosenTopicsForm,
+    read_pairs,
+    write_pairs,
+)
+from assessment.assignments.selectors import assignment_grid
+from assessment.assignments.services import (
+    Pairs,
+    Reassigned,
+    assign_topics,
+    pairs_of_file,
+    review_topics,
+    take_topics,
+)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Organizers see who judges what and how far they are, and give, take and review the topics
+    that they tick.
+    """
+    found = organized_task_or_404(request.user, lab, task)
+    now = timezone.now()
+    form = ChosenTopicsForm(request.POST if request.method == "POST" else None, task=found)
+    if request.method == "POST" and form.is_valid():
+        try:
+            messages.success(
+                request, _done(found, form.cleaned_data, at=now, by=signed_in(request))
+            )
+        except UserError as error:
+            form.add_error(None, error.message)
+        else:
+            return redirect("assessment:assignment-list", lab=lab, task=task)
+    context = {
+        "lab": found.lab,
+        "task": found,
+        "form": form,
+        "chosen": request.POST.getlist("topics"),
+        "person": request.POST.get("person", ""),
+        "states": ("not-begun", "in-progress", "done", "in-review"),
+        "grid": assignment_grid(found, at=now),
+    }
+    return render(request, "assessment/assignment_list.html", context)
+
+
+def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
+    """Do what was chosen, and say so."""
+    topics, person, action = list(chosen["topics"]), chosen["person"], chosen["action"]
+    if action in (ASSIGN, REASSIGN):
+        pairs = [(topic, person) for topic in topics]
+        return _said(
+            assign_topics(task=task, pairs=pairs, replaces=action == REASSIGN, at=at, by=by)
+        )
+    if action == TAKE:
+        count = take_topics(task=task, topics=topics, person=person, at=at, by=by)
+        return (
+            f"{_count(count, 'assignment')} ended. Labels stay."
+            if count
+            else "Nobody had these topics."
+        )
+    count = review_topics(task=task, topics=topics, at=at if action == REVIEW else None, by=by)
+    return f"{_count(count, 'topic')} {'now in' if action == REVIEW else 'back from'} review."
+
+
+def _said(changed: Reassigned) -> str:
+    if not any(changed):
+        return "Nothing was changed: the topics are assigned so already."
+    ended = (
+        f" and {_count(changed.ended, 'assignment')} ended; labels stay" if changed.ended else ""
+    )
+    return f"{_count(changed.made, 'assignment')} made{ended}."
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_import(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """What a file of assignments would change, and every problem of it; nothing is written yet."""
+    found = organized_task_or_404(request.user, lab, task)
+    form = AssignmentFileForm(request.POST or None, request.FILES or None)
+    if request.method != "POST" or not form.is_valid():
+        context = {"task": found, "lab": found.lab, "file_form": form}
+        return render(request, "assessment/assignment_import.html", context)
+    file = form.cleaned_data["file"]
+    pairs, problems = pairs_of_file(file.read(), path=str(file.name), task=found)
+    return _preview(request, found, pairs, problems, replaces=form.cleaned_data["replaces"])
+
+
+@require_POST
+def assignment_share(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Suggest who takes the topics that nobody has, so that the assessors have about the same
+    number of items left.
+    """
+    found = organized_task_or_404(request.user, lab, task)
+    grid = assignment_grid(found, at=timezone.now())
+    people = [row for row in grid.people if row.is_assessor]
+    if not people:
+        messages.error(
+            request,
+            "The lab has no assessor yet. Grant somebody the role on the page People first.",
+        )
+        return redirect("assessment:assignment-list", lab=lab, task=task)
+    rows = {row.topic.query_id: row for row in grid.unassigned}
+    shared = share_out(
+        {name: row.left for name, row in rows.items()}, {row.person: row.left for row in people}
+    )
+    return _preview(
+        request, found, [(rows[name].topic, person) for name, person in shared], [], replaces=False
+    )
+
+
+@require_POST
+def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """An organizer applies what a preview showed."""
+    found = organized_task_or_404(request.user, lab, task)
+    try:
+        pairs = read_pairs(request.POST.get("pairs", ""), task=found)
+        replaces = request.POST.get("replaces") == "yes"
+        changed = assign_topics(
+            task=found, pairs=pairs, replaces=replaces, at=timezone.now(), by=signed_in(request)
+        )
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _said(changed))
+    return redirect("assessment:assignment-list", lab=lab, task=task)
+
+
+def _preview(
+    request: HttpRequest, task: Task, pairs: Pairs, problems: list[Problem], *, replaces: bool
+) -> HttpResponse:
+    grid = assignment_grid(task, at=timezone.now())
+    rows = {row.topic.pk: row for row in grid.topics}
+    changes = []
+    for topic in dict.fromkeys(topic for topic, _ in pairs):
+        new = [person for each, person in pairs if each == topic]
+        had = [share.person for share in rows[topic.pk].open_shares]
+        then = new if replaces else [*had, *(person for person in new if person not in had)]
+        if set(then) != set(had):
+            changes.append((rows[topic.pk], had, then))
+    context = {
+        "task": task,
+        "lab": task.lab,
+        "file_form": AssignmentFileForm(initial={"replaces": replaces}),
+        "is_preview": True,
+        "changes": changes,
+        "problems": problems,
+        "kept": write_pairs(pairs),
+        "replaces": replaces,
+    }
+    return render(request, "assessment/assignment_import.html", context)

@@ -1,1 +1,0 @@
-"""What people fill in about pools, judging and qrels."""

@@ -1,0 +1,105 @@
+"""The pages of the instructions for assessors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.core.permissions import (
+    may_look_up,
+    may_organize,
+    organized_task_or_404,
+    signed_in,
+    task_or_404,
+)
+from assessment.guidelines.forms import GuidelineForm
+from assessment.guidelines.selectors import changed_lines, current_guideline, guideline_text
+from assessment.guidelines.services import guideline_html, write_guideline
+from assessment.models import Guideline
+
+
+@require_safe
+def guideline_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+    """Assessors and organizers read a version of the instructions, and what it changed of the one
+    before it.
+
+    Version 0 is the text that ArqLab comes with.
+    """
+    found = task_or_404(request.user, lab, task)
+    if not may_look_up(request.user, found.lab):
+        raise Http404
+    shown = _version(found, version)
+    text = guideline_text(found, shown)
+    context: dict[str, Any] = {
+        "task": found,
+        "lab": found.lab,
+        "guideline": shown,
+        "html": guideline_html(text),
+        "newest": current_guideline(found),
+        "organizes": may_organize(request.user, found.lab),
+    }
+    if shown:
+        before = guideline_text(found, _version(found, version - 1))
+        context |= {"before": version - 1, "changes": changed_lines(before, text)}
+    return render(request, "assessment/guideline_detail.html", context)
+
+
+def _version(task: Task, version: int) -> Guideline | None:
+    return (
+        get_object_or_404(task.guidelines.select_related("written_by"), version=version)
+        if version
+        else None
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """An organizer writes the next version of the instructions, looks at it before, and sees all
+    versions.
+    """
+    found = organized_task_or_404(request.user, lab, task)
+    newest = current_guideline(found)
+    initial: dict[str, Any] = {
+        "text": guideline_text(found, newest),
+        "after": newest.version if newest else 0,
+    }
+    form = GuidelineForm(request.POST or None, initial=initial)
+    context: dict[str, Any] = {"task": found, "lab": found.lab, "form": form, "newest": newest}
+    if request.method == "POST" and form.is_valid():
+        if "preview" in request.POST:
+            context["html"] = guideline_html(form.cleaned_data["text"])
+        else:
+            try:
+                made = write_guideline(
+                    task=found, **form.cleaned_data, at=timezone.now(), by=signed_in(request)
+                )
+            except UserError as error:
+                context |= _refused(form, error, initial)
+            else:
+                messages.success(request, f"Version {made.version} is what assessors go by now.")
+                return redirect(
+                    "assessment:guideline-detail", lab=lab, task=task, version=made.version
+                )
+    context["versions"] = (
+        found.guidelines.select_related("written_by").defer("text").order_by("-version")
+    )
+    return render(request, "assessment/guideline_edit.html", context)
+
+
+def _refused(form: GuidelineForm, error: UserError, current: dict[str, Any]) -> dict[str, Any]:
+    """Return the form with the refusal. Where somebody else wrote a version meanwhile, it goes by
+    that one from now on: who saves again has seen what differs."""
+    written = form.cleaned_data
+    if error.code != "changed-meanwhile":
+        form.add_error(None, error.message)
+        return {"form": form}
+    form = GuidelineForm({**written, "after": current["after"]})
+    form.add_error(None, error.message)
+    return {"form": form, "changes": changed_lines(current["text"], written["text"])}

@@ -1,0 +1,1 @@
+"""Judging: items, leases, judgments, the judging page and its API."""

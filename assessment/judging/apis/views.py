@@ -1,0 +1,263 @@
+"""The doors of judging: the next item, an item, labels, later, and longer."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, status
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from arqlab.core.models import User
+from assessment.errors import JudgingError
+from assessment.judging.apis import responses
+from assessment.judging.apis.requests import LARGEST_ID, ItemBody, read_item, read_labels
+from assessment.judging.permissions import assigned_topic_or_404
+from assessment.judging.selectors.items import TopicPath
+from assessment.judging.selectors.progress import own_judgments, progress_of
+from assessment.judging.services.items import item_payload, listed_judgment, saved_payload
+from assessment.judging.services.judgments import submit_judgments
+from assessment.judging.services.leases import (
+    Seat,
+    Taken,
+    is_genuine,
+    put_off,
+    renew_lease,
+    take_item,
+    take_next,
+)
+
+LARGEST = (
+    4 * 2**20
+)  # bytes: the html of an item with a ticket, and comments that are told to be too long
+STATUSES = {
+    "bad-label": status.HTTP_400_BAD_REQUEST,
+    "bad-comment": status.HTTP_400_BAD_REQUEST,
+    "malformed": status.HTTP_400_BAD_REQUEST,
+    "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
+}
+_IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+FORGED = (
+    "This item was not given to you. If you signed in as somebody else in another tab, sign in as yourself again; "
+    "what you typed is kept in this browser."
+)
+
+
+class BodyParser(JSONParser):
+    """Reads JSON; what is nested too deeply for that is no error of ours."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what was sent; raises `ParseError`."""
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError as error:
+            raise exceptions.ParseError("it is nested too deeply") from error
+
+
+class JudgingApi(APIView):
+    """What all doors of judging have in common: who comes in, and how a refusal is told."""
+
+    parser_classes = (BodyParser,)
+    http_method_names = ("get", "post", "options")  # no HEAD: to ask for an item leases it
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse who is signed out or somebody else than who the page was opened by, and what is
+        too large to be read.
+        """
+        super().initial(request, *args, **kwargs)
+        # A second person may have signed in since, in another tab: what the first one typed must
+        # not become theirs.
+        judging = request.headers.get("X-Judging-User", str(request.user.pk))
+        if not request.user.is_authenticated or judging != str(request.user.pk):
+            raise exceptions.NotAuthenticated
+        if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
+            raise JudgingError(
+                f"Nothing was stored: more than {LARGEST // 2**20} MB were sent. Shorten the comment.",
+                code="too-large",
+            )
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Report every refusal as a sentence, a code, and all problems."""
+        if isinstance(exc, JudgingError):
+            errors = [problem._asdict() for problem in exc.problems]
+            return _refusal(
+                exc.message, exc.code, STATUSES.get(exc.code, status.HTTP_409_CONFLICT), errors
+            )
+        response = super().handle_exception(exc)
+        message, code = _words(exc, response.status_code)
+        return _refusal(message, code, response.status_code, [])
+
+    @property
+    def person(self) -> User:
+        """Return who is signed in; `initial` has seen to it that somebody is."""
+        if not isinstance(self.request.user, User):
+            raise exceptions.NotAuthenticated
+        return self.request.user
+
+    @property
+    def seat(self) -> Seat:
+        """Return who judges which topic; whether it is theirs is for `require_topic` or
+        `require_lease` to say.
+        """
+        path = self.kwargs
+        return Seat(self.person, TopicPath(path["lab"], path["task"], path["query_id"]))
+
+    def require_lease(self, place: ItemBody) -> None:
+        """Let pass who was given the item, though the lease may have ended or the topic been taken
+        away since.
+        """
+        if not is_genuine(place.lease, item_id=place.item, seat=self.seat):
+            self.require_topic()
+            raise JudgingError(FORGED, code="forged-lease")
+
+    def require_topic(self) -> int:
+        """Return the id of the topic to its assessor; 404 for others."""
+        return assigned_topic_or_404(self.person, *self.seat.path).pk
+
+    def shown(self, found: Taken | None) -> dict[str, Any] | None:
+        """Return an item as the page shows it; None where there is none."""
+        return item_payload(found, lab_slug=self.kwargs["lab"]) if found else None
+
+
+def _refusal(message: str, code: str, to: int, errors: list[dict[str, Any]]) -> Response:
+    return Response({"message": message, "code": code, "errors": errors}, status=to)
+
+
+def _words(error: Exception, to: int) -> tuple[str, str]:
+    """Return the sentence and the code for a refusal of the framework's."""
+    if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
+        return (
+            "You are signed out. Sign in again in another tab, then go on here; nothing is lost.",
+            "signed-out",
+        )
+    if to == status.HTTP_403_FORBIDDEN:
+        return (
+            "Your sign-in has changed. Sign in again in another tab, then go on here; nothing is lost.",
+            "csrf",
+        )
+    if to == status.HTTP_404_NOT_FOUND:
+        return (
+            "There is no such topic or item among those that are yours to judge. What you typed is kept.",
+            "not-found",
+        )
+    return (
+        f"Nothing was stored, as what was sent cannot be read: {getattr(error, 'detail', error)}.",
+        "malformed",
+    )
+
+
+@extend_schema(tags=["judging"])
+class NextApi(JudgingApi):
+    """The next item."""
+
+    @extend_schema(
+        parameters=[responses.HAVE], responses={200: responses.NextSerializer, **responses.REFUSALS}
+    )
+    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Lease the next item of the topic to the assessor, and tell how far the topic is."""
+        given = [one for one in request.query_params.get("have", "").split(",") if one]
+        if not all(_IDENTIFIER.fullmatch(one) and int(one) <= LARGEST_ID for one in given[:200]):
+            raise JudgingError(
+                "The items at hand are given as numbers with commas between.", code="malformed"
+            )
+        topic_id = self.require_topic()
+        have = tuple(map(int, given[:200]))
+        found = take_next(topic_id=topic_id, seat=self.seat, have=have, at=timezone.now())
+        return Response({"item": self.shown(found), "progress": progress_of(topic_id)._asdict()})
+
+
+@extend_schema(tags=["judging"])
+class ItemApi(JudgingApi):
+    """One item."""
+
+    @extend_schema(responses={200: responses.ItemSerializer, **responses.REFUSALS})
+    def get(self, request: Request, lab: str, task: str, query_id: str, item: int) -> Response:
+        """Return an item that waits, leased, or one that the assessor judged, to be changed."""
+        topic_id = self.require_topic()
+        known = item <= LARGEST_ID
+        found = (
+            take_item(item_id=item, topic_id=topic_id, seat=self.seat, at=timezone.now())
+            if known
+            else None
+        )
+        if found is None:
+            raise Http404
+        return Response(self.shown(found))
+
+
+@extend_schema(tags=["judging"])
+class JudgmentsApi(JudgingApi):
+    """The assessor's own judgments of a topic."""
+
+    @extend_schema(responses={200: responses.OwnJudgmentsSerializer, **responses.REFUSALS})
+    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """List what the assessor judged in the topic, the labels that count, in the order of the
+        items.
+        """
+        judged = own_judgments(self.require_topic(), self.person.pk)
+        return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
+
+    @extend_schema(
+        request=responses.LabelsSerializer,
+        responses={200: responses.SavedSerializer, **responses.REFUSALS},
+    )
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Store labels for instances of one item, and give the next item that the page does not
+        have.
+        """
+        body = read_labels(request.data)
+        self.require_lease(body.place)
+        outcome = submit_judgments(
+            seat=self.seat,
+            submission=body.submission,
+            browser=request.META.get("HTTP_USER_AGENT", ""),
+            at=timezone.now(),
+        )
+        saved = [saved_payload(one) for one in outcome.saved]
+        return Response(
+            {"saved": saved, "done": outcome.is_done, "next": self.shown(outcome.following)}
+        )
+
+
+@extend_schema(tags=["judging"])
+class LaterApi(JudgingApi):
+    """Items that are put off."""
+
+    @extend_schema(
+        request=responses.HeldItemSerializer,
+        responses={200: responses.FollowingSerializer, **responses.REFUSALS},
+    )
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Have an item come after all others, and give the next one."""
+        body = read_item(request.data)
+        self.require_lease(body)
+        topic_id = self.require_topic()
+        put_off(item_id=body.item, seat=self.seat, at=timezone.now())
+        following = take_next(topic_id=topic_id, seat=self.seat, have=body.have, at=timezone.now())
+        return Response({"next": self.shown(following)})
+
+
+@extend_schema(tags=["judging"])
+class LeaseApi(JudgingApi):
+    """The time that an item is the assessor's."""
+
+    @extend_schema(
+        request=responses.HeldItemSerializer,
+        responses={200: responses.LeaseSerializer, **responses.REFUSALS},
+    )
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Keep an item for longer, and tell how far the topic is; refused when another assessor has
+        it meanwhile.
+        """
+        body = read_item(request.data)
+        self.require_lease(body)
+        topic_id = self.require_topic()
+        lease = renew_lease(item_id=body.item, seat=self.seat, at=timezone.now())
+        progress = progress_of(topic_id)._asdict()
+        return Response({"lease": lease.token, "until": lease.until, "progress": progress})

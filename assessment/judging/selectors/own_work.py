@@ -1,0 +1,128 @@
+"""What a person has to judge, and what judging there is in a lab: for the pages where one sees what
+to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Exists, OuterRef
+
+from arqlab.core.models import Lab, Membership, Topic, User
+from arqlab.ir.judgments.completion import Pace, expected_seconds
+from arqlab.ir.records import TaskKind
+from assessment.assignments.selectors import (
+    JUDGING_ROLES,
+    NO_PACE,
+    TOPIC_TEXTS,
+    JudgedCounts,
+    Share,
+    TopicRow,
+    judged_by,
+    topic_counts,
+)
+from assessment.judging.selectors.progress import assigned_topics
+from assessment.models import Assignment, Judgment, PoolItem
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """The topics of a person in a lab, each with their share of it."""
+
+    person: User
+    rows: tuple[TopicRow, ...]
+
+    @property
+    def left(self) -> int:
+        """Return the items that are left in all topics; what is shared is counted to each who shares
+        it.
+        """
+        return sum(row.left for row in self.rows)
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the seconds that judging them takes."""
+        return sum(row.seconds_left for row in self.rows)
+
+    @property
+    def go_on(self) -> TopicRow | None:
+        """Return the topic to go on with."""
+        return self.next_of(self.rows)
+
+    def next_of(self, rows: Iterable[TopicRow]) -> TopicRow | None:
+        """Return the one of some topics to go on with: the one judged last, else the first, of those
+        with items left.
+        """
+        waiting = [row for row in rows if row.left]
+        begun = {last: row for row in waiting if (last := self._judged(row).last)}
+        return begun[max(begun)] if begun else next(iter(waiting), None)
+
+    def _judged(self, row: TopicRow) -> JudgedCounts:
+        return row.shares[self.person.pk].judged
+
+
+@dataclass(frozen=True)
+class TaskJudging:
+    """How far the judging of a task is: items, those done, and topics with items left that nobody
+    has who may judge them.
+    """
+
+    total: int
+    done: int
+    unassigned: int
+
+
+def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, OwnWork]:
+    """Return what a person has to judge by lab, in three queries; labs without a topic of theirs are
+    left out.
+    """
+    mine = Assignment.objects.filter(
+        assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
+    )
+    read = mine.select_related("topic__task__lab").defer(
+        *(f"topic__{text}" for text in TOPIC_TEXTS)
+    )
+    found = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
+    topics = [one.topic_id for one in found]
+    counts = topic_counts(PoolItem.objects.filter(topic__in=topics)) if topics else {}
+    own = Judgment.objects.filter(assessor=user, instance__item__topic__task__lab__in=labs)
+    judged = judged_by(own, at=at) if topics else {}
+    paces: dict[int, Pace] = {}
+    rows: dict[int, list[TopicRow]] = {}
+    for one in found:
+        known = judged.get((one.topic_id, user.pk), JudgedCounts())
+        kind = TaskKind(one.topic.task.kind)
+        row = TopicRow(
+            one.topic,
+            *counts.get(one.topic_id, (0, 0, 0)),
+            kind,
+            {user.pk: Share(user, known, one)},
+        )
+        paces[one.topic.task_id] = paces.get(one.topic.task_id, NO_PACE).plus(known.pace)
+        rows.setdefault(one.topic.task.lab_id, []).append(row)
+    for row in (row for group in rows.values() for row in group):
+        row.seconds = expected_seconds([row.pace, paces[row.topic.task_id]], kind=row.kind)
+    return {lab: OwnWork(user, tuple(group)) for lab, group in rows.items()}
+
+
+def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
+    """Return how far the judging of tasks is, by task, in two queries; tasks without a pool are left
+    out.
+    """
+    items = PoolItem.objects.filter(pool__task__lab__in=labs).order_by().values("pool__task")
+    counts = items.annotate(total=Count("pk"), done=Count("done_at")).values_list(
+        "pool__task", "total", "done"
+    )
+    waiting = PoolItem.objects.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
+    roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=JUDGING_ROLES)
+    judges = roles.filter(user=OuterRef("assessor"))
+    had = Assignment.objects.filter(Exists(judges), topic=OuterRef("pk"), ended_at=None)
+    free = (
+        Topic.objects.filter(Exists(waiting), ~Exists(had), task__lab__in=labs)
+        .order_by()
+        .values("task")
+    )
+    unassigned = dict(free.annotate(count=Count("pk")).values_list("task", "count"))
+    return {task: TaskJudging(total, done, unassigned.get(task, 0)) for task, total, done in counts}

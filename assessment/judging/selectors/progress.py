@@ -1,0 +1,67 @@
+"""What is read for judging: the topics of an assessor, how far they are, and the assessor's own
+judgments.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.expressions import RawSQL
+
+from arqlab.core.models import Topic, Visitor
+from assessment.models import Judgment, Pool, PoolItem
+
+# The topics that a person judges now. Who has no role in the lab any more judges nothing there.
+ASSIGNED = """
+    SELECT given.topic_id FROM assessment_assignment given
+    JOIN core_topic asked ON asked.id = given.topic_id
+    JOIN core_task within ON within.id = asked.task_id
+    JOIN core_membership held ON held.lab_id = within.lab_id AND held.user_id = given.assessor_id
+    WHERE given.assessor_id = %s AND given.ended_at IS NULL AND held.role IN ('assessor', 'organizer')
+"""
+
+
+class Progress(NamedTuple):
+    """The items of a topic: all, those with all their labels, and those put off."""
+
+    total: int
+    done: int
+    later: int
+
+
+def assigned_topics(user: Visitor) -> QuerySet[Topic]:
+    """Return the topics that a person judges now."""
+    assigned = RawSQL(ASSIGNED, [user.pk])  # noqa: S611  # our words
+    return Topic.objects.filter(pk__in=assigned) if user.pk else Topic.objects.none()
+
+
+def open_items(topic_id: int) -> QuerySet[PoolItem]:
+    """Return the items of a topic in the pools that take judgments."""
+    return PoolItem.objects.filter(topic=topic_id, pool__in=Pool.objects.filter(closed_at=None))
+
+
+def progress_of(topic_id: int) -> Progress:
+    """Count the items of a topic in one query."""
+    put_off = Q(done_at=None, later_at__isnull=False)
+    counts = open_items(topic_id).aggregate(
+        total=Count("pk"), done=Count("done_at"), later=Count("pk", filter=put_off)
+    )
+    return Progress(**counts)
+
+
+def own_judgments(topic_id: int, user_id: int) -> QuerySet[Judgment]:
+    """Return the judgments of an assessor that count in a topic, with instance and item, in the order
+    of the items.
+    """
+    return (
+        Judgment.objects.filter(instance__item__topic=topic_id, assessor=user_id, is_current=True)
+        .select_related("instance__item")
+        .order_by("instance__item__pool__number", "instance__item__position", "instance__position")
+    )
+
+
+def is_judged_by(user_id: int, item_id: int) -> bool:
+    """Return whether an item is done and an assessor's own labels count in it."""
+    own = Judgment.objects.filter(instance__item=item_id, assessor=user_id, is_current=True)
+    return own.filter(instance__item__done_at__isnull=False).exists()

@@ -1,0 +1,230 @@
+"""Items as the judging page shows them: never a run, a team, a rank, a score, or another's label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Any, NamedTuple
+
+from arqlab.core.services.formulas import typeset_formulas
+from arqlab.texts.html.rendering import (
+    Key,
+    PostText,
+    addresses_of,
+    compose,
+    keys_of,
+    one_formula,
+    read_text,
+)
+from arqlab.texts.html.sanitizer import clean_post
+from arqlab.texts.maths.macros import Definitions
+from arqlab.texts.maths.typesetting import Typeset
+from assessment.judging.selectors.items import ShownInstance, ShownItem
+from assessment.judging.services.judgments import SavedLabel
+from assessment.judging.services.leases import Taken
+from assessment.models import Judgment, PoolItem
+from assessment.pools.services.threads import thread_url
+from collection.models import Post
+from collection.services.addresses import local_pages
+
+NOT_HELD = (
+    '<p class="notice">The collection does not hold this post, so there is nothing to judge. '
+    "Choose System failure and the organizers will look after it.</p>"
+)
+NOT_FOUND = (
+    '<p class="notice">The formula to be judged was not found in this post, so none is marked. '
+    "Choose System failure and the organizers will look after it.</p>"
+)
+# Of a written answer: a formula, which keeps its lines, or the end of a line or paragraph.
+_LINES = re.compile(r'(<span class="math-container"[^>]*>[^<]*</span>)|\n\s*')
+_BREAKS = ("<br>", "</p><p>")
+
+
+class _Read(NamedTuple):
+    """The texts of an instance, their formulas not yet typeset."""
+
+    instance: ShownInstance
+    title: PostText
+    body: PostText
+
+    @property
+    def formulas(self) -> dict[str, str]:
+        """Return the LaTeX of the formulas by their ids."""
+        return {
+            formula.formula_id: formula.latex
+            for text in (self.title, self.body)
+            for formula in text.formulas
+        }
+
+
+class _Page(NamedTuple):
+    """What the texts of an item are composed with."""
+
+    item: PoolItem
+    lab_slug: str
+    formulas: Mapping[Key, Typeset]
+    links: Mapping[str, str]
+
+
+def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
+    """Return an item with its instances as JSON values.
+
+    One query reads its formulas; another one where its texts link to posts of the site, and one to
+    comments.
+    """
+    item = found.shown.item
+    read = [_read(item, instance) for instance in found.shown.instances]
+    candidate = one_formula(_judged_latex(item, read), Definitions())
+    texts = [candidate, *(text for each in read for text in (each.title, each.body))]
+    page = _Page(item, lab_slug, typeset_formulas(keys_of(texts)), _links(read, lab_slug))
+    return {
+        "item": item.pk,
+        "kind": item.kind,
+        "name": name_of(item),
+        "position": item.position,
+        "state": _state(found.shown),
+        "lease": found.lease.token,
+        "until": found.lease.until,
+        "formula_html": compose(candidate, formulas=page.formulas),
+        "instances": [_instance(each, page) for each in read],
+    }
+
+
+def saved_payload(saved: SavedLabel) -> dict[str, Any]:
+    """Return a label that was stored as JSON values."""
+    judgment = saved.judgment
+    return {
+        "instance": judgment.instance_id,
+        "judgment": judgment.pk,
+        "key": str(judgment.key),
+        "label": judgment.label,
+        "counts": saved.counts,
+        "message": saved.message,
+        "judged_at": judgment.judged_at,
+    }
+
+
+def listed_judgment(judgment: Judgment) -> dict[str, Any]:
+    """Return a judgment of an assessor's own list as JSON values."""
+    instance, item = judgment.instance, judgment.instance.item
+    return {
+        **judgment_payload(judgment),
+        "item": item.pk,
+        "instance": instance.pk,
+        "kind": item.kind,
+        "name": name_of(item),
+        "doc_id": _doc_id(item, instance.doc_id),
+        "position": item.position,
+    }
+
+
+def judgment_payload(judgment: Judgment) -> dict[str, Any]:
+    """Return an assessor's own judgment as JSON values."""
+    return {
+        "judgment": judgment.pk,
+        "label": judgment.label,
+        "comment": judgment.comment,
+        "judged_at": judgment.judged_at,
+    }
+
+
+def name_of(item: PoolItem) -> str:
+    """Return the name of an item; that of a written answer would tell its run."""
+    return "Written answer" if item.kind == PoolItem.Kind.ANSWERS else item.item
+
+
+def _doc_id(item: PoolItem, doc_id: str) -> str:
+    """Return the id of an instance in qrels; that of a written answer would tell its run."""
+    return "" if item.kind == PoolItem.Kind.ANSWERS else doc_id
+
+
+def _state(shown: ShownItem) -> str:
+    if shown.is_done:
+        return "done"
+    return "later" if shown.is_later else "waiting"
+
+
+def _read(item: PoolItem, instance: ShownInstance) -> _Read:
+    definitions, post = Definitions(), instance.post
+    if item.kind == PoolItem.Kind.ANSWERS:
+        return _Read(instance, read_text(""), read_text(_written(item), definitions))
+    if post is None:
+        return _Read(instance, read_text(""), read_text(""))
+    title = post.safe_title if post.kind == Post.Kind.QUESTION else ""
+    return _Read(instance, read_text(title, definitions), read_text(post.safe_body, definitions))
+
+
+def _written(item: PoolItem) -> str:
+    """Return a written answer, plain text with LaTeX, as clean HTML: its lines and paragraphs stay,
+    but inside formulas.
+    """
+    clean = clean_post(escape(item.text.replace("\r", "").strip()), prefix=f"w{item.pk}").html
+    return f"<p>{_LINES.sub(lambda found: found[1] or _BREAKS[found[0].count(chr(10)) > 1], clean)}</p>"
+
+
+def _judged_latex(item: PoolItem, read: list[_Read]) -> str:
+    """Return the LaTeX of the formula that is judged, from the first post that has it; nothing for
+    other kinds of items.
+    """
+    if item.kind != PoolItem.Kind.VISUAL_IDS:
+        return ""
+    return next(
+        (
+            each.formulas[each.instance.doc_id]
+            for each in read
+            if each.instance.doc_id in each.formulas
+        ),
+        "",
+    )
+
+
+def _links(read: list[_Read], lab_slug: str) -> dict[str, str]:
+    """Return the local pages of the addresses in texts; the posts of an item are of one collection."""
+    addresses = addresses_of(text for each in read for text in (each.title, each.body))
+    collection = next(
+        (each.instance.post.collection_id for each in read if each.instance.post), None
+    )
+    return (
+        local_pages(addresses, collection=collection, lab_slug=lab_slug)
+        if addresses and collection
+        else {}
+    )
+
+
+def _instance(each: _Read, page: _Page) -> dict[str, Any]:
+    instance, item = each.instance, page.item
+    marked = frozenset({instance.doc_id} if item.kind == PoolItem.Kind.VISUAL_IDS else ())
+
+    def html(text: PostText) -> str:
+        return compose(text, formulas=page.formulas, links=page.links.get, highlight=marked)
+
+    return {
+        "instance": instance.pk,
+        "doc_id": _doc_id(item, instance.doc_id),
+        "heading": heading_of(item, instance.post, instance.post_id),
+        "post_kind": instance.post.kind if instance.post else "",
+        "title_html": html(each.title),
+        "html": _missing(each, item) + html(each.body),
+        "thread_url": thread_url(item, instance.doc_id, instance.post_id, page.lab_slug)
+        if instance.post
+        else "",
+        "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
+    }
+
+
+def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
+    """Name what is judged: an assessor must not learn which system wrote an answer."""
+    if item.kind == PoolItem.Kind.ANSWERS:
+        return "Written answer"
+    return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}".rstrip()
+
+
+def _missing(each: _Read, item: PoolItem) -> str:
+    """Return what is not there to be judged; nothing where all is there."""
+    if item.kind == PoolItem.Kind.ANSWERS:
+        return ""
+    if each.instance.post is None:
+        return NOT_HELD
+    is_there = item.kind != PoolItem.Kind.VISUAL_IDS or each.instance.doc_id in each.formulas
+    return "" if is_there else NOT_FOUND

@@ -1,0 +1,86 @@
+"""The list of what an assessor judged, for people to find an item again: by its name, its formula,
+or how it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from django.utils.html import escape, format_html_join
+from django.utils.safestring import SafeString
+
+from arqlab.core.models import Lab
+from arqlab.core.services.formulas import typeset_formulas
+from arqlab.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
+from arqlab.texts.maths.macros import Definitions
+from arqlab.texts.maths.typesetting import Typeset
+from arqlab.texts.posts.text import pieces, text_formulas
+from assessment.judging.services.items import heading_of
+from assessment.models import Judgment, PoolItem
+from collection.models import Post
+from collection.selectors.threads import posts_of
+
+EXCERPT = 80  # characters, those of LaTeX too
+_Part = str | PostText  # words, or one formula
+
+
+class JudgedRow(NamedTuple):
+    """A judgment, the item that it is of, what the page calls the instance, and its formula or how
+    its post begins.
+    """
+
+    judgment: Judgment
+    item: PoolItem
+    heading: str
+    html: SafeString
+
+
+def judged_list(judgments: Iterable[Judgment], *, lab: Lab) -> list[JudgedRow]:
+    """Return judgments of a lab, read with instance and item, as rows of a list: a query reads their
+    posts, one the formulas.
+    """
+    found = list(judgments)
+    posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
+    read = [(judgment, posts.get(judgment.instance.post_id)) for judgment in found]
+    parts = [_parts(judgment, post) for judgment, post in read]
+    formulas = typeset_formulas(
+        keys_of(part for some in parts for part in some if isinstance(part, PostText))
+    )
+    return [_row(*one, some, formulas) for one, some in zip(read, parts, strict=True)]
+
+
+def _row(
+    judgment: Judgment, post: Post | None, parts: list[_Part], formulas: Mapping[Key, Typeset]
+) -> JudgedRow:
+    instance, item = judgment.instance, judgment.instance.item
+    shown = (
+        (compose(part, formulas=formulas) if isinstance(part, PostText) else part,)
+        for part in parts
+    )
+    heading = heading_of(item, post, instance.post_id)
+    return JudgedRow(judgment, item, heading, format_html_join(" ", "{}", shown))
+
+
+def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
+    """Return the formula that was judged, or how the post begins."""
+    instance, item = judgment.instance, judgment.instance.item
+    if item.kind != PoolItem.Kind.VISUAL_IDS:
+        return _beginning(post.safe_body if post else escape(item.text))
+    found = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
+    latex = next((formula.latex for formula in found if formula.formula_id == instance.doc_id), "")
+    return [one_formula(latex, Definitions())]
+
+
+def _beginning(clean_html: str) -> list[_Part]:
+    """Return the first words and formulas of a clean text."""
+    parts: list[_Part] = []
+    room = EXCERPT
+    for piece in pieces(clean_html):
+        text = " ".join(piece.split()) if isinstance(piece, str) else piece.latex
+        room -= len(text)
+        if room < 0:
+            parts.append(f"{text[:room]}…" if isinstance(piece, str) else "…")
+            break
+        parts.append(text if isinstance(piece, str) else one_formula(text, Definitions()))
+    return parts

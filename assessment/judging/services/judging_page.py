@@ -1,0 +1,76 @@
+"""What the judging page holds when it opens: the first items, leased, and how far the topic is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from arqlab.core.models import Topic, User
+from arqlab.core.services.topic_pages import question_with_links
+from arqlab.ir import records
+from assessment.errors import JudgingError
+from assessment.judging.selectors.items import TopicPath
+from assessment.judging.selectors.topic_work import TopicWork, work_on
+from assessment.judging.services.items import item_payload
+from assessment.judging.services.leases import Seat, take_item, take_next
+from collection.selectors.collections import collection_of
+from collection.services.addresses import local_pages
+
+AT_ONCE = 2  # the item that is read and the one behind it; the page fetches more
+
+
+class Sitting(NamedTuple):
+    """The question, the items that wait, the one that was asked for by its id, and why that cannot
+    be shown.
+    """
+
+    question_html: str
+    items: list[dict[str, Any]]
+    asked_for: dict[str, Any] | None
+    refusal: str
+    work: TopicWork
+
+
+def open_sitting(*, topic: Topic, user: User, item_id: int | None, at: datetime) -> Sitting:
+    """Lease the first items of a topic to its assessor, and give them as the page shows them;
+    `item_id` is one to show first.
+    """
+    lab_slug = topic.task.lab.slug
+    seat = Seat(user, TopicPath(lab_slug, topic.task.slug, topic.query_id))
+    asked_for, refusal = None, ""
+    try:
+        asked_for = (
+            take_item(item_id=item_id, topic_id=topic.pk, seat=seat, at=at) if item_id else None
+        )
+    except JudgingError as error:
+        refusal = error.message
+    items: list[dict[str, Any]] = []
+    while len(items) < AT_ONCE:
+        found = take_next(
+            topic_id=topic.pk, seat=seat, have=[item["item"] for item in items], at=at
+        )
+        if found is None:
+            break
+        items.append(item_payload(found, lab_slug=lab_slug))
+    shown = item_payload(asked_for, lab_slug=lab_slug) if asked_for else None
+    return Sitting(_question_html(topic), items, shown, refusal, work_on(topic, user))
+
+
+def _question_html(topic: Topic) -> str:
+    """Return the question as it was typeset; its links to posts of the collection, which came after
+    the topic, are alive.
+    """
+    collection = collection_of(topic.task.lab) if "dead-link" in topic.body_html else None
+    if collection is None:
+        return topic.body_html
+    source = records.TopicRecord(
+        topic.query_id,
+        topic.title,
+        topic.body,
+        formula_id=topic.formula_id or None,
+        latex=topic.latex or None,
+    )
+    return question_with_links(
+        source, partial(local_pages, collection=collection, lab_slug=topic.task.lab.slug)
+    )

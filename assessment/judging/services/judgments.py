@@ -1,0 +1,373 @@
+"""Takes labels. What is acknowledged is stored once, with its history; of two who judge one
+instance the first counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import IntegrityError, connection, transaction
+
+from arqlab.core.models import User
+from arqlab.ir.judgments.qrels import labels_in_order
+from assessment.errors import JudgingError, RequestProblem
+from assessment.judging.selectors.items import (
+    Current,
+    Submitted,
+    database_moment,
+    lock_next,
+    submitted_item,
+)
+from assessment.judging.services.leases import LEASE, Seat, Taken, signed_lease
+from assessment.models import Judgment, Ticket
+
+ATTEMPTS = 10  # each but the last was overtaken by another submit for the same item
+# characters kept of what an assessor saw; the longest post of the collection has 60,000
+SHOWN = 500_000
+LONGEST_AWAY = timedelta(
+    days=30
+)  # between a label and its arrival; a clock that tells more is wrong
+TICKETS = (Judgment.Label.SYSTEM_FAILURE, Judgment.Label.DO_NOT_KNOW)
+MEANWHILE = "This was judged meanwhile, in another tab or by another assessor. That label counts; yours is kept beside it."
+GIVEN_BACK = (
+    "The organizers gave this back to be judged again, and it waits in its topic. Your label is kept in its history and "
+    "counts no longer; judge it anew."
+)
+# stands as the answer of a ticket that nobody needs to answer
+JUDGED_SINCE = "The assessor has judged it since."
+# One statement for both, so that a submit takes one write less. Both rows are locked before it, so
+# that two who do this with each other's items never wait for each other.
+_FINISH_AND_LEASE = """
+    UPDATE assessment_poolitem
+    SET done_at = CASE WHEN id = %(next)s THEN NULL ELSE %(at)s END,
+        leased_to_id = CASE WHEN id = %(next)s THEN %(user)s ELSE NULL END,
+        leased_until = CASE WHEN id = %(next)s THEN %(until)s ELSE NULL END
+    WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND {is_judged})
+"""
+_ALL_JUDGED = """NOT EXISTS (
+    SELECT 1 FROM assessment_poolinstance instance
+    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
+    WHERE instance.item_id = %(item)s AND judgment.id IS NULL
+)"""
+
+_FIELDS = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
+_INSERT = (
+    f"INSERT INTO assessment_judgment ({', '.join(str(field.column) for field in _FIELDS)}) VALUES"
+)
+_PLACES = f"({', '.join(['%s'] * len(_FIELDS))})"
+
+
+class Label(NamedTuple):
+    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of,
+    `after` the key of the one that was on its way then; `given_at` is when it was given by the
+    page's clock."""
+
+    instance: int
+    label: int
+    key: UUID
+    comment: str = ""
+    reason: str = ""
+    active_ms: int | None = None
+    seen: int | None = None
+    after: UUID | None = None
+    shown: str = ""
+    given_at: datetime | None = None
+
+
+class Submission(NamedTuple):
+    """Labels for instances of one item, the version of the instructions that they were judged by,
+    and the items that the page has at hand."""
+
+    item: int
+    labels: tuple[Label, ...]
+    guideline: int | None = None
+    have: tuple[int, ...] = ()
+
+
+class SavedLabel(NamedTuple):
+    """A judgment as it stands in the database; the message is for the assessor, blank where all is
+    as wished.
+    """
+
+    judgment: Judgment
+    counts: bool
+    message: str
+
+
+class SubmitOutcome(NamedTuple):
+    """What was stored, in the order of the labels; whether the item is done; the item that comes
+    next, leased.
+    """
+
+    saved: tuple[SavedLabel, ...]
+    is_done: bool
+    following: Taken | None
+
+
+class _OvertakenError(Exception):
+    """Another submit for the item was stored between our reading and our writing."""
+
+
+def submit_judgments(
+    *, seat: Seat, submission: Submission, browser: str, at: datetime
+) -> SubmitOutcome:
+    """Store labels, all or none, and lease the next item; the caller has seen to the lease of this
+    one.
+
+    A label whose key is known is not stored again. One for an instance that was judged since the
+    page read it is kept and does not count. Where the topic is the assessor's no more, labels are
+    kept and nothing comes next. Raises `JudgingError` with all problems: `not-in-pool`,
+    `pool-closed`, `bad-label`, `key-used`, `malformed`.
+    """
+    known: Mapping[UUID, Judgment] = {}
+    for _ in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return _submit(seat, submission, known, browser, at)
+        except (IntegrityError, _OvertakenError):
+            known = _known(submission, seat.user)
+        except JudgingError:
+            # What was stored before is told again, also when nothing new would be taken now.
+            if known or not (known := _known(submission, seat.user)):
+                raise
+    raise JudgingError(
+        "Too many people judge this item at this moment. Submit again.", code="overtaken"
+    )
+
+
+def _submit(
+    seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime
+) -> SubmitOutcome:
+    user = seat.user
+    found = submitted_item(submission.item, user_id=user.pk, guideline=submission.guideline)
+    if found is None:
+        raise JudgingError(
+            "This item is in no pool any more. Reload the page and go on with the next item.",
+            code="not-in-pool",
+        )
+    fresh = [label for label in submission.labels if label.key not in known]
+    _refuse_others(found, submission)
+    if fresh:
+        _refuse(found, submission)
+    counting = {label.key for label in fresh if _counts(label, found.current[label.instance], user)}
+    _supersede([found.current[label.instance] for label in fresh if label.key in counting])
+    rows = {
+        label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh
+    }
+    _store(rows.values())
+    _raise_tickets(fresh, rows, found, browser, at)
+    saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
+    is_only_one_judged = bool(counting) and len(found.current) == 1
+    is_done, following = _go_on(
+        found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else _ALL_JUDGED
+    )
+    return SubmitOutcome(saved, is_done, following)
+
+
+def _refuse_others(found: Submitted, submission: Submission) -> None:
+    """Raise for labels of instances that are not the item's, be they stored already or not."""
+    others = [label.instance for label in submission.labels if label.instance not in found.current]
+    if others:
+        told = (
+            f"one of {', '.join(map(str, sorted(found.current)))}",
+            "Reload the page and judge what it shows.",
+        )
+        problems = [RequestProblem(other, "instance", str(other), *told) for other in others]
+        raise JudgingError(
+            "What was judged does not belong to this item.", code="not-in-pool", problems=problems
+        )
+
+
+def _refuse(found: Submitted, submission: Submission) -> None:
+    """Raise for labels that cannot be stored."""
+    if found.is_closed:
+        raise JudgingError(
+            "This pool is closed and takes no judgments any more. What you typed stays on this page; ask the organizers.",
+            code="pool-closed",
+        )
+    known = labels_in_order(found.scale)
+    expected = f"one of {', '.join(map(str, known))}"
+    problems = [
+        RequestProblem(
+            label.instance,
+            "label",
+            str(label.label),
+            expected,
+            "Choose one of the labels on the page.",
+        )
+        for label in submission.labels
+        if label.label not in known
+    ]
+    if problems:
+        raise JudgingError(
+            "Nothing was stored: the task does not have this label.",
+            code="bad-label",
+            problems=problems,
+        )
+    if submission.guideline is not None and found.guideline_id is None:
+        told = (
+            str(submission.guideline),
+            "a version of the task's instructions, or null",
+            "Reload the page.",
+        )
+        problems = [RequestProblem(None, "guideline", *told)]
+        raise JudgingError(
+            "There is no such version of the instructions.", code="malformed", problems=problems
+        )
+
+
+def _counts(label: Label, current: Current | None, user: User) -> bool:
+    """A label counts where there was none, or where it changes the assessor's own that the page
+    showed.
+    """
+    if current is None:
+        return True
+    return current.assessor == user.pk and (
+        current.judgment == label.seen or current.key == label.after
+    )
+
+
+def _supersede(currents: Iterable[Current | None]) -> None:
+    ids = [current.judgment for current in currents if current]
+    if ids and Judgment.objects.filter(pk__in=ids, is_current=True).update(is_current=False) != len(
+        ids
+    ):
+        raise _OvertakenError
+
+
+def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bool) -> Judgment:
+    current = found.current[label.instance]
+    return Judgment(
+        instance_id=label.instance,
+        assessor=user,
+        label=label.label,
+        comment=label.comment,
+        reason=label.reason,
+        active_ms=label.active_ms,
+        guideline_id=found.guideline_id,
+        key=label.key,
+        supersedes_id=current.judgment if counts and current else None,
+        is_current=counts,
+        judged_at=at,
+        given_at=label.given_at
+        if label.given_at and at - LONGEST_AWAY <= label.given_at <= at
+        else None,
+    )
+
+
+def _store(judgments: Collection[Judgment]) -> None:
+    """Store new judgments and give them their ids; `bulk_create` takes twice as long over one row."""
+    if not judgments:
+        return
+    values = [
+        field.get_db_prep_save(getattr(judgment, field.attname), connection)
+        for judgment in judgments
+        for field in _FIELDS
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_INSERT} {', '.join([_PLACES] * len(judgments))} RETURNING id", values)
+        for judgment, (pk,) in zip(judgments, cursor.fetchall(), strict=True):
+            judgment.pk = pk
+
+
+def _raise_tickets(
+    labels: Iterable[Label],
+    rows: Mapping[UUID, Judgment],
+    found: Submitted,
+    browser: str,
+    at: datetime,
+) -> None:
+    tickets = [
+        Ticket(
+            judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at
+        )
+        for label in labels
+        if not _takes_ticket(label, rows[label.key], found, at) and label.label in TICKETS
+    ]
+    if tickets:
+        Ticket.objects.bulk_create(tickets)
+
+
+def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: datetime) -> bool:
+    """Have the open ticket of the label before, if any, go with one that needs a ticket, too; close
+    it for another one.
+
+    Says whether the label has its ticket by that.
+    """
+    current = found.current[label.instance]
+    if current is None or current.ticket is None or not judgment.is_current:
+        return False
+    waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
+    if label.label in TICKETS:
+        return bool(waiting.update(judgment=judgment))
+    waiting.update(answer=JUDGED_SINCE, answered_at=at)
+    return False
+
+
+def _go_on(
+    found: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
+) -> tuple[bool, Taken | None]:
+    """Mark the item as done where `is_judged` (SQL) holds, and lease the next one; say whether the
+    item is done.
+
+    The item is locked, so this sees what others stored for its instances; what was read before
+    might not.
+    """
+    have = {*submission.have, submission.item}
+    following = (
+        lock_next(found.topic_id, user_id=seat.user.pk, have=have, at=at)
+        if found.is_assigned
+        else None
+    )
+    parameters = {
+        "item": submission.item,
+        "next": following.item.pk if following else None,
+        "user": seat.user.pk,
+        "at": database_moment(at),
+        "until": database_moment(at + LEASE),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
+        is_done = found.is_done or cursor.rowcount > (following is not None)
+    return is_done, Taken(
+        following, signed_lease(following.item.pk, seat, at)
+    ) if following else None
+
+
+def _saved(judgment: Judgment) -> SavedLabel:
+    """Report of a judgment what was told when it was stored: one that was changed later did count.
+
+    Where nothing counts for its instance any more, an organizer gave that back since.
+    """
+    if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
+        return SavedLabel(judgment, counts=True, message="")
+    is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
+    return SavedLabel(judgment, counts=False, message=MEANWHILE if is_judged else GIVEN_BACK)
+
+
+def _known(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
+    """Return the labels that were stored before, by their keys.
+
+    Raises `JudgingError` when a key belongs to another label: the page made it twice.
+    """
+    instances = {label.key: label.instance for label in submission.labels}
+    known = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}
+    problems = [
+        RequestProblem(
+            instances[key],
+            "key",
+            str(key),
+            "a new UUID for each label",
+            "Reload the page and submit again.",
+        )
+        for key, judgment in known.items()
+        if (judgment.instance_id, judgment.assessor_id) != (instances[key], user.pk)
+    ]
+    if problems:
+        raise JudgingError(
+            "The key of a label was used for another one.", code="key-used", problems=problems
+        )
+    return known

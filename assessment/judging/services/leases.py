@@ -1,0 +1,142 @@
+"""Which assessor has which item on the page. What waits is locked while it is leased; a token
+proves the lease later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.core.signing import BadSignature, Signer
+from django.db import connection, transaction
+
+from arqlab.core.models import User
+from assessment.errors import JudgingError
+from assessment.judging.selectors.items import (
+    FREE,
+    ShownItem,
+    TopicPath,
+    database_moment,
+    lock_next,
+    shown_item,
+)
+from assessment.judging.selectors.progress import is_judged_by, open_items
+
+LEASE = timedelta(minutes=30)
+ELSEWHERE = (
+    "Another assessor has this item now. What you typed stays on this page, and a label of yours is kept if you "
+    "submit it; otherwise go on with the next item."
+)
+CLOSED = (
+    "The pool of this item is closed and takes no judgments any more. If it is to be judged, ask the organizers; "
+    "otherwise go on with the next item."
+)
+
+
+class Seat(NamedTuple):
+    """Who judges which topic."""
+
+    user: User
+    path: TopicPath
+
+
+class Lease(NamedTuple):
+    """An item is an assessor's until a moment; the token says so, and cannot be made elsewhere."""
+
+    token: str
+    until: datetime
+
+
+class Taken(NamedTuple):
+    """An item that an assessor has, and the lease."""
+
+    shown: ShownItem
+    lease: Lease
+
+
+def is_genuine(token: str, *, item_id: int, seat: Seat) -> bool:
+    """Return whether a token was given to this person for this item of this topic, at any time."""
+    try:
+        return _signer(seat).unsign(token).startswith(f"{item_id}.")
+    except BadSignature:
+        return False
+
+
+@transaction.atomic
+def take_next(*, topic_id: int, seat: Seat, have: Collection[int], at: datetime) -> Taken | None:
+    """Lease the next item of a topic that the page does not have; None when none is left. Those put
+    off come last.
+    """
+    found = lock_next(topic_id, user_id=seat.user.pk, have=have, at=at)
+    if found is None:
+        return None
+    _lease(found.item.pk, seat, at)
+    return Taken(found, signed_lease(found.item.pk, seat, at))
+
+
+def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken | None:
+    """Return an item that the assessor judged, or lease one that waits; None for what is not theirs
+    to see.
+
+    Raises `JudgingError` for one that waits when its pool is closed or another assessor has it.
+    """
+    found = shown_item(item_id, topic_id=topic_id, user_id=seat.user.pk)
+    if found is None:
+        return None
+    if not found.is_done and not open_items(topic_id).filter(pk=item_id).exists():
+        raise JudgingError(CLOSED, code="pool-closed")
+    if not found.is_done and not _lease(item_id, seat, at):
+        raise JudgingError(ELSEWHERE, code="leased-elsewhere")
+    return Taken(found, signed_lease(item_id, seat, at))
+
+
+def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
+    """Lease an item for longer; raises `JudgingError` when another assessor has it or has judged it
+    meanwhile.
+    """
+    # Who judged an item themself changes labels without a lease: nobody else gets it.
+    if not _lease(item_id, seat, at) and not is_judged_by(seat.user.pk, item_id):
+        raise JudgingError(ELSEWHERE, code="leased-elsewhere")
+    return signed_lease(item_id, seat, at)
+
+
+def put_off(*, item_id: int, seat: Seat, at: datetime) -> None:
+    """Have an item that waits come after all others, and give its lease back; nothing happens to
+    one that is another's.
+    """
+    _update_waiting(
+        "later_at = %(at)s, leased_to_id = NULL, leased_until = NULL", item_id, seat, at
+    )
+
+
+def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
+    """Return the token of a lease from a moment on; the caller has leased the item."""
+    until = at + LEASE
+    return Lease(_signer(seat).sign(f"{item_id}.{int(until.timestamp())}"), until)
+
+
+def _signer(seat: Seat) -> Signer:
+    return Signer(salt="\n".join(("assessment.lease", str(seat.user.pk), *seat.path)))
+
+
+def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
+    return _update_waiting("leased_to_id = %(user)s, leased_until = %(until)s", item_id, seat, at)
+
+
+def _update_waiting(change: str, item_id: int, seat: Seat, at: datetime) -> bool:
+    """Change an item that waits and that nobody else has; say whether it was so."""
+    free = FREE.replace("item.", "")
+    parameters = {
+        "item": item_id,
+        "user": seat.user.pk,
+        "at": database_moment(at),
+        "until": database_moment(at + LEASE),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            # our words
+            f"UPDATE assessment_poolitem SET {change} WHERE id = %(item)s AND done_at IS NULL AND {free}",  # noqa: S608
+            parameters,
+        )
+        return bool(cursor.rowcount)

@@ -1,0 +1,43 @@
+"""The page from which an assessor goes on judging."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
+from assessment.guidelines.selectors import changed_guidelines, current_versions
+from assessment.judging.selectors.own_work import own_work
+from assessment.tickets.selectors import own_answered_tickets
+
+ANSWERS = 20
+
+
+@require_safe
+@login_required
+def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
+    """An assessor's topics of all tasks with what is left, answered tickets, and instructions that
+    changed.
+    """
+    found, user = lab_or_404(request.user, lab), signed_in(request)
+    if not may_look_up(user, found):
+        raise Http404
+    work = own_work(user, [found], at=timezone.now()).get(found.pk)
+    rows = work.rows if work else ()
+    tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
+    context = {
+        "lab": found,
+        "work": work,
+        "rows": [
+            (row, row.shares[user.pk].judged) for row in sorted(rows, key=lambda row: not row.left)
+        ],
+        "own": {row.topic.pk for row in rows},
+        "tasks": tasks,
+        "changed": changed_guidelines(user, tasks),
+        "versions": current_versions(tasks),
+        "tickets": own_answered_tickets(found, user)[:ANSWERS],
+    }
+    return render(request, "assessment/judging_home.html", context)

@@ -1,0 +1,146 @@
+"""The page on which assessors judge, and the list of what they judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from arqlab.core.models import Task, Topic, User
+from arqlab.core.permissions import signed_in
+from arqlab.ir.judgments.qrels import labels_in_order
+from arqlab.ir.labels import NOT_JUDGMENTS
+from assessment.guidelines.selectors import current_guideline, guideline_text
+from assessment.guidelines.services import guideline_html
+from assessment.judging.permissions import assigned_topic_or_404
+from assessment.judging.selectors.topic_work import judged_rows, next_topic, work_on
+from assessment.judging.services.judged_list import judged_list
+from assessment.judging.services.judging_page import Sitting, open_sitting
+from assessment.models import Guideline, Judgment
+
+KEYS: dict[int, str] = {
+    Judgment.Label.SYSTEM_FAILURE: "S",
+    Judgment.Label.DO_NOT_KNOW: "D",
+}  # others are their own
+JUDGED_A_PAGE = 100
+KEPT = {"commented": "With a comment", "changed": "Changed"}
+
+
+@require_safe
+@login_required
+@never_cache
+def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one
+    of the own items.
+
+    Who opens it leases items. Programs that only look whether it is there lease none, and browsers
+    that fetch it before anybody asked for it are refused: they ask again when somebody does.
+    """
+    user = signed_in(request)
+    topic = assigned_topic_or_404(user, lab, task, query_id)
+    if request.method == "HEAD":
+        return HttpResponse()
+    if "prefetch" in request.headers.get("Sec-Purpose", ""):
+        return HttpResponse(status=503)
+    asked_for = request.GET.get("item", "")
+    item_id = (
+        int(asked_for)
+        if asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19
+        else None
+    )
+    sitting = open_sitting(topic=topic, user=user, item_id=item_id, at=timezone.now())
+    guideline = current_guideline(topic.task)
+    context = {
+        "lab": topic.task.lab,
+        "task": topic.task,
+        "topic": topic,
+        "labels": _buttons(topic.task),
+        "question_html": sitting.question_html,
+        "guideline": guideline,
+        "guideline_html": guideline_html(guideline_text(topic.task, guideline)),
+        "work": sitting.work,
+        "others": sitting.work.total - sitting.work.done,
+        "next_topic": next_topic(topic, user),
+        "config": _config(sitting, topic, user, guideline),
+    }
+    return render(request, "assessment/judge.html", context)
+
+
+def _buttons(task: Task) -> list[list[tuple[int, str, str]]]:
+    """Return each label of a task with its key and word, in the order of the buttons; what is no
+    judgment stands apart.
+
+    A label that the protocol has no name for is its own word.
+    """
+    known, words = labels_in_order(task.protocol.labels), dict(Judgment.Label.choices)
+    groups = [label for label in known if label not in NOT_JUDGMENTS], NOT_JUDGMENTS
+    return [
+        [(label, KEYS.get(label, str(label)), str(words.get(label, label))) for label in group]
+        for group in groups
+    ]
+
+
+def _config(
+    sitting: Sitting, topic: Topic, user: User, guideline: Guideline | None
+) -> dict[str, Any]:
+    """Return what the page's scripts begin with."""
+    place = [topic.task.lab.slug, topic.task.slug, topic.query_id]
+    work = sitting.work
+    return {
+        "user": user.pk,
+        "topic": topic.query_id,
+        "api": reverse("assessment:api-judging-next", args=place).removesuffix("next/"),
+        "page_url": reverse("assessment:judge", args=place),
+        "judgments_url": reverse("assessment:judgment-list", args=place),
+        "guideline": guideline.version if guideline else None,
+        "items": sitting.items,
+        "shown": sitting.asked_for,
+        "refusal": sitting.refusal,
+        "progress": {"total": work.total, "done": work.done},
+        "pace": {"items": work.timed_items, "active_ms": work.active_ms},
+    }
+
+
+@require_safe
+@login_required
+@never_cache
+def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+    """An assessor looks through the own judgments of a topic, all or those with a label, a comment,
+    or a change, page by page.
+
+    For htmx, on the judging page, the list without its frame.
+    """
+    user = signed_in(request)
+    topic = assigned_topic_or_404(user, lab, task, query_id)
+    chosen = {name: request.GET.get(name, "") for name in ("label", "only")}
+    is_panel = "HX-Request" in request.headers
+    page = Paginator(judged_rows(topic, user, chosen=chosen), JUDGED_A_PAGE).get_page(
+        request.GET.get("page")
+    )
+    context = {
+        "lab": topic.task.lab,
+        "task": topic.task,
+        "topic": topic,
+        "chosen": chosen,
+        "work": work_on(topic, user),
+        "kept": KEPT.items(),
+        "page": page,
+        "judgments": judged_list(page, lab=topic.task.lab),
+        "is_panel": is_panel,
+    }
+    response = render(
+        request, f"assessment/{'_judgments' if is_panel else 'judgment_list'}.html", context
+    )
+    patch_vary_headers(response, ["HX-Request"])
+    response.headers["X-Judging-User"] = str(
+        user.pk
+    )  # the judging page shows no list of who signed in since
+    return response

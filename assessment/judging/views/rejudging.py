@@ -1,0 +1,47 @@
+"""The page of judged formulas that other visual ids touch."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from arqlab.core.permissions import organized_lab_or_404
+from assessment.qrels.selectors.rejudging import touched_judgments
+from collection.models import VisualMap
+from collection.selectors.collections import collection_of
+from collection.selectors.visual_maps import formula_latex
+
+ROWS_A_PAGE = 100
+
+
+@require_safe
+def touched_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
+    """Organizers see which judgments a version of the visual ids touches, and what became of these
+    formulas.
+    """
+    found = organized_lab_or_404(request.user, lab)
+    versions = VisualMap.objects.select_related("collection")
+    shown = get_object_or_404(versions, collection=collection_of(found), version=version)
+    rows = touched_judgments(found, shown)
+    if request.GET.get("format") == "tsv":
+        text = rows.write_csv(separator="\t")
+        response = HttpResponse(text, content_type="text/tab-separated-values; charset=utf-8")
+        response["Content-Disposition"] = (
+            f'attachment; filename="{found.slug}-visual-ids-{version}-judged.tsv"'
+        )
+        return response
+    page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
+    part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
+    latex = formula_latex(shown, part["visual_id_after"])
+    lines = [
+        row
+        | {
+            "latex": latex.get(row["visual_id_after"], ""),
+            "ids_after": (row["visual_id_after"] or "").split(", "),
+        }
+        for row in part.to_dicts()
+    ]
+    context = {"lab": found, "version": shown, "count": rows.height, "page": page, "rows": lines}
+    return render(request, "assessment/touched_list.html", context)

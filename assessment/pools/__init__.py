@@ -1,0 +1,1 @@
+"""Pools: plan, freeze, supplement, close."""

@@ -1,0 +1,33 @@
+"""What the pools of a task hold already: a supplement leaves it out."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from arqlab.core.models import Task
+from arqlab.ir.formulas.visual_ids import as_formulas
+from assessment.models import PoolInstance
+from collection.models import VisualMap
+from collection.selectors.collections import visual_ids_among
+
+_FIELDS = {"topic": "item__topic__query_id", "item": "item__item", "doc_id": "doc_id"}
+
+
+def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | None:
+    """Return what the task's pools hold: topic, item, doc_id; None before the first one.
+
+    The item is null of an instance that shows another formula by the newest visual ids: of what it
+    was pooled for there may be no instance in a pool any more, as a split keeps the id on the
+    larger part.
+    """
+    rows = PoolInstance.objects.filter(item__pool__task=task).order_by()
+    found = list(rows.values_list(*_FIELDS.values()))
+    if not found:
+        return None
+    earlier = pl.DataFrame(found, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
+    is_other = newest and task.pools.exclude(visual_map=newest).exists()
+    ids = visual_ids_among(task.lab, earlier["doc_id"]) if is_other else None
+    if ids is None:
+        return earlier
+    shown = as_formulas(earlier, ids)["item"]
+    return earlier.with_columns(item=pl.when(pl.col("item") == shown).then("item"))

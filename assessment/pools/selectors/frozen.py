@@ -1,0 +1,150 @@
+"""Pools as they stand: by which preset and of which runs they are made, how large they are, how
+much of them is judged.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import polars as pl
+from django.db.models import Count
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.ir.pooling.pools import write_pool
+from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
+from arqlab.ir.records import TaskKind
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.pools.selectors.sources import WRITTEN, TaskSources
+from submissions.models import Run
+
+
+def presets_for(task: Task) -> dict[str, PoolProtocol]:
+    """Return the pools of the presets that have this kind of task, by their slugs; a known item has
+    no pool.
+    """
+    kind = TaskKind(task.kind)
+    pools = {
+        slug: preset.tasks[kind].pool for slug, preset in PROTOCOLS.items() if kind in preset.tasks
+    }
+    return {slug: pool for slug, pool in pools.items() if pool.method != "none"}
+
+
+def preset_of(task: Task, protocol: PoolProtocol) -> str:
+    """Return the preset that says just this, the lab's own before others; empty for free settings."""
+    known = presets_for(task)
+    slugs = sorted(known, key=lambda slug: slug != task.lab.protocol)
+    return next((slug for slug in slugs if known[slug] == protocol), "")
+
+
+class PoolSize(NamedTuple):
+    """How much a pool holds: its items, the labels that they ask for, and the items that are done."""
+
+    items: int
+    labels: int
+    done: int
+
+
+class TopicSize(NamedTuple):
+    """How many items of a pool a topic has, the labels that they ask for, and how many items are
+    done.
+    """
+
+    query_id: str
+    items: int
+    labels: int
+    done: int = 0
+
+
+def pool_sizes(task: Task) -> dict[int, PoolSize]:
+    """Return the sizes of a task's pools by their keys, in two queries."""
+    items = PoolItem.objects.filter(pool__task=task).order_by().values("pool")
+    counted = {row["pool"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))}
+    labels = PoolInstance.objects.filter(item__pool__task=task).order_by().values("item__pool")
+    return {
+        row["item__pool"]: PoolSize(
+            counted[row["item__pool"]]["items"], row["labels"], counted[row["item__pool"]]["done"]
+        )
+        for row in labels.annotate(labels=Count("pk"))
+    }
+
+
+def topic_sizes(pool: Pool) -> list[TopicSize]:
+    """Return the size of every topic of the task in a pool, in the order of the topics."""
+    items = PoolItem.objects.filter(pool=pool).order_by().values("topic")
+    counted = {
+        row["topic"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))
+    }
+    instances = PoolInstance.objects.filter(item__pool=pool).order_by().values("item__topic")
+    labels = dict(instances.annotate(labels=Count("pk")).values_list("item__topic", "labels"))
+    none = {"items": 0, "done": 0}
+    return [
+        TopicSize(
+            query_id,
+            counted.get(key, none)["items"],
+            labels.get(key, 0),
+            counted.get(key, none)["done"],
+        )
+        for key, query_id in pool.task.topics.order_by("position").values_list("pk", "query_id")
+    ]
+
+
+def pool_frame(pool: Pool) -> pl.DataFrame:
+    """Return a pool as `arqlab.ir.pooling.pools.write_pool` takes it."""
+    rows = PoolInstance.objects.filter(item__pool=pool).order_by()
+    fields = {
+        "topic": "item__topic__query_id",
+        "position": "item__position",
+        "kind": "item__kind",
+        "item": "item__item",
+        "doc_id": "doc_id",
+        "post_id": "post_id",
+        "instance": "position",
+    }
+    schema = dict.fromkeys(fields, pl.String) | {"position": pl.Int64, "instance": pl.Int64}
+    return pl.DataFrame(list(rows.values_list(*fields.values())), schema=schema, orient="row")
+
+
+def pool_file(pool: Pool) -> bytes:
+    """Return the file of a pool as it was frozen, byte for byte: its hash is `Pool.sha256`."""
+    return write_pool(pool_frame(pool))
+
+
+def pool_numbered(task: Task, number: int = 1) -> Pool:
+    """Return a pool of a task by its number. Raises `UserError` that names those there are."""
+    found = task.pools.filter(number=number).select_related("task__lab").first()
+    if found is None:
+        known = (
+            ", ".join(map(str, task.pools.values_list("number", flat=True)))
+            or "none yet; make one with build_pool"
+        )
+        raise UserError(
+            f"The task {task} has no pool {number}. Its pools are: {known}.", code="unknown-pool"
+        )
+    return found
+
+
+def can_be_discarded(pool: Pool) -> bool:
+    """Return whether a pool may be deleted: nobody has judged in it, and no supplement stands on it."""
+    later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
+    return not later.exists() and not Judgment.objects.filter(instance__item__pool=pool).exists()
+
+
+def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
+    """Return which runs are pooled, as what, how deep, and by which index: what `Pool.runs` keeps."""
+    choice = sources.choice
+    kinds = {run.pk: choice.kind_of(run) for run in sources.runs}
+    by_depth = choice.protocol.method == "depth"
+    depths = {
+        run.pk: choice.protocol.depth_of(kinds[run.pk]) if by_depth else None
+        for run in sources.runs
+    }
+    rows = [{"kind": kinds[run.pk], "depth": depths[run.pk], **_named(run)} for run in sources.runs]
+    return rows + [{"kind": WRITTEN, "depth": None, **_named(run)} for run in sources.written]
+
+
+def _named(run: Run) -> dict[str, Any]:
+    with run.index.open("rb") as file:
+        digest = sha256(file.read()).hexdigest()
+    return {"run": run.pk, "team": run.team.name, "tag": run.tag, "sha256": digest}

@@ -1,0 +1,329 @@
+"""What a task's pool is made of: its valid runs, the visual ids of its formulas, and what the
+protocol lets in beside.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import polars as pl
+from django.db.models import Max, Q, QuerySet
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, Topic
+from arqlab.core.selectors import topic_ids
+from arqlab.formats.topics.threads import threads_of
+from arqlab.ir.labels import NOT_JUDGMENTS
+from arqlab.ir.pooling.pools import PooledRun, PoolSources
+from arqlab.ir.protocols.presets import PoolProtocol, RunKind
+from arqlab.ir.records import ItemKind, TaskKind
+from assessment.models import Judgment, Pool
+from assessment.pools.selectors.earlier import pooled_before
+from assessment.qrels.selectors.versions import qrels_frame, qrels_named
+from collection.models import Collection, Import, Post, PostLink, VisualMap
+from collection.selectors.collections import collection_of, scan_columns
+from collection.selectors.visual_maps import newest_map
+from submissions.models import Run
+from submissions.selectors import ordered_index, run_index, run_items
+
+ITEM = {"topic": pl.String, "item": pl.String}
+POOL_KINDS = {
+    TaskKind.ANSWERS: ItemKind.POSTS,
+    TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
+    TaskKind.WRITTEN_ANSWERS: ItemKind.ANSWERS,
+}
+"""What the assessors of a task get of its runs."""
+WRITTEN = "written"
+"""As what `Pool.runs` names a run of Task 3 whose answers are mixed into Task 1's pool."""
+
+
+@dataclass(frozen=True)
+class PoolChoice:
+    """What an organizer chooses of a pool: its protocol, the seed, and as what some baselines are
+    pooled.
+
+    `kinds` has the keys of the runs that are pooled as something else than their marks say.
+    """
+
+    protocol: PoolProtocol
+    seed: int
+    kinds: Mapping[int, RunKind] = field(default_factory=dict)
+
+    def kind_of(self, run: Run) -> RunKind:
+        """Return as what a run is pooled."""
+        known = self.kinds.get(run.pk)
+        return known or self.protocol.kind_of(
+            is_primary=run.is_primary, is_manual=run.is_manual, is_baseline=run.is_baseline
+        )
+
+
+@dataclass(frozen=True)
+class TaskSources:
+    """What a task's pool is made of, and where it is from.
+
+    `left_out` are valid runs that cannot be pooled, each with a sentence why; `written` the runs of
+    Task 3 whose answers are mixed into Task 1's pool. In the kernel's sources a run's name is its
+    key.
+    """
+
+    task: Task
+    choice: PoolChoice
+    collection: Collection | None
+    runs: tuple[Run, ...]
+    left_out: tuple[tuple[Run, str], ...]
+    written: tuple[Run, ...]
+    visual_map: VisualMap | None
+
+
+def choice_of(pool: Pool) -> PoolChoice:
+    """Return what was chosen of a pool when it was frozen."""
+    kinds = {run["run"]: run["kind"] for run in pool.runs if run["kind"] != WRITTEN}
+    return PoolChoice(PoolProtocol(**pool.settings), pool.seed, kinds)
+
+
+def valid_runs(task: Task) -> list[Run]:
+    """Return the valid runs of a task: baselines first, then by team, its primary run first."""
+    found = Run.objects.valid().filter(task=task).select_related("team")
+    return list(found.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
+
+
+def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
+    """Return what a pool of the task would be made of now, without reading any of it."""
+    collection = collection_of(task.lab)
+    runs, left_out = poolable_runs(task)
+    is_mixed = task.kind == Task.Kind.ANSWERS and choice.protocol.holds_written_answers
+    written = (
+        Task.objects.filter(lab=task.lab, kind=Task.Kind.WRITTEN_ANSWERS)
+        if is_mixed
+        else Task.objects.none()
+    )
+    return TaskSources(
+        task,
+        choice,
+        collection,
+        runs=tuple(runs),
+        left_out=tuple(left_out),
+        written=tuple(run for each in written for run in valid_runs(each)),
+        visual_map=newest_map(collection)
+        if collection and task.kind == Task.Kind.FORMULAS
+        else None,
+    )
+
+
+def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -> PoolSources:
+    """Return what the kernel makes a pool of; the indexes are read when it does. `texts` is what
+    `written_answers` gives.
+
+    A folder that was loaded again may have taken topics away that older runs answer: these are left
+    out. A formula's post is the one that the collection's index gives, else the one that the run
+    names: teams have been wrong about posts (000, footnote 16).
+    """
+    task, protocol, collection = sources.task, sources.choice.protocol, sources.collection
+    # A series: Polars looks a list up ten times as slowly while it scans a file.
+    topics, threads = pl.Series(list(topic_ids(task)), dtype=pl.String).implode(), None
+    indexes = [_index_of(run, task).filter(pl.col("topic").is_in(topics)) for run in sources.runs]
+    is_formulas = task.kind == Task.Kind.FORMULAS
+    if indexes and is_formulas and collection and collection.formulas_index:
+        known = _known_formulas(collection, indexes)
+        indexes = [_with_known_posts(index, known) for index in indexes]
+        threads = known.select(post="post_id", thread="thread_id").unique()
+    has_threads = task.kind == Task.Kind.ANSWERS and protocol.extra_threads
+    return PoolSources(
+        runs=[
+            PooledRun(str(run.pk), run.team.name, sources.choice.kind_of(run), index)
+            for run, index in zip(sources.runs, indexes, strict=True)
+        ],
+        visual=_visual_ids(sources) if is_formulas else None,
+        threads=threads,
+        relevant=_relevant_posts(task) if is_formulas and protocol.extra_depth else None,
+        answers=_thread_answers(task, collection) if has_threads and collection else None,
+        written=_items(texts) if sources.written else None,
+        earlier=pooled_before(task, newest=sources.visual_map),
+    )
+
+
+def _visual_ids(sources: TaskSources) -> pl.LazyFrame | None:
+    """Return the visual ids of now; before their first version those that the formula index gives, as
+    runs are scored.
+    """
+    if sources.visual_map:
+        return scan_columns(sources.visual_map.mapping)
+    if sources.collection is None or not sources.collection.formulas_index:
+        return None
+    index = scan_columns(sources.collection.formulas_index)
+    return index.select("formula_id", visual_id="given_visual_id").drop_nulls()
+
+
+def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
+    """Return what a pool is made of beside its settings, runs and visual ids: what `Pool.inputs`
+    keeps.
+
+    Which order of the runs; the sha256 of the collection's files, where threads and posts are read
+    of it (blank where they came in by the commands alone), and that of the posts judged relevant in
+    Task 1.
+    """
+    inputs = {"order": sources.task.protocol.order}
+    if sources.collection and (kernel.threads is not None or kernel.answers is not None):
+        inputs["collection"] = sources.collection.source_sha256
+    if kernel.relevant is not None:
+        inputs["relevant"] = sha256(
+            kernel.relevant.sort("topic", "post").write_csv().encode()
+        ).hexdigest()
+    return inputs
+
+
+def sources_state(sources: TaskSources) -> tuple[Any, ...]:
+    """Return what differs when anything of the sources does, without reading them."""
+    task, protocol = sources.task, sources.choice.protocol
+    state: list[Any] = [task.pk, task.protocol.order, sources.visual_map and sources.visual_map.pk]
+    state += [(run.pk, run.index.name, run.team.name) for run in (*sources.runs, *sources.written)]
+    state += topic_ids(task)
+    state += task.pools.order_by("number").values_list("sha256", flat=True)
+    state += [protocol.extra_threads, protocol.holds_written_answers, bool(protocol.extra_depth)]
+    if protocol.extra_threads or task.kind == Task.Kind.FORMULAS:
+        state += (
+            Import.objects.filter(collection=sources.collection)
+            .aggregate(last=Max("updated_at"))
+            .values()
+        )
+    first = _first_task(task) if protocol.extra_depth else None
+    if first:
+        qrels = qrels_named(first)
+        state += [qrels.pk] if qrels else _judged(first).aggregate(last=Max("pk")).values()
+    return tuple(state)
+
+
+def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Return the valid runs that can be pooled, and those that cannot, each with a sentence why."""
+    runs, left_out = [], []
+    for run in valid_runs(task):
+        if task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
+            left_out.append(
+                (run, "It names visual ids, and assessors judge instances in their posts.")
+            )
+        else:
+            runs.append(run)
+    return runs, left_out
+
+
+def _index_of(run: Run, task: Task) -> pl.LazyFrame:
+    index = ordered_index(run, order=task.protocol.order, columns=["topic", "item", "post"])
+    if task.kind == Task.Kind.WRITTEN_ANSWERS:
+        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
+    return index
+
+
+def _known_formulas(collection: Collection, indexes: Sequence[pl.LazyFrame]) -> pl.DataFrame:
+    wanted = pl.concat([index.select(formula_id="item") for index in indexes]).unique()
+    known = scan_columns(collection.formulas_index).select("formula_id", "post_id", "thread_id")
+    return (
+        known.join(wanted, on="formula_id", how="semi").unique("formula_id", keep="any").collect()
+    )
+
+
+def _with_known_posts(index: pl.LazyFrame, known: pl.DataFrame) -> pl.LazyFrame:
+    posts = known.lazy().select(item="formula_id", known="post_id")
+    joined = index.join(posts, on="item", how="left", maintain_order="left")
+    return joined.with_columns(post=pl.coalesce("known", "post")).drop("known")
+
+
+def written_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
+    """Return the written answers to the topics of the task by topic and item, RUN:TOPIC.
+
+    Raises `UserError` that names two runs which bring one item with different texts.
+    """
+    task = sources.task
+    runs = sources.runs if task.kind == Task.Kind.WRITTEN_ANSWERS else sources.written
+    topics = (
+        set(Topic.objects.filter(task=task).values_list("query_id", flat=True)) if runs else set()
+    )
+    texts: dict[tuple[str, str], str] = {}
+    brought: dict[tuple[str, str], Run] = {}
+    for run in runs:
+        for topic, answer in run_index(run, columns=["topic", "answer"]).rows():
+            key = (topic, f"{run.tag}:{topic}")
+            if topic in topics and texts.setdefault(key, answer) != answer:
+                raise UserError(
+                    f"The runs {brought[key]} and {run} both answer {topic} as {key[1]}, with different texts. "
+                    "Withdraw one of them, or have it submitted again under another tag.",
+                    code="same-answer-twice",
+                )
+            brought.setdefault(key, run)
+    return texts
+
+
+def _items(keys: Iterable[tuple[str, str]]) -> pl.DataFrame:
+    return pl.DataFrame(sorted(keys), schema=ITEM, orient="row")
+
+
+def _thread_answers(task: Task, collection: Collection) -> pl.DataFrame:
+    """Return the answers in the topics' own threads and in their duplicates that the collection
+    holds: topic, item.
+    """
+    topics = dict(task.topics.exclude(thread_id="").values_list("query_id", "thread_id"))
+    own = set(topics.values())
+    links = PostLink.objects.filter(collection=collection, kind=PostLink.Kind.DUPLICATE)
+    threads: dict[str, set[str]] = {thread: {thread} for thread in own}
+    # Whichever of the two was marked as the duplicate of the other.
+    for one, other in links.filter(Q(post_id__in=own) | Q(related_id__in=own)).values_list(
+        "post_id", "related_id"
+    ):
+        threads.setdefault(one, set()).add(other)
+        threads.setdefault(other, set()).add(one)
+    wanted = {thread for mine in own for thread in threads[mine]}
+    answers: dict[str, list[str]] = defaultdict(list)
+    posts = Post.objects.filter(collection=collection, kind=Post.Kind.ANSWER, thread_id__in=wanted)
+    for thread, post in posts.values_list("thread_id", "post_id"):
+        answers[thread].append(post)
+    return _items(
+        (topic, post)
+        for topic, mine in topics.items()
+        for thread in threads[mine]
+        for post in answers[thread]
+    )
+
+
+def _relevant_posts(task: Task) -> pl.DataFrame:
+    """Return the posts that were judged relevant for the Task 1 topics of the same numbers, under
+    this task's topics.
+
+    They are those of the current qrels, before the first qrels those of the judgments as they
+    stand.
+    """
+    schema = {"topic": pl.String, "post": pl.String}
+    first = _first_task(task)
+    if first is None:
+        return pl.DataFrame(schema=schema)
+    if qrels := qrels_named(first):
+        labels, lowest = qrels_frame(qrels), qrels.relevant_from
+    else:
+        labels, lowest = _current_labels(first), first.protocol.relevant_from
+    judged = (pl.col("label") >= lowest) & ~pl.col("label").is_in(NOT_JUDGMENTS)
+    relevant = labels.filter(judged).rename({"topic": "first", "item": "post"})
+    own = threads_of(
+        task.topics.values_list("query_id", flat=True),
+        {topic: topic for topic in relevant["first"]},
+    )
+    names = pl.DataFrame(
+        list(own.items()), schema={"topic": pl.String, "first": pl.String}, orient="row"
+    )
+    return names.join(relevant, on="first").select(*schema).unique()
+
+
+def _first_task(task: Task) -> Task | None:
+    return Task.objects.filter(lab=task.lab, kind=Task.Kind.ANSWERS).select_related("lab").first()
+
+
+def _judged(task: Task) -> QuerySet[Judgment]:
+    return Judgment.objects.filter(is_current=True, instance__item__pool__task=task).order_by()
+
+
+def _current_labels(task: Task) -> pl.DataFrame:
+    rows = list(
+        _judged(task).values_list("instance__item__topic__query_id", "instance__doc_id", "label")
+    )
+    return pl.DataFrame(rows, schema={**ITEM, "label": pl.Int8}, orient="row")

@@ -1,0 +1,68 @@
+"""The formulas of a pool's posts, typeset before an assessor opens them.
+
+How far a pool is stands in the database, so a lost message or a worker that dies loses nothing: the
+beat goes on where the last one was.
+"""
+
+from __future__ import annotations
+
+import time
+
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
+from arqlab.formats.batches import in_slices
+from assessment.models import Pool, PoolInstance, PoolItem
+from collection.models import Import
+from collection.selectors.threads import posts_of
+from collection.services.rendering import typeset_posts
+
+POSTS_AT_ONCE = 50
+
+
+def typeset_waiting_pools(*, seconds: float) -> None:
+    """Typeset the formulas of frozen pools for about so many seconds, what assessors see first
+    before the rest.
+    """
+    end = time.monotonic() + seconds
+    _begin_again()
+    for pool in (
+        Pool.objects.exclude(typeset_through=None).select_related("task__lab").order_by("pk")
+    ):
+        while pool.typeset_through is not None and _typeset_next(pool, end):
+            pool.refresh_from_db(fields=["typeset_through"])
+
+
+def _begin_again() -> None:
+    """Have pools begin anew for whose collections posts were imported since: there may be more of
+    them, or others.
+    """
+    done = Import.objects.filter(kind=Import.Kind.POSTS, collection__labs=OuterRef("task__lab"))
+    newest = Subquery(
+        done.order_by("-finished_at").exclude(finished_at=None).values("finished_at")[:1]
+    )
+    since = Coalesce("typeset_since", "frozen_at")
+    late = Pool.objects.annotate(newest=newest).filter(newest__gt=since)
+    for pk, imported_at in late.values_list("pk", "newest"):
+        Pool.objects.filter(pk=pk).update(typeset_through=0, typeset_since=imported_at)
+
+
+def _typeset_next(pool: Pool, end: float) -> bool:
+    """Typeset the posts that stand at the next position of every topic; False when the time is over
+    before.
+    """
+    done = pool.typeset_through or 0
+    shown = PoolInstance.objects.filter(item__pool=pool, item__position=done + 1).exclude(
+        post_id=""
+    )
+    post_ids = sorted(set(shown.values_list("post_id", flat=True)))
+    for part in in_slices(post_ids, size=POSTS_AT_ONCE):
+        if time.monotonic() > end:
+            return False
+        typeset_posts(posts_of(pool.task.lab, part).values())
+    is_last = not PoolItem.objects.filter(pool=pool, position__gt=done + 1).exists()
+    # Of two workers at one position one moves the pool on; the other found every formula typeset.
+    Pool.objects.filter(pk=pool.pk, typeset_through=done).update(
+        typeset_through=None if is_last else done + 1
+    )
+    return True

@@ -1,0 +1,138 @@
+"""The pages of frozen pools: the task's list, one pool with what it was made of, and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
+from assessment.models import Pool
+from assessment.pools.selectors.changes import pool_news
+from assessment.pools.selectors.frozen import (
+    PoolSize,
+    can_be_discarded,
+    pool_file,
+    pool_sizes,
+    topic_sizes,
+)
+from assessment.pools.services.freezing import close_pool, discard_pool, open_pool
+from assessment.pools.views.charts import picture_of
+
+
+@require_safe
+def pool_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """The pool of a task and its supplements, and what is there now that they were not made of."""
+    found = organized_task_or_404(request.user, lab, task)
+    pools = list(found.pools.select_related("frozen_by").order_by("number"))
+    sizes = pool_sizes(found)
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "rows": [(pool, sizes[pool.pk]) for pool in pools],
+        "news": pool_news(found, pools),
+    }
+    return render(request, "assessment/pool_list.html", context)
+
+
+@require_safe
+def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+    """One pool: what it was made of, its size by topic, its state; or its file."""
+    pool = _pool_or_404(request, lab, task, number)
+    if request.GET.get("format") == "tsv":
+        response = HttpResponse(
+            pool_file(pool), content_type="text/tab-separated-values; charset=utf-8"
+        )
+        name = f"{pool.task.lab.slug}-{pool.task.slug}-pool-{pool.number}.tsv"
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+        return response
+    topics = topic_sizes(pool)
+    context = {
+        "task": pool.task,
+        "lab": pool.task.lab,
+        "pool": pool,
+        "depths": settings_said(PoolProtocol(**pool.settings)),
+        "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
+        "size": PoolSize(
+            *(sum(getattr(topic, name) for topic in topics) for name in PoolSize._fields)
+        ),
+        "topics": topics,
+        "picture": picture_of(topics),
+        "can_be_discarded": can_be_discarded(pool),
+    }
+    return render(request, "assessment/pool_detail.html", context)
+
+
+@require_POST
+def pool_close(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+    """Take no more judgments for a pool."""
+    pool = _pool_or_404(request, lab, task, number)
+    done = partial(close_pool, pool=pool, by=signed_in(request), at=timezone.now())
+    return _turned(
+        request, pool, done, "Judging is closed: what assessors send for this pool is not taken."
+    )
+
+
+@require_POST
+def pool_open(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+    """Take judgments for a pool again."""
+    pool = _pool_or_404(request, lab, task, number)
+    done = partial(open_pool, pool=pool, by=signed_in(request))
+    return _turned(request, pool, done, "Judging is open again.")
+
+
+@require_POST
+def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+    """Delete a pool that nobody has judged."""
+    pool = _pool_or_404(request, lab, task, number)
+    found = pool.task
+    try:
+        discard_pool(pool=pool, by=signed_in(request))
+    except UserError as refused:
+        messages.error(request, refused.message)
+        return redirect("assessment:pool-detail", found.lab.slug, found.slug, number)
+    messages.success(request, f"Pool {number} was discarded. The audit keeps its number and hash.")
+    return redirect("assessment:pool-list", found.lab.slug, found.slug)
+
+
+def settings_said(protocol: PoolProtocol) -> str:
+    """Write the settings of a pool as one line."""
+    if protocol.method == "rank-by-rank":
+        said = [f"rank by rank over all runs, until a topic has {protocol.size} items"]
+    else:
+        manual = f", manual {protocol.manual}" if protocol.manual is not None else ""
+        said = [f"primary {protocol.primary}, alternate {protocol.alternate}{manual}"]
+    if protocol.visually_distinct:
+        policy = protocol.instance_policy.replace("-", " ")
+        said.append(
+            f"visually distinct formulas, of each at most {protocol.instances} instances by {policy}"
+        )
+    if protocol.extra_depth:
+        said.append(f"rank {protocol.extra_depth} in posts judged relevant in Task 1")
+    said += ["answers of own and duplicate threads"] * protocol.extra_threads
+    said += ["written answers of Task 3 mixed in"] * protocol.holds_written_answers
+    return "; ".join(said)
+
+
+def _turned(request: HttpRequest, pool: Pool, turn: Callable[[], None], said: str) -> HttpResponse:
+    try:
+        turn()
+    except UserError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, said)
+    return redirect("assessment:pool-detail", pool.task.lab.slug, pool.task.slug, pool.number)
+
+
+def _pool_or_404(request: HttpRequest, lab: str, task: str, number: int) -> Pool:
+    found: Task = organized_task_or_404(request.user, lab, task)
+    pools = Pool.objects.select_related("task__lab", "frozen_by", "visual_map__collection")
+    return get_object_or_404(pools, task=found, number=number)

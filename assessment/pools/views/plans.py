@@ -1,0 +1,176 @@
+"""The planner: what a pool would be while its settings are turned, and the step that freezes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.ir.judgments.completion import LAB_SECONDS
+from arqlab.ir.protocols.presets import PROTOCOLS
+from arqlab.ir.records import TaskKind
+from assessment.models import Pool
+from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
+from assessment.pools.selectors.frozen import preset_of, presets_for
+from assessment.pools.selectors.plans import plan_pool
+from assessment.pools.selectors.sources import PoolChoice, choice_of, poolable_runs
+from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
+from assessment.pools.tasks import typeset_pools
+from assessment.pools.views.charts import overlap_of, picture_of
+from assessment.pools.views.frozen import settings_said
+
+WAGE = 15
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The settings as they were filled in or preset, and the pools that the task has."""
+
+    task: Task
+    pools: list[Pool]
+    form: PoolForm
+    cost: CostForm
+
+    @property
+    def is_valid(self) -> bool:
+        """Return whether the settings make a pool."""
+        return self.form.is_valid() and self.cost.is_valid()
+
+
+@require_safe
+def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Plan the pool of a task, or a supplement to it: the numbers follow the settings."""
+    found = organized_task_or_404(request.user, lab, task)
+    settings = _settings(found, request.GET)
+    template = (
+        "assessment/_pool_plan.html"
+        if request.headers.get("HX-Request")
+        else "assessment/pool_plan.html"
+    )
+    return render(request, template, _context(settings) | _plan(settings))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show once more what will be frozen, then freeze it."""
+    found = organized_task_or_404(request.user, lab, task)
+    settings = _settings(found, request.POST or request.GET)
+    if not settings.is_valid:
+        return render(
+            request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422
+        )
+    reason = SupplementForm((request.POST or None) if settings.pools else None)
+    refusal = ""
+    if request.method == "POST" and (not settings.pools or reason.is_valid()):
+        try:
+            return _frozen(request, settings, reason.data.get("reason", ""))
+        except UserError as refused:
+            refusal = refused.message
+    context = (
+        _context(settings)
+        | _plan(settings)
+        | {"reason_form": reason, "refusals": [refusal] if refusal else []}
+    )
+    try:
+        context["computed"] = compute_pool(task=found, choice=settings.form.choice)
+    except UserError as refused:
+        context["refusals"] = [refused.message]
+    context["depths"] = settings_said(settings.form.choice.protocol)
+    is_refused = request.method == "POST" or context["refusals"]
+    return render(
+        request, "assessment/pool_freeze.html", context, status=422 if is_refused else 200
+    )
+
+
+def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpResponse:
+    """Freeze the pool or the supplement and show it; its formulas are typeset in the background."""
+    task = settings.task
+    freeze = partial(supplement_pool, reason=reason) if settings.pools else freeze_pool
+    pool = freeze(
+        task=task,
+        choice=settings.form.choice,
+        by=signed_in(request),
+        at=timezone.now(),
+        expected=request.POST.get("expected", ""),
+    )
+    typeset_pools.delay(seconds=0.5)
+    messages.success(
+        request,
+        "It is frozen, and never changes from now on. Its topics can be assigned and judged.",
+    )
+    return redirect("assessment:pool-detail", task.lab.slug, task.slug, pool.number)
+
+
+def _settings(task: Task, data: QueryDict) -> _Settings:
+    """Read the settings out of an address or a form; without any, those of the last pool or of the
+    task's protocol.
+
+    A preset says all but the seed and what judging costs.
+    """
+    pools = list(task.pools.order_by("number"))
+    preset = presets_for(task).get(data.get("preset", ""))
+    if pools and not preset:
+        known = choice_of(pools[-1])
+    else:
+        known = PoolChoice(preset or task.protocol.pool, seed=0)
+    runs, _ = poolable_runs(task)
+    seed = data.get("seed", f"{timezone.now():%Y%m%d}")
+    filled = (
+        data if "seed" in data and "preset" not in data else choice_data(known, runs, seed=seed)
+    )
+    form = PoolForm(filled, task=task, runs=runs, protocol=known.protocol)
+    costs = {
+        "seconds": data.get("seconds", LAB_SECONDS[TaskKind(task.kind)]),
+        "wage": data.get("wage", WAGE),
+    }
+    return _Settings(task, pools, form, CostForm(costs))
+
+
+def _query(settings: _Settings) -> str:
+    """Return the settings as the query of an address."""
+    fields = [*settings.form, *settings.cost]
+    values = {field.html_name: field.value() for field in fields}
+    return urlencode(
+        {name: value for name, value in values.items() if value is not None and value is not False}
+    )
+
+
+def _context(settings: _Settings) -> dict[str, Any]:
+    task, form = settings.task, settings.form
+    presets = presets_for(task)
+    chosen = preset_of(task, form.choice.protocol) if form.is_valid() else ""
+    return {
+        "task": task,
+        "lab": task.lab,
+        "form": form,
+        "cost_form": settings.cost,
+        "pools": settings.pools,
+        "query": _query(settings),
+        "presets": [(slug, PROTOCOLS[slug].name, slug == chosen) for slug in presets],
+    }
+
+
+def _plan(settings: _Settings) -> dict[str, Any]:
+    """Return the numbers of the plan, and the sentence of a refusal where there is none."""
+    if not settings.is_valid:
+        return {}
+    try:
+        plan = plan_pool(task=settings.task, choice=settings.form.choice)
+    except UserError as refused:
+        return {"plan_refusal": refused.message}
+    return {
+        "plan": plan,
+        "plan_cost": plan.cost(**settings.cost.cleaned_data),
+        "picture": picture_of(plan.topics),
+        "overlap": overlap_of(plan.runs),
+    }

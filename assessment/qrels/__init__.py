@@ -1,0 +1,1 @@
+"""Qrels: the draft, frozen versions, differences."""

@@ -1,0 +1,50 @@
+"""What an organizer says of a version of qrels that is to be frozen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from arqlab.core.models import Task
+from arqlab.ir.judgments.qrels import Level
+from assessment.qrels.selectors.drafts import levels_of
+
+LEVELS = {
+    Level.INSTANCES: "Formula instances, as they were judged",
+    Level.VISUAL: "Visually distinct formulas, with the highest label of their instances",
+}
+
+
+class FreezeForm(forms.Form):
+    """The name of a version, and what it holds. Only formulas have two levels to choose from."""
+
+    name = forms.SlugField(
+        label="Name",
+        max_length=50,
+        help_text="Letters, digits and hyphens, such as official-1. The version never changes; a correction is a new one.",
+        error_messages={
+            "required": "Enter a name for the version.",
+            "invalid": "Enter a name of letters, digits, hyphens and underscores.",
+            "max_length": "Enter a name of at most 50 characters.",
+        },
+    )
+    level = forms.ChoiceField(
+        label="Items", choices=[(level.value, text) for level, text in LEVELS.items()]
+    )
+    complete = forms.BooleanField(
+        label="Complete: with 5 (system failure) and 6 (do not know)",
+        required=False,
+        help_text="Measures count both as unjudged. Official qrels leave them out.",
+    )
+
+    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+        """Ask for the level where there are two."""
+        super().__init__(*args, **kwargs)
+        if len(levels_of(task)) == 1:
+            del self.fields["level"]
+
+    @property
+    def chosen_level(self) -> Level:
+        """Return the level as chosen."""
+        return Level(self.cleaned_data.get("level", Level.INSTANCES))

@@ -1,0 +1,168 @@
+"""Judged formulas that a version of the visual ids touches, for who judges them again."""
+
+from __future__ import annotations
+
+import polars as pl
+from django.db.models import Q
+
+from arqlab.core.models import Lab
+from arqlab.ir.labels import NOT_JUDGMENTS
+from arqlab.ir.records import ItemKind
+from assessment.models import Qrel
+from collection.models import VisualMap
+from collection.selectors.collections import scan_columns
+from collection.selectors.visual_maps import JudgedFormula, map_before, map_frame
+
+SCHEMA = {
+    "task": pl.String,
+    "qrels": pl.String,
+    "topic": pl.String,
+    "formula_id": pl.String,
+    "visual_id_before": pl.String,
+    "visual_id_after": pl.String,
+    "label": pl.Int64,
+    "why": pl.String,
+}
+
+
+def judged_formulas(collection: str, lab: Lab | None = None) -> JudgedFormula:
+    """Return what the judgments of the labs that search a collection, and of `lab`, tell about
+    formulas.
+
+    A formula's relevance has a row for each of its judgments.
+    """
+    labs = Q(qrel_set__task__lab=lab) | Q(qrel_set__task__lab__collections__slug=collection)
+    judged = Qrel.objects.filter(labs).exclude(relevance__in=NOT_JUDGMENTS).distinct()
+    by_id = judged.filter(qrel_set__items=ItemKind.FORMULA_IDS).values_list(
+        "pk", "doc_id", "relevance"
+    )
+    schema = {"pk": pl.Int64, "formula_id": pl.String, "label": pl.Int64}
+    relevance = pl.DataFrame(list(by_id), schema=schema, orient="row").drop("pk")
+    visual = judged.filter(qrel_set__items=ItemKind.VISUAL_IDS).values_list("doc_id", flat=True)
+    numbers = [int(one) for one in visual if one.isascii() and one.isdigit()]
+    return JudgedFormula(relevance, max(numbers, default=0))
+
+
+def touched_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:
+    """Return the judgments of a lab on formulas that a version of the visual ids merged or split,
+    with a sentence why.
+
+    The columns are those of `SCHEMA`, ordered by task, qrels and topic. Judgments by visual id have
+    no formula id.
+    """
+    before, changes = map_before(version), map_frame(version, "changes")
+    if before is None or not changes.height:
+        return pl.DataFrame(schema=SCHEMA)
+    parts = [_touched_instances(_judged(lab, ItemKind.FORMULA_IDS), version, before, changes)]
+    parts.append(_touched_formulas(_judged(lab, ItemKind.VISUAL_IDS), version, changes))
+    return pl.concat(parts).select(*SCHEMA).sort("task", "qrels", "topic", maintain_order=True)
+
+
+def _judged(lab: Lab, items: ItemKind) -> pl.DataFrame:
+    rows = Qrel.objects.filter(qrel_set__task__lab=lab, qrel_set__items=items).exclude(
+        relevance__in=NOT_JUDGMENTS
+    )
+    fields = ("qrel_set__task__slug", "qrel_set__name", "query_id", "doc_id", "relevance")
+    ordered = rows.order_by("qrel_set__task__position", "qrel_set__version", "pk").values_list(
+        *fields
+    )
+    schema = {
+        "task": pl.String,
+        "qrels": pl.String,
+        "topic": pl.String,
+        "item": pl.String,
+        "label": pl.Int64,
+    }
+    return pl.DataFrame(list(ordered), schema=schema, orient="row")
+
+
+def _touched_instances(
+    judged: pl.DataFrame, version: VisualMap, before: VisualMap, changes: pl.DataFrame
+) -> pl.DataFrame:
+    wanted = judged["item"].unique().implode()
+    found = [
+        scan_columns(one.mapping).filter(pl.col("formula_id").is_in(wanted)).collect()
+        for one in (before, version)
+    ]
+    rows = judged.rename({"item": "formula_id"}).join(
+        found[0].rename({"visual_id": "visual_id_before"}),
+        on="formula_id",
+        how="left",
+        maintain_order="left",
+    )
+    rows = rows.join(
+        found[1].rename({"visual_id": "visual_id_after"}),
+        on="formula_id",
+        how="inner",
+        maintain_order="left",
+    )
+    moved = changes.select("formula_id", "change").unique("formula_id")
+    rows = rows.join(moved, on="formula_id", how="left", maintain_order="left")
+    return _with_reasons(rows, changes, own=pl.col("change").is_not_null())
+
+
+def _touched_formulas(
+    judged: pl.DataFrame, version: VisualMap, changes: pl.DataFrame
+) -> pl.DataFrame:
+    standing = (
+        scan_columns(version.forms).select(visual_id_before="visual_id").with_columns(stands=True)
+    )
+    olds = changes.select(visual_id_before="old_visual_id").unique()
+    gone = olds.join(standing.collect(), on="visual_id_before", how="anti").with_columns(
+        is_gone=True
+    )
+    rows = judged.with_columns(formula_id=pl.lit(None, pl.String), visual_id_before=pl.col("item"))
+    rows = rows.join(gone, on="visual_id_before", how="left", maintain_order="left")
+    target = changes.group_by("old_visual_id").agg(
+        pl.col("new_visual_id").unique().sort().str.join(", ")
+    )
+    rows = rows.join(
+        target,
+        left_on="visual_id_before",
+        right_on="old_visual_id",
+        how="left",
+        maintain_order="left",
+    ).with_columns(
+        visual_id_after=pl.when("is_gone").then("new_visual_id").otherwise("visual_id_before"),
+        change=pl.when("is_gone").then(pl.lit("merge")),
+    )
+    return _with_reasons(rows, changes, own=pl.col("is_gone").fill_null(value=False))
+
+
+def _with_reasons(rows: pl.DataFrame, changes: pl.DataFrame, *, own: pl.Expr) -> pl.DataFrame:
+    """Keep the rows that a change touches; `own` says whether the row's own id is another one now."""
+    came = changes.group_by("new_visual_id").agg(
+        came=pl.col("old_visual_id").unique().sort().str.join(", ")
+    )
+    went = changes.group_by("old_visual_id").agg(
+        went=pl.col("new_visual_id").unique().sort().str.join(", ")
+    )
+    rows = rows.join(
+        came, left_on="visual_id_after", right_on="new_visual_id", how="left", maintain_order="left"
+    )
+    rows = rows.join(
+        went,
+        left_on="visual_id_before",
+        right_on="old_visual_id",
+        how="left",
+        maintain_order="left",
+    )
+    why = (
+        pl.when(own & (pl.col("change") == "merge"))
+        .then(pl.format("It was merged into {}.", "visual_id_after"))
+        .when(own)
+        .then(pl.format("It was split off from {}.", "visual_id_before"))
+        .when(pl.col("came").is_not_null() & pl.col("went").is_not_null())
+        .then(
+            pl.format(
+                "Instances of {} were merged into it, and instances were split off to {}.",
+                "came",
+                "went",
+            )
+        )
+        .when(pl.col("came").is_not_null())
+        .then(pl.format("Instances of {} were merged into it.", "came"))
+        .when(pl.col("went").is_not_null())
+        .then(pl.format("Instances were split off from it to {}.", "went"))
+    )
+    return rows.with_columns(why=why).drop_nulls("why").select(*SCHEMA)

@@ -1,0 +1,130 @@
+"""What loads labs and their qrels. Qrels never change once they are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.db import transaction
+
+from arqlab.core.models import Lab, Task, User
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.loading import load_lab_file
+from arqlab.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
+from arqlab.ir.records import FileRefusedError, Problem
+from assessment.models import QrelSet
+from assessment.qrels.selectors.rejudging import judged_formulas
+from assessment.qrels.selectors.versions import lab_fingerprint
+from assessment.qrels.services.versions import qrels_hash, store_qrels
+from collection.services.importing.records import Progress
+from collection.services.loading import load_collection, require_loadable
+
+
+@dataclass(frozen=True)
+class LoadedLab:
+    """What came of loading a folder: the lab, and whether anything of it is new or different."""
+
+    lab: Lab
+    is_changed: bool
+
+
+def load_lab(
+    *, folder: Path, at: datetime, by: User | None, progress: Progress | None = None
+) -> LoadedLab:
+    """Load a lab from its folder, with topics, qrels and collection; a second time it changes
+    nothing.
+
+    Raises `FileRefusedError` with every problem of the folder, or `UserError`, and loads nothing
+    then. Of a collection what can be read is loaded, in steps that a second call takes up where the
+    first was stopped.
+    """
+    file = read_lab(folder)
+    known = Lab.objects.filter(slug=file.slug).first()
+    before = lab_fingerprint(known) if known else ""
+    lab = _load_but_collection(file, at=at, by=by)
+    if file.collection is not None:
+        judged = judged_formulas(file.collection.slug, lab)
+        load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
+    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
+
+
+@transaction.atomic
+def _load_but_collection(file: LabFile, *, at: datetime, by: User | None) -> Lab:
+    """Load the lab with its tasks, topics and qrels: all or nothing, and nothing if its collection
+    will be refused.
+    """
+    lab = load_lab_file(file, by=by)
+    problems = _load_all_qrels(lab, file, at=at, by=by)
+    try:
+        if file.collection is not None:
+            require_loadable(lab_slug=file.slug, file=file.collection)
+    except FileRefusedError as refused:
+        problems += refused.problems
+    if problems:
+        raise FileRefusedError(problems)
+    return lab
+
+
+@transaction.atomic
+def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) -> QrelSet:
+    """Load one version of a task's qrels; give the one that is there when its content is the same.
+
+    The first version becomes the current one. Raises `FileRefusedError` when the task has other
+    qrels of that name.
+    """
+    sha256 = qrels_hash(file.frame)
+    known = QrelSet.objects.filter(task=task, name=file.name).first()
+    if known is not None:
+        if (known.sha256, known.items, known.relevant_from) != (
+            sha256,
+            file.items.value,
+            file.relevant_from,
+        ):
+            raise FileRefusedError([_changed_qrels(known, file)])
+        return known
+    new = QrelSet(
+        task=task,
+        name=file.name,
+        items=file.items.value,
+        relevant_from=file.relevant_from,
+        created_at=at,
+    )
+    qrel_set = store_qrels(new, file.frame)
+    record_event(
+        verb="qrels.load",
+        target=qrel_set,
+        lab=task.lab,
+        actor=by,
+        version=qrel_set.version,
+        sha256=sha256,
+    )
+    return qrel_set
+
+
+def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
+    return Problem(
+        path=str(file.path),
+        line=None,
+        found=f"other judgments than those that were loaded as {known.name} of {known.task}",
+        expected="the same: qrels never change",
+        todo="Give the new version a new name.",
+    )
+
+
+def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> list[Problem]:
+    tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
+    problems: list[Problem] = []
+    for task_file in file.tasks:
+        problems += _load_task_qrels(tasks[task_file.slug], task_file, at=at, by=by)
+    return problems
+
+
+def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:
+    problems: list[Problem] = []
+    for qrels in file.qrels:
+        try:
+            load_qrels(task=task, file=qrels, at=at, by=by)
+        except FileRefusedError as error:
+            problems += error.problems
+    return problems

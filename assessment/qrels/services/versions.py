@@ -1,0 +1,123 @@
+"""What makes versions of qrels and says which one is current. A version never changes: a correction
+is a new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+import polars as pl
+from django.db import transaction
+from django.db.models import Max
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
+from arqlab.core.services.audit import record_event
+from arqlab.formats.qrels.read import write_qrels
+from arqlab.ir.judgments.qrels import Level
+from assessment.models import Qrel, QrelSet
+from assessment.qrels.selectors.drafts import draft_of, items_at, levels_of
+
+
+def qrels_hash(frame: pl.DataFrame) -> str:
+    """Return the sha256 of the file of qrels (topic, item, label), byte for byte as it is downloaded
+    and exported.
+    """
+    return hashlib.sha256(write_qrels(frame)).hexdigest()
+
+
+def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
+    """Store qrels (topic, item, label) as the next version of their task; the first version becomes
+    the current one.
+
+    Call it inside a transaction.
+    """
+    versions = QrelSet.objects.filter(task=qrel_set.task)
+    qrel_set.version = (versions.aggregate(newest=Max("version"))["newest"] or 0) + 1
+    qrel_set.sha256 = qrels_hash(frame)
+    qrel_set.is_current = not versions.filter(is_current=True).exists()
+    qrel_set.save(force_insert=True)
+    Qrel.objects.bulk_create(
+        (
+            Qrel(qrel_set=qrel_set, query_id=query_id, doc_id=doc_id, relevance=relevance)
+            for query_id, doc_id, relevance in frame.select("topic", "item", "label").iter_rows()
+        ),
+        batch_size=5000,
+    )
+    return qrel_set
+
+
+@transaction.atomic
+def freeze_qrels(
+    *, task: Task, name: str, level: Level, complete: bool, by: User | None, at: datetime
+) -> QrelSet:
+    """Keep the qrels of now as the task's next version, with its hash, who made it, and the topics
+    it leaves out.
+
+    Raises `UserError` (codes `name`, `level`, `nothing-judged`) when the name is taken, the task
+    has no such level, or no topic has enough relevant items.
+    """
+    # Of two who freeze at once, the second waits here and then finds the name taken or gets the
+    # next version.
+    Task.objects.select_for_update().get(pk=task.pk)
+    _require_freezable(task, name, level)
+    draft = draft_of(task)
+    frame = draft.qrels(level, complete=complete)
+    if frame.is_empty():
+        raise UserError(
+            f"No topic of {task} has two relevant items yet, so there are no qrels to freeze. "
+            "Freeze them when more is judged.",
+            code="nothing-judged",
+        )
+    new = QrelSet(
+        task=task,
+        name=name,
+        items=items_at(task, level).value,
+        relevant_from=task.protocol.relevant_from,
+        is_complete=complete,
+        dropped=[one._asdict() for one in draft.dropped],
+        made_by=by,
+        created_at=at,
+    )
+    qrel_set = store_qrels(new, frame)
+    record_event(
+        verb="qrels.freeze",
+        target=new,
+        lab=task.lab,
+        actor=by,
+        version=new.version,
+        sha256=new.sha256,
+        lines=len(frame),
+    )
+    return qrel_set
+
+
+@transaction.atomic
+def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
+    """Make a version the one that boards show unless told otherwise. What was released stays as it
+    is.
+    """
+    Task.objects.select_for_update().get(pk=qrel_set.task_id)
+    versions = QrelSet.objects.filter(task=qrel_set.task_id)
+    versions.filter(is_current=True).exclude(pk=qrel_set.pk).update(is_current=False)
+    if versions.filter(pk=qrel_set.pk, is_current=False).update(is_current=True):
+        record_event(
+            verb="qrels.choose",
+            target=qrel_set,
+            lab=qrel_set.task.lab,
+            actor=by,
+            version=qrel_set.version,
+        )
+
+
+def _require_freezable(task: Task, name: str, level: Level) -> None:
+    if level not in levels_of(task):
+        raise UserError(
+            f"The qrels of {task} have no level {level}: it is no formula task.", code="level"
+        )
+    if QrelSet.objects.filter(task=task, name=name).exists():
+        raise UserError(
+            f"{task} has qrels named {name}, and a version never changes. Give this one another name.",
+            code="name",
+        )

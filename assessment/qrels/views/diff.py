@@ -1,0 +1,102 @@
+"""The page that compares two versions of qrels, or a version with the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404
+from arqlab.ir.judgments.diff import QrelDiff, diff_qrels, write_diff
+from arqlab.ir.judgments.qrels import labels_in_order
+from assessment.models import QrelSet
+from assessment.qrels.selectors.drafts import draft_of
+from assessment.qrels.selectors.versions import qrels_frame
+
+DRAFT = "draft"
+ROWS_A_PAGE = 100
+# A side of the comparison: a version, or None for the draft.
+Side = QrelSet | None
+
+
+@require_safe
+def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show what differs between two sides, as a page or with `format=tsv` as a file."""
+    found = organized_task_or_404(request.user, lab, task)
+    versions = list(QrelSet.objects.filter(task=found).order_by("-version"))
+    context: dict[str, Any] = {"task": found, "lab": found.lab, "versions": versions}
+    if not versions:
+        return render(request, "assessment/qrels_diff.html", context)
+    before = _side(request.GET.get("before") or str(versions[0].version), versions)
+    after = _side(request.GET.get("after") or DRAFT, versions)
+    context |= {"before": before, "after": after}
+    if before and after and before.items != after.items:
+        return render(request, "assessment/qrels_diff.html", context)
+    diff = _diff(found, before, after)
+    if request.GET.get("format") == "tsv":
+        return _file(diff, found, before, after)
+    page = Paginator(range(diff.rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
+    rows = diff.rows.slice(max(page.start_index() - 1, 0), len(page.object_list)).to_dicts()
+    labels = labels_in_order(found.protocol.labels)
+    context |= {
+        "diff": diff,
+        "page": page,
+        "rows": rows,
+        "labels": labels,
+        "steps": _steps(diff, labels),
+    }
+    return render(request, "assessment/qrels_diff.html", context)
+
+
+def _side(text: str, versions: Sequence[QrelSet]) -> Side:
+    """Return the side that an address names; raises `Http404` for a version that there is not."""
+    if text == DRAFT:
+        return None
+    for version in versions:
+        if text == str(version.version):
+            return version
+    raise Http404
+
+
+def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
+    """Compare the sides; the draft is made with items and completeness of the other one."""
+    model = before or after
+
+    def frame(side: Side) -> pl.DataFrame:
+        if side is not None:
+            return qrels_frame(side)
+        return draft_of(task).qrels_by(
+            model.items if model else "", complete=bool(model and model.is_complete)
+        )
+
+    return diff_qrels(frame(before), frame(after))
+
+
+def _steps(
+    diff: QrelDiff, labels: Sequence[int]
+) -> list[tuple[int | None, list[tuple[int | None, int]]]]:
+    """Return how many lines went from a label (a row) to another (its cells); None is a line that is
+    not there.
+    """
+    known = [*labels, None]
+    return [
+        (before, [(after, diff.steps.get((before, after), 0)) for after in known])
+        for before in known
+    ]
+
+
+def _file(diff: QrelDiff, task: Task, before: Side, after: Side) -> HttpResponse:
+    response = HttpResponse(
+        write_diff(diff), content_type="text/tab-separated-values; charset=utf-8"
+    )
+    names = "-".join(side.name if side else DRAFT for side in (before, after))
+    response["Content-Disposition"] = (
+        f'attachment; filename="qrels-{task.lab.slug}-{task.slug}-diff-{names}.tsv"'
+    )
+    return response

@@ -1,0 +1,128 @@
+"""The pages of a task's qrels: the draft as judgments stand, the frozen versions, and what they
+hold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.formats.qrels.read import write_qrels
+from arqlab.ir.judgments.qrels import Level, labels_in_order
+from assessment.models import QrelSet
+from assessment.qrels.forms import FreezeForm
+from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of
+from assessment.qrels.selectors.versions import qrel_versions, qrels_frame, version_topics
+from assessment.qrels.services.versions import choose_current_qrels, freeze_qrels
+from assessment.qrels.views.labels import label_shares, topic_lines
+
+TSV = "text/tab-separated-values; charset=utf-8"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """An organizer sees the draft and the versions, and freezes the draft as the next one."""
+    found = organized_task_or_404(request.user, lab, task)
+    form = FreezeForm(request.POST or None, task=found)
+    if request.method == "POST" and form.is_valid():
+        name, complete = form.cleaned_data["name"], form.cleaned_data["complete"]
+        try:
+            made = freeze_qrels(
+                task=found,
+                name=name,
+                level=form.chosen_level,
+                complete=complete,
+                by=signed_in(request),
+                at=timezone.now(),
+            )
+        except UserError as error:
+            form.add_error("name" if error.code == "name" else None, error.message)
+        else:
+            messages.success(
+                request,
+                f"{made.name} is frozen as version {made.version}. Runs are scored against it now.",
+            )
+            return redirect("assessment:qrels-detail", lab=lab, task=task, version=made.version)
+    context = _draft_context(draft_of(found)) | {"form": form, "versions": qrel_versions(found)}
+    return render(
+        request, "assessment/qrels_list.html", {"task": found, "lab": found.lab, **context}
+    )
+
+
+@require_safe
+def qrels_draft(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Return the qrels of now as a file, by instance or with `level=visual`; `complete` keeps 5 and
+    6.
+    """
+    found = organized_task_or_404(request.user, lab, task)
+    wanted = request.GET.get("level", Level.INSTANCES)
+    if wanted not in levels_of(found):
+        raise Http404
+    frame = draft_of(found).qrels(Level(wanted), complete="complete" in request.GET)
+    return _file(frame, found, "draft" if wanted == Level.INSTANCES else f"draft-{wanted}")
+
+
+@require_safe
+def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+    """Show a version: what it is, its labels by topic, the topics it leaves out; with `format=tsv`,
+    its file.
+    """
+    found = organized_task_or_404(request.user, lab, task)
+    shown = get_object_or_404(qrel_versions(found), version=version)
+    if request.GET.get("format") == "tsv":
+        return _file(qrels_frame(shown), found, shown.name)
+    topics, labels = version_topics(shown), labels_in_order(found.protocol.labels)
+    context = {
+        "shares": label_shares(topics, labels),
+        "lines": topic_lines(topics, labels),
+        "labels": labels,
+    }
+    return render(
+        request,
+        "assessment/qrels_detail.html",
+        {"task": found, "lab": found.lab, "shown": shown, **context},
+    )
+
+
+@require_POST
+def qrels_current(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+    """An organizer makes a version the one that boards show."""
+    found = organized_task_or_404(request.user, lab, task)
+    chosen = get_object_or_404(
+        QrelSet.objects.select_related("task__lab"), task=found, version=version
+    )
+    choose_current_qrels(qrel_set=chosen, by=signed_in(request))
+    messages.success(
+        request, f"{chosen.name} is current: boards show it unless other qrels are chosen."
+    )
+    return redirect("assessment:qrels-list", lab=lab, task=task)
+
+
+def _draft_context(draft: Draft) -> dict[str, Any]:
+    labels = labels_in_order(draft.task.protocol.labels)
+    return {
+        "draft": draft,
+        "total": sum(topic.total for topic in draft.topics),
+        "labelled": sum(topic.labelled for topic in draft.topics),
+        "labels": labels,
+        "shares": label_shares(draft.topics, labels),
+        "lines": topic_lines(draft.topics, labels),
+        "levels": levels_of(draft.task),
+    }
+
+
+def _file(frame: pl.DataFrame, task: Task, name: str) -> HttpResponse:
+    response = HttpResponse(write_qrels(frame), content_type=TSV)
+    response["Content-Disposition"] = (
+        f'attachment; filename="qrels-{task.lab.slug}-{task.slug}-{name}.tsv"'
+    )
+    return response

@@ -1,0 +1,1 @@
+"""Tickets: items reported as System failure or Do not know."""

@@ -1,0 +1,118 @@
+"""What answers the tickets of assessors, and shows what they saw."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import User
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.formulas import typeset_formulas
+from arqlab.texts.html.pasted import read_shown
+from arqlab.texts.html.rendering import SafeHtml, compose, keys_of, read_text
+from arqlab.texts.html.sanitizer import clean_post
+from assessment.assignments.services import end_reviews
+from assessment.models import Judgment, PoolItem, Ticket
+
+LONGEST_ANSWER = 10_000  # characters
+
+
+def shown_html(ticket: Ticket) -> SafeHtml:
+    """Return what the assessor saw as safe HTML: a browser sent it, so it is sanitized and typeset
+    anew.
+    """
+    shown = read_shown(ticket.html)
+    read = read_text(clean_post(shown.html, prefix=f"ticket{ticket.pk}").html)
+    return compose(read, formulas=typeset_formulas(keys_of([read])), highlight=shown.highlighted)
+
+
+@transaction.atomic
+def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime, by: User) -> None:
+    """Answer a ticket once; with `gives_back` its item waits to be judged again.
+
+    The judgment then counts no longer and stays in the history. Raises `UserError` when somebody
+    answered meanwhile, the answer is empty or too long, or the item cannot be given back: its pool
+    is closed, or it was judged since.
+    """
+    _refuse_text(answer)
+    # Who judges the item at this moment locks it, then its ticket. In another order we would wait
+    # for each other.
+    item = _locked_item(ticket) if gives_back else None
+    waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
+    if not waiting.update(answer=answer, answered_by=by, answered_at=at):
+        raise UserError(
+            "Somebody answered this ticket meanwhile; their answer stands below.",
+            code="answered-meanwhile",
+        )
+    if item:
+        _give_back(ticket, item)
+    topic = ticket.judgment.instance.item.topic
+    record_event(
+        verb="ticket.answer",
+        target=f"Ticket {ticket.pk}, {topic}",
+        lab=topic.task.lab,
+        actor=by,
+        answer=answer,
+        gives_back=gives_back,
+    )
+
+
+@transaction.atomic
+def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> None:
+    """Change the words of an answer, and nothing else; the audit keeps those before.
+
+    Raises `UserError` when there is no answer to correct, or the new one is empty or too long.
+    """
+    _refuse_text(answer)
+    known = Ticket.objects.select_for_update().get(pk=ticket.pk)
+    if known.answered_at is None:
+        raise UserError(
+            "Nobody has answered this ticket yet. Answer it first.", code="not-answered"
+        )
+    if known.answer == answer:
+        return
+    Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
+    topic = ticket.judgment.instance.item.topic
+    record_event(
+        verb="ticket.correct",
+        target=f"Ticket {ticket.pk}, {topic}",
+        lab=topic.task.lab,
+        actor=by,
+        before=known.answer,
+        answer=answer,
+    )
+
+
+def _locked_item(ticket: Ticket) -> PoolItem:
+    items = PoolItem.objects.select_for_update(of=("self",)).select_related("pool").defer("text")
+    return items.get(pk=ticket.judgment.instance.item_id)
+
+
+def _give_back(ticket: Ticket, item: PoolItem) -> None:
+    if item.pool.closed_at is not None:
+        raise UserError(
+            "The pool is closed, so the item cannot be judged again. Answer without giving it back.",
+            code="pool-closed",
+        )
+    if not Judgment.objects.filter(pk=ticket.judgment_id, is_current=True).update(is_current=False):
+        raise UserError(
+            "The item was judged again since the ticket was raised. Answer without giving it back.",
+            code="judged-since",
+        )
+    given_back = PoolItem.objects.filter(pk=item.pk)
+    given_back.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(given_back)
+
+
+def _refuse_text(answer: str) -> None:
+    if not answer.strip():
+        raise UserError(
+            "The answer is empty. Tell the assessor what to do, or what was done.", code="empty"
+        )
+    if len(answer) > LONGEST_ANSWER:
+        raise UserError(
+            f"The answer has {len(answer):,} characters; {LONGEST_ANSWER:,} are allowed.",
+            code="too-long",
+        )

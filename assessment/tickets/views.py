@@ -1,0 +1,85 @@
+"""The organizers' desk: what assessors could not judge, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import User
+from arqlab.core.permissions import organized_lab_or_404, signed_in
+from assessment.models import Ticket
+from assessment.pools.services.threads import thread_url
+from assessment.tickets.forms import AnswerForm
+from assessment.tickets.selectors import label_now, tickets_of
+from assessment.tickets.services import answer_ticket, correct_answer, shown_html
+from collection.selectors.threads import posts_of
+
+TICKETS_A_PAGE = 100
+
+
+@require_safe
+def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Organizers see the tickets of all tasks: the open ones, the oldest first, or with
+    `state=answered` the others.
+    """
+    found = organized_lab_or_404(request.user, lab)
+    tickets, is_answered = tickets_of(found), request.GET.get("state") == "answered"
+    shown = tickets.filter(answered_at__isnull=not is_answered)
+    page = Paginator(shown.order_by("-answered_at" if is_answered else "raised_at"), TICKETS_A_PAGE)
+    context = {
+        "lab": found,
+        "page": page.get_page(request.GET.get("page")),
+        "is_answered": is_answered,
+        "others": tickets.filter(answered_at__isnull=is_answered).count(),
+    }
+    return render(request, "assessment/ticket_list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
+    """An organizer sees what an assessor saw, answers, and may give the item back to be judged
+    again; later they may correct the words of the answer."""
+    found = organized_lab_or_404(request.user, lab)
+    shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
+    form = AnswerForm(request.POST or None, initial={"answer": shown.answer})
+    if request.method == "POST" and form.is_valid():
+        try:
+            said = _answer(
+                shown, form.cleaned_data, corrects="corrects" in request.POST, by=signed_in(request)
+            )
+        except UserError as error:
+            form.add_error(None, error.message)
+            shown.refresh_from_db()
+        else:
+            messages.success(request, said)
+            return redirect("assessment:ticket-list", lab=lab)
+    instance = shown.judgment.instance
+    is_held = bool(posts_of(found, [instance.post_id]))
+    context = {
+        "lab": found,
+        "ticket": shown,
+        "item": instance.item,
+        "form": form,
+        "html": shown_html(shown),
+        "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, lab)
+        if is_held
+        else "",
+        "now": label_now(instance),
+    }
+    return render(request, "assessment/ticket_detail.html", context)
+
+
+def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
+    """Answer the ticket, or correct its answer, and say so."""
+    if corrects:
+        correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
+        return "The answer was corrected; the assessor sees it beside their topics."
+    answer_ticket(ticket=ticket, **given, at=timezone.now(), by=by)
+    return "The ticket was answered; the assessor sees it beside their topics."

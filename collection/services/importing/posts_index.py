@@ -1,0 +1,33 @@
+"""Columns that are made of a collection's rows, in parts, so that memory does not grow with their
+number.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from arqlab.formats.batches import in_slices
+from collection.models import Collection, Post
+from collection.services.columns import name_columns
+from collection.services.importing.parquet_parts import Parts
+
+PART = 25_000
+"""Rows that are in memory at once, but for those of some parts that are read ahead when they are
+put together.
+"""
+POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
+
+
+def write_posts_index(collection: Collection) -> None:
+    """Store which posts of a collection are searched, and have it name that file."""
+    posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
+    rows = posts.values_list("post_id", "kind", "thread_id").iterator(PART)
+    with TemporaryDirectory() as folder:
+        parts = Parts(Path(folder, "parts"))
+        for some in in_slices(rows, size=PART):
+            parts.add(pl.DataFrame(some, schema=POSTS_SCHEMA, orient="row"))
+        name = parts.store(slug=collection.slug, what="posts")
+    name_columns(collection, posts_index=name)

@@ -1,0 +1,133 @@
+"""Making topics of chosen questions: the files that a lab publishes, and the lab's folder names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from arqlab.formats.topics.chosen_questions import ChosenQuestion
+from arqlab.formats.topics.write import write_topic_formulas, write_topics
+from arqlab.ir.formulas.layout import layout_string
+from arqlab.ir.records import FileRefusedError, Problem, TaskKind
+from arqlab.ir.topics import info_fields, write_topic_info
+from arqlab.texts.maths.typesetting import presentation_mathml
+from arqlab.texts.posts.text import text_formulas
+from arqlab.texts.posts.topic_making import Question, Size, layout_size, make_topics
+from collection.models import Collection, Post
+from collection.selectors.candidates import questions_named
+
+
+class TopicFiles(NamedTuple):
+    """The files of new topics by name, how many topics each task has, and the questions without a
+    formula.
+    """
+
+    files: dict[str, bytes]
+    questions: int
+    formulas: int
+    without_formula: list[str]
+
+
+def make_topic_files(
+    *,
+    collection: Collection,
+    chosen: Sequence[ChosenQuestion],
+    first: int,
+    newline: str = "\n",
+    path: str,
+) -> TopicFiles:
+    """Make the topics of tasks 1 and 2 of chosen questions; those without a number are numbered
+    from `first` on.
+
+    `path` names the list of questions. Raises FileRefusedError with every line of it that names no
+    question of the collection, or a formula that does not stand in its question.
+    """
+    posts = questions_named(collection, [one.post_id for one in chosen])
+    if problems := _problems(chosen, posts, collection, path):
+        raise FileRefusedError(problems)
+    numbers = _numbers(chosen, first)
+    questions = [
+        _question(posts[one.post_id], numbers[one.post_id], one.formula_id) for one in chosen
+    ]
+    made = make_topics(questions, size=formula_size)
+    facts = {
+        numbers[one.post_id]: one.facts
+        for one in sorted(chosen, key=lambda one: numbers[one.post_id])
+    }
+    with_formula = {topic.query_id for topic in made.formulas}
+    files = {
+        "topics.task1.xml": write_topics(made.questions, newline=newline),
+        "topics.task2.xml": write_topics(made.formulas, newline=newline),
+        "topic-formulas.latex.tsv": write_topic_formulas(made.index),
+        "topic-info.task1.csv": write_topic_info(
+            {f"A.{number}": known for number, known in facts.items()}, info_fields(TaskKind.ANSWERS)
+        ),
+        "topic-info.task2.csv": write_topic_info(
+            {
+                f"B.{number}": known
+                for number, known in facts.items()
+                if f"B.{number}" in with_formula
+            },
+            info_fields(TaskKind.FORMULAS),
+        ),
+    }
+    bare = [
+        topic.query_id for topic in made.questions if f"B{topic.query_id[1:]}" not in with_formula
+    ]
+    return TopicFiles(files, len(made.questions), len(made.formulas), bare)
+
+
+def formula_size(latex: str) -> Size:
+    """Return how large a formula is, by the layout that the typesetter gives it."""
+    mathml = presentation_mathml(latex)
+    return layout_size(None if mathml is None else layout_string(mathml), latex)
+
+
+def _numbers(chosen: Sequence[ChosenQuestion], first: int) -> dict[str, int]:
+    """Return every question its number: the one that the list wants, else the next that is free."""
+    taken = {one.number for one in chosen if one.number is not None}
+    numbers: dict[str, int] = {}
+    for one in chosen:
+        while one.number is None and first in taken:
+            first += 1
+        numbers[one.post_id] = first if one.number is None else one.number
+        taken.add(numbers[one.post_id])
+    return numbers
+
+
+def _question(post: Post, number: int, formula_id: str) -> Question:
+    return Question(
+        number, post.post_id, post.safe_title, post.safe_body, tuple(post.tags), formula_id
+    )
+
+
+def _problems(
+    chosen: Sequence[ChosenQuestion], posts: dict[str, Post], collection: Collection, path: str
+) -> list[Problem]:
+    problems = []
+    for one in chosen:
+        post = posts.get(one.post_id)
+        if post is None:
+            found, todo = f"the post {one.post_id[:80]}", "Correct the id, or take the line out."
+            problems.append(
+                Problem(path, one.line, found, f"a question of the collection {collection}", todo)
+            )
+        elif one.formula_id and one.formula_id not in (known := _formula_ids(post)):
+            found, expected = (
+                f"the query formula {one.formula_id[:80]}",
+                f"a formula of the question {one.post_id}",
+            )
+            shown = (
+                f"Its formulas are {', '.join(known[:10])}."
+                if known
+                else "It has none; leave the cell empty."
+            )
+            problems.append(Problem(path, one.line, found, expected, shown))
+    return problems
+
+
+def _formula_ids(post: Post) -> list[str]:
+    return [
+        formula.formula_id
+        for formula in text_formulas(post.safe_title) + text_formulas(post.safe_body)
+    ]

@@ -1,0 +1,71 @@
+"""The page of a version of the visual ids, and its downloads."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from arqlab.core.models import Lab
+from arqlab.core.permissions import organized_lab_or_404
+from collection.models import VisualMap
+from collection.selectors.collections import collection_of
+from collection.selectors.visual_maps import (
+    changed_formulas,
+    map_before,
+    map_table,
+    opinion_rows,
+    with_formulas,
+)
+
+ROWS_A_PAGE = 50
+LISTS = ("changes", "opinion")
+
+
+@require_safe
+def visual_map_detail(request: HttpRequest, lab: str, version: int) -> HttpResponse:
+    """Organizers see what a version of the visual ids merged and split, and where we would group
+    given ids otherwise.
+    """
+    found = organized_lab_or_404(request.user, lab)
+    shown = _version_or_404(found, version)
+    chosen = request.GET.get("list", "")
+    if request.GET.get("format") == "tsv":
+        return _file(shown, chosen)
+    if chosen not in LISTS:
+        chosen = "changes" if map_before(shown) else "opinion"
+    rows = changed_formulas(shown) if chosen == "changes" else opinion_rows(shown)
+    page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
+    part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
+    context = {
+        "lab": found,
+        "collection": shown.collection,
+        "version": shown,
+        "versions": VisualMap.objects.filter(collection=shown.collection).order_by("-version"),
+        "before": map_before(shown),
+        "chosen": chosen,
+        "page": page,
+        "rows": with_formulas(shown, part) if chosen == "changes" else part.to_dicts(),
+    }
+    return render(request, "collection/visual_map_detail.html", context)
+
+
+def _version_or_404(lab: Lab, version: int) -> VisualMap:
+    return get_object_or_404(
+        VisualMap.objects.select_related("collection"),
+        collection=collection_of(lab),
+        version=version,
+    )
+
+
+def _file(version: VisualMap, chosen: str) -> HttpResponse:
+    if chosen not in LISTS:
+        raise Http404
+    table = map_table(version, chosen)
+    response = HttpResponse(
+        table.write_csv(separator="\t"), content_type="text/tab-separated-values; charset=utf-8"
+    )
+    name = f"{version.collection.slug}-visual-ids-{version.version}-{chosen}.tsv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,74 @@
+"""How tests judge: as the page does, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from django.test import Client
+
+from arqlab.core.models import User
+
+
+class Desk:
+    """A browser of an assessor at a topic; `last` is the last response."""
+
+    def __init__(
+        self,
+        user: User | None,
+        query_id: str = "A.1",
+        *,
+        task: str = "task1",
+        lab: str = "arqmath-x",
+    ) -> None:
+        self.client = Client(headers={"User-Agent": "Test browser 1"})
+        if user is not None:
+            self.client.force_login(user)
+        self.base = f"/api/labs/{lab}/tasks/{task}/topics/{query_id}/judging/"
+        self.last: Any = None
+
+    def get(self, path: str, **query: str) -> Any:
+        """Ask, and give the answer's JSON."""
+        self.last = self.client.get(self.base + path, query)
+        return self.last.json()
+
+    def post(self, path: str, body: Any) -> Any:
+        """Send JSON, and give the answer's."""
+        self.last = self.client.post(self.base + path, body, content_type="application/json")
+        return self.last.json()
+
+    def next(self, have: Sequence[int] = ()) -> Any:
+        """Take the next item."""
+        return self.get("next/", have=",".join(map(str, have)))["item"]
+
+    def submit(self, item: Any, *labels: Any, have: Sequence[int] = (), **fields: Any) -> Any:
+        """Send a label for each instance of an item in their order; fields go to each."""
+        rows = [
+            label_for(instance, label, **fields)
+            for instance, label in zip(item["instances"], labels, strict=False)
+        ]
+        return self.post("judgments/", body_for(item, rows, have))
+
+
+def label_for(instance: Any, label: Any, **fields: Any) -> dict[str, Any]:
+    """Return a label as the page sends it."""
+    seen = instance["judgment"] and instance["judgment"]["judgment"]
+    known = {
+        "instance": instance["instance"],
+        "label": label,
+        "key": str(uuid4()),
+        "seen": seen,
+        "active_ms": 20_000,
+    }
+    return known | fields
+
+
+def body_for(item: Any, rows: Sequence[Any], have: Sequence[int] = ()) -> dict[str, Any]:
+    """Return labels as the page sends them together."""
+    return {
+        "item": item["item"],
+        "lease": item["lease"],
+        "judgments": list(rows),
+        "have": list(have),
+    }

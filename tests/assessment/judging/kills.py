@@ -1,0 +1,354 @@
+"""Assessors at a served lab whose web process is killed: what was acknowledged is there once, and
+nothing is torn.
+
+    python -m tests.assessment.judging.kills --submits 7000 --kills 2 --singles 200
+
+The lab is on the database that DATABASE_URL names, else on SQLite in a folder of its own. Prints
+what was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import psutil
+import psycopg2
+
+from tests.everywhere import free_port, wait_for_port
+from tests.paths import ROOT
+
+ASSESSORS, TOPICS, CSRF = 32, 16, "b" * 32
+# Two assessors share each topic. Items of every third topic are formulas with three instances.
+MAKE_LAB = f"""
+import json
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.utils import timezone
+from arqlab.core.models import *
+from assessment.models import *
+lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-1")
+task = Task.objects.create(lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts")
+at, fields = timezone.now(), dict(settings={{}}, seed=1, runs=[], sha256="0" * 64)
+pool = Pool.objects.create(task=task, number=1, frozen_at=at, **fields)
+sessions = []
+for number in range({TOPICS}):
+    topic = Topic.objects.create(task=task, query_id=f"A.{{number}}", position=number)
+    kind, count = ("visual-ids", 3) if number % 3 == 0 else ("posts", 1)
+    items = PoolItem.objects.bulk_create(
+        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n) for n in range(1, {{items}} + 1)
+    )
+    PoolInstance.objects.bulk_create(
+        PoolInstance(item=item, doc_id=f"{{item.item}}.{{place}}", position=place) for item in items for place in range(count)
+    )
+    for name in range({ASSESSORS // TOPICS}):
+        user = User.objects.create_user(f"assessor{{number}}-{{name}}")
+        Membership.objects.create(lab=lab, user=user, role="assessor")
+        Assignment.objects.create(topic=topic, assessor=user, assigned_at=at)
+        session = SessionStore()
+        session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+        session[BACKEND_SESSION_KEY] = "arqlab.core.signedin.Backend"
+        session.create()
+        sessions.append([topic.query_id, session.session_key])
+print(json.dumps(sessions))
+"""
+# Everything that must never be, each as a query of its rows.
+LOOK = """
+import json
+from django.db.models import Count, F, Q
+from assessment.models import *
+current = Q(instances__judgments__is_current=True)
+items = PoolItem.objects.annotate(
+    labels=Count("instances__judgments", filter=current), parts=Count("instances", distinct=True)
+)
+print(json.dumps({
+    "keys": {str(key): [instance, label] for key, instance, label in Judgment.objects.values_list("key", "instance", "label")},
+    "done_without_labels": items.filter(done_at__isnull=False).exclude(labels=F("parts")).count(),
+    "labels_without_done": items.filter(done_at=None, labels=F("parts")).count(),
+    "doubled": PoolInstance.objects.annotate(n=Count("judgments", filter=Q(judgments__is_current=True))).filter(n__gt=1).count(),
+    "judged_without_current": PoolInstance.objects.annotate(
+        n=Count("judgments"), now=Count("judgments", filter=Q(judgments__is_current=True))
+    ).filter(n__gt=0, now=0).count(),
+    "done": PoolItem.objects.filter(done_at__isnull=False).count(),
+    "failures_without_ticket": Judgment.objects.filter(label__in=[5, 6], ticket=None).count(),
+}))
+"""
+
+
+class Found(NamedTuple):
+    """What was found after the kills; all but the first three are to be 0."""
+
+    acknowledged: int
+    kills: int
+    done: int
+    missing: int
+    changed: int
+    torn: int
+    doubled: int
+    without_ticket: int
+
+
+class Served:
+    """A lab that is served by gunicorn, whose processes can be killed."""
+
+    def __init__(self, folder: Path, database: str | None, *, items: int) -> None:
+        self.environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in {"DATABASE_URL", "REDIS_URL"}
+        }
+        self.environment |= {
+            "ARQLAB_DATA": str(folder),
+            "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+        }
+        if database:
+            self.environment |= {"DATABASE_URL": database, "ARQLAB_SECRET_KEY": "only for tests"}
+        self.manage("migrate", "--verbosity", "0")
+        self.port = free_port()
+        self.seats: list[tuple[str, str]] = json.loads(
+            self.shell(MAKE_LAB.replace("{items}", str(items)))
+        )
+        self.kills = 0
+
+    def manage(self, *words: str) -> str:
+        """Run a command and give what it printed."""
+        command = [sys.executable, "manage.py", *words]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE, text=True
+        )
+        return done.stdout
+
+    def shell(self, code: str) -> str:
+        """Run Python in the lab and give the last line that it printed."""
+        return self.manage("shell", "--verbosity", "0", "--command", code).splitlines()[-1]
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, read past the lab."""
+        url = self.environment.get("DATABASE_URL")
+        database = Path(self.environment["ARQLAB_DATA"]) / "arqlab.sqlite3"
+        with contextlib.closing(
+            psycopg2.connect(url) if url else sqlite3.connect(database)
+        ) as connection:
+            cursor = connection.cursor()
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
+    def start(self) -> None:
+        """Serve, by a group of processes of its own."""
+        command = [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--workers",
+            "2",
+            "--worker-class",
+            "gthread",
+            "--threads",
+            "4",
+            "--preload",
+        ]
+        command += [
+            "--bind",
+            f"127.0.0.1:{self.port}",
+            "--log-level",
+            "critical",
+            "arqlab.wsgi:application",
+        ]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, start_new_session=True
+        )
+        wait_for_port(self.port)
+
+    def kill(self) -> None:
+        """Kill all processes at once, as a power cut does."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.kills += 1
+
+    def kill_workers(self) -> None:
+        """Kill the processes that answer; the one that began them begins others."""
+        for worker in psutil.Process(self.process.pid).children():
+            worker.kill()
+        self.kills += 1
+
+    def found(self, acknowledged: dict[str, tuple[int, int]]) -> Found:
+        """Return how what is stored differs from what was acknowledged: key, instance, label."""
+        told = json.loads(self.shell(LOOK))
+        missing = [key for key in acknowledged if key not in told["keys"]]
+        changed = [
+            key
+            for key, said in acknowledged.items()
+            if key not in missing and told["keys"][key] != list(said)
+        ]
+        torn = (
+            told["done_without_labels"]
+            + told["labels_without_done"]
+            + told["judged_without_current"]
+        )
+        counts = (torn, told["doubled"], told["failures_without_ticket"])
+        return Found(
+            len(acknowledged), self.kills, told["done"], len(missing), len(changed), *counts
+        )
+
+
+class Seat:
+    """An assessor who keeps what is not acknowledged and sends it again, as the page does."""
+
+    def __init__(self, served: Served, number: int) -> None:
+        query_id, session = served.seats[number]
+        self.port, self.base = served.port, f"/api/labs/lab/tasks/task1/topics/{query_id}/judging/"
+        self.headers = {"Content-Type": "application/json", "X-CSRFToken": CSRF}
+        self.headers["Cookie"] = f"sessionid={session}; csrftoken={CSRF}"
+        self.chance = random.Random(number)
+        self.acknowledged: dict[str, tuple[int, int]] = {}
+        self.times: list[float] = []
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Ask once, over a connection of its own; raises `OSError` or `HTTPException` when nobody
+        answers.
+        """
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        with contextlib.closing(connection):
+            connection.request(
+                method, self.base + path, json.dumps(body) if body else None, self.headers
+            )
+            response = connection.getresponse()
+            text = response.read()
+        if response.status != 200:
+            raise AssertionError(f"{method} {path} answers {response.status}: {text[:300]!r}")
+        return json.loads(text)
+
+    def insist(self, method: str, path: str, body: Any) -> Any:
+        """Ask until there is an answer."""
+        while True:
+            with contextlib.suppress(OSError, HTTPException):
+                return self.ask(method, path, body)
+            time.sleep(0.05)
+
+    def labels(self, item: Any) -> dict[str, Any]:
+        """Return a label for each instance; now and then one is a ticket."""
+        rows = [
+            {
+                "instance": one["instance"],
+                "label": self.chance.choice([3, 2, 1, 0, 0, 5]),
+                "key": str(uuid4()),
+            }
+            for one in item["instances"]
+        ]
+        return {"item": item["item"], "lease": item["lease"], "judgments": rows}
+
+    def note(self, answer: Any) -> None:
+        """Remember what was acknowledged."""
+        self.acknowledged |= {
+            one["key"]: (one["instance"], one["label"]) for one in answer["saved"]
+        }
+
+    def judge(self, over: threading.Event, submitted: threading.Semaphore) -> None:
+        """Judge until it is over, and tell of each submit; what is under way then is sent to its end."""
+        item = self.insist("GET", "next/", None)["item"]
+        while item and not over.is_set():
+            start, body = time.monotonic(), self.labels(item)
+            answer = self.insist("POST", "judgments/", body)
+            self.times.append(time.monotonic() - start)
+            self.note(answer)
+            submitted.release()
+            item = answer["next"]
+
+
+@contextlib.contextmanager
+def served_lab(folder: Path, database: str | None, *, items: int) -> Iterator[Served]:
+    """Serve a lab until the block ends."""
+    served = Served(folder, database, items=items)
+    served.start()
+    try:
+        yield served
+    finally:
+        if served.process.poll() is None:
+            served.kill()
+
+
+def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Found, list[float]]:
+    """Have 32 assessors submit so many items, and kill the web processes so often meanwhile; return also the times of
+    submits."""
+    seats = [Seat(served, number) for number in range(ASSESSORS)]
+    over, submitted = threading.Event(), threading.Semaphore(0)
+    threads = [
+        threading.Thread(target=seat.judge, args=(over, submitted), daemon=True) for seat in seats
+    ]
+    for thread in threads:
+        thread.start()
+    for number in range(kills + 1):
+        for _ in range(submits // (kills + 1)):
+            while not submitted.acquire(timeout=1):
+                assert any(thread.is_alive() for thread in threads), "Nobody judges any more."
+        if number < kills:
+            served.kill()
+            served.start()
+    over.set()
+    for thread in threads:
+        thread.join()
+    acknowledged = {key: said for seat in seats for key, said in seat.acknowledged.items()}
+    return served.found(acknowledged), [took for seat in seats for took in seat.times]
+
+
+def kill_after_submits(served: Served, *, count: int) -> Found:
+    """Submit labels one by one, each time kill what answers 0-30 ms after it was sent, and send it
+    again if nobody answered: the page does not know whether it was stored."""
+    seat, chance = Seat(served, 0), random.Random(7)
+    item = seat.insist("GET", "next/", None)["item"]
+    for _ in range(count):
+        body, answers = seat.labels(item), list[Any]()
+        sending = threading.Thread(
+            target=lambda sent=body, got=answers: got.append(_once(seat, sent))
+        )
+        sending.start()
+        time.sleep(chance.uniform(0, 0.03))
+        served.kill_workers()
+        sending.join()
+        for answer in (answers[0], seat.insist("POST", "judgments/", body)):
+            if answer:
+                seat.note(answer)
+                item = answer["next"]
+    return served.found(seat.acknowledged)
+
+
+def _once(seat: Seat, body: Any) -> Any:
+    with contextlib.suppress(OSError, HTTPException):
+        return seat.ask("POST", "judgments/", body)
+    return None
+
+
+def main() -> None:
+    """Run the long version and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submits", type=int, default=7_000)
+    parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--singles", type=int, default=200)
+    options = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served_lab(Path(folder), os.environ.get("DATABASE_URL"), items=5_000) as served,
+    ):
+        start = time.monotonic()
+        found, times = judge_through_kills(served, submits=options.submits, kills=options.kills)
+        print(f"32 assessors: {found}, {len(times) / (time.monotonic() - start):.0f} submits/s")  # noqa: T201
+        print(f"single submits: {kill_after_submits(served, count=options.singles)}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

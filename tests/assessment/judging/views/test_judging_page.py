@@ -1,0 +1,278 @@
+"""The judging page and the list of one's own judgments, as the server gives them."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from arqlab.core.services.topic_pages import topic_pages
+from arqlab.ir import records
+from assessment.guidelines.services import write_guideline
+from assessment.models import Judgment, Pool, PoolItem
+from tests.assessment.factories import NOW, assign, judge, make_pool
+from tests.collection.factories import load_small
+from tests.factories import Scene, TopicFactory
+
+PAGE = "/labs/arqmath-x/tasks/task1/judge/A.1/"
+CONFIG = re.compile(r'<script id="judge-config" type="application/json">(.*?)</script>', re.DOTALL)
+
+
+@pytest.fixture
+def client(scene: Scene, client_of, tmp_path: Path) -> Client:
+    """The assessor's browser; A.1 with three answers is theirs."""
+    load_small(scene.lab, tmp_path)
+    make_pool(scene.task)
+    assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
+    return client_of(scene.assessor)
+
+
+def config_of(client: Client, path: str = PAGE) -> Any:
+    """Return what the page's scripts begin with."""
+    return json.loads(CONFIG.search(client.get(path).content.decode())[1])
+
+
+def instances() -> list[Any]:
+    """Return the instances of A.1 in their order."""
+    return [item.instances.get() for item in PoolItem.objects.filter(topic__query_id="A.1")]
+
+
+def test_the_page_comes_with_the_first_two_items_so_that_nothing_is_fetched_for_the_first_paint(
+    client,
+):
+    config = config_of(client)
+
+    assert [item["instances"][0]["heading"] for item in config["items"]] == [
+        "Answer post 10",
+        "Answer post 11",
+    ]
+    assert config["progress"] == {"total": 3, "done": 0}
+
+
+def test_what_the_page_comes_with_is_leased_to_the_assessor(client, assessor):
+    config_of(client)
+
+    assert PoolItem.objects.filter(leased_to=assessor).count() == 2
+
+
+def test_nothing_is_leased_to_who_only_looks_whether_the_page_is_there(client):
+    assert client.head(PAGE).status_code == 200
+    prefetched = client.get(PAGE, headers={"Sec-Purpose": "prefetch;prerender"})
+    assert (prefetched.status_code, "no-store" in prefetched.headers["Cache-Control"]) == (
+        503,
+        True,
+    )
+    item, api = PoolItem.objects.first(), "/api/labs/arqmath-x/tasks/task1/topics/A.1/judging/"
+    assert [client.head(f"{api}{path}").status_code for path in ("next/", f"items/{item.pk}/")] == [
+        405,
+        405,
+    ]
+
+    assert not PoolItem.objects.filter(leased_to__isnull=False).exists()
+
+
+def test_the_page_tells_the_pace_so_far(client, assessor):
+    judge(assessor, instances()[0], 3)
+
+    assert "20 s each · 40 s left" in client.get(PAGE).content.decode()
+
+
+def test_an_own_item_can_be_asked_for(client, assessor):
+    judged = instances()[1]
+    judge(assessor, judged, 2)
+
+    shown = config_of(client, f"{PAGE}?item={judged.item_id}")["shown"]
+
+    assert (shown["name"], shown["instances"][0]["judgment"]["label"]) == ("11", 2)
+
+
+@pytest.mark.parametrize("asked_for", ["0", "no", "999999", "٣", "9" * 30])
+def test_an_item_that_is_none_is_passed_over(client, asked_for):
+    assert config_of(client, f"{PAGE}?item={asked_for}")["shown"] is None
+
+
+def test_an_item_that_another_assessor_has_is_not_shown_and_the_page_says_why(client, organizer):
+    item = PoolItem.objects.get(topic__query_id="A.1", position=1)
+    PoolItem.objects.filter(pk=item.pk).update(
+        leased_to=organizer, leased_until=timezone.now() + timedelta(minutes=20)
+    )
+
+    config = config_of(client, f"{PAGE}?item={item.pk}")
+
+    assert config["shown"] is None
+    assert "Another assessor has this item now" in config["refusal"]
+
+
+def test_the_page_holds_the_instructions_of_the_protocol_or_the_organizers_newest(
+    client, task, organizer
+):
+    assert "a professor of mathematics" in client.get(PAGE).content.decode()
+    write_guideline(task=task, text="<p>Think of $x$.</p>", at=NOW, by=organizer)
+
+    page = client.get(PAGE).content.decode()
+
+    assert "Think of <span" in page
+    assert config_of(client)["guideline"] == 1
+
+
+def test_a_finished_topic_tells_what_was_done_and_the_next_topic_of_the_task(
+    client, assessor, task
+):
+    for instance, label in zip(instances(), (3, 0, 0), strict=True):
+        judge(assessor, instance, label)
+    assign(assessor, task.topics.get(query_id="A.2"))
+
+    page = client.get(PAGE).content.decode()
+
+    assert "All 3 items of this topic have their labels." in page
+    assert 'href="/labs/arqmath-x/tasks/task1/judge/A.2/"' in page
+
+
+def test_the_last_finished_topic_leads_to_the_own_topics(client, assessor):
+    for instance in instances():
+        judge(assessor, instance, 0)
+
+    page = client.get(PAGE).content.decode()
+
+    assert 'href="/labs/arqmath-x/judging/">Your topics</a>' in page
+
+
+def test_a_topic_whose_last_items_others_have_says_so(client, organizer):
+    until = timezone.now() + timedelta(minutes=20)
+    PoolItem.objects.filter(topic__query_id="A.1").update(leased_to=organizer, leased_until=until)
+
+    assert "Others have the last 3 items" in client.get(PAGE).content.decode()
+
+
+def test_a_topic_without_an_open_pool_says_what_will_be_there(client):
+    Pool.objects.update(closed_at=NOW)
+
+    assert "Nothing to judge here now" in client.get(PAGE).content.decode()
+
+
+def test_the_page_asks_the_database_no_more_often_for_a_larger_pool(
+    client, task, assessor, django_assert_max_num_queries
+):
+    topic = TopicFactory(task=task, query_id="A.9")
+    make_pool(task, {"A.9": [str(number) for number in range(200, 300)]})
+    assign(assessor, topic)
+
+    with django_assert_max_num_queries(24):
+        client.get(PAGE.replace("A.1", "A.9"))
+
+
+def test_links_of_the_question_lead_to_the_threads_of_posts_that_the_collection_holds(client, task):
+    site, span = (
+        "https://math.stackexchange.com",
+        '<span class="math-container" id="q_1">$x^2$</span>',
+    )
+    body = f'<p>{span}: see <a href="{site}/questions/1/why">this {span}</a>, <a href="{site}/q/999">that</a></p>'
+    source = records.TopicRecord("A.1", "Even squares", body, formula_id="q_1", latex="x^2")
+    [page] = topic_pages([source])
+    task.topics.filter(query_id="A.1").update(
+        title=source.title,
+        body=body,
+        title_html=page.title,
+        body_html=page.body,
+        formula_id="q_1",
+        latex="x^2",
+    )
+
+    question = (
+        client.get(PAGE)
+        .content.decode()
+        .partition('id="judge-question"')[2]
+        .partition("</section>")[0]
+    )
+
+    assert '<a href="/labs/arqmath-x/posts/1/#post-1">this <mark' in question
+    assert question.count("dead-link") == 1
+    assert f"Leads to {site}/q/999" in question
+    assert question.count("is-highlighted") == page.body.count("is-highlighted") == 2
+
+
+def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, assessor, organizer):
+    first, second, third = instances()
+    judge(assessor, first, 3, comment="A proof.")
+    judge(assessor, second, 0, judged_at=NOW + timedelta(hours=1))
+    judge(organizer, third, 1)
+
+    page = client.get(f"{PAGE}judgments/").content.decode()
+
+    assert re.findall(r"Answer post (\d+)", page) == ["11", "10"]
+    assert "2 items judged by you, 20 s each" in page
+
+
+@pytest.mark.parametrize(
+    ("chosen", "found"),
+    [("label=3", ["10"]), ("label=0", ["11"]), ("only=commented", ["10"]), ("only=changed", ["11"]), ("label=x", ["11", "10"])],
+)  # fmt: skip
+def test_the_list_is_filtered_by_label_comment_and_change(client, assessor, chosen, found):
+    first, second, _ = instances()
+    judge(assessor, first, 3, comment="A proof.")
+    before = judge(assessor, second, 2, is_current=False)
+    judge(
+        assessor,
+        second,
+        0,
+        supersedes=before,
+        reason="It restates.",
+        judged_at=NOW + timedelta(hours=1),
+    )
+
+    page = client.get(f"{PAGE}judgments/?{chosen}").content.decode()
+
+    assert re.findall(r"Answer post (\d+)", page) == found
+
+
+def test_the_panel_of_the_judging_page_gets_the_list_without_its_frame(client, assessor):
+    judge(assessor, instances()[0], 3)
+
+    panel = client.get(f"{PAGE}judgments/", headers={"HX-Request": "true"})
+
+    assert "<html" not in panel.content.decode()
+    assert f'data-item="{Judgment.objects.get().instance.item_id}"' in panel.content.decode()
+    assert "HX-Request" in panel.headers["Vary"]
+
+
+def test_a_very_long_comment_leaves_room_for_the_other_rows(client, assessor):
+    judge(assessor, instances()[0], 3, comment="long " * 2_000)
+
+    page = client.get(f"{PAGE}judgments/").content.decode()
+
+    assert 50 < page.count("long ") < 100
+
+
+def test_the_list_asks_the_database_no_more_often_for_more_judgments(
+    client, assessor, django_assert_num_queries
+):
+    judge(assessor, instances()[0], 3)
+    path = f"{PAGE}judgments/"
+    assert "<math" in client.get(path).content.decode()  # its formulas are typeset and kept
+    with django_assert_num_queries(10):
+        client.get(path)
+    judge(assessor, instances()[1], 3)
+
+    with django_assert_num_queries(10):
+        client.get(path)
+
+
+def test_a_long_list_comes_in_pages_that_keep_what_was_chosen(client, task, assessor):
+    make_pool(task, {"A.1": [str(number) for number in range(500, 605)]})
+    for item in PoolItem.objects.filter(pool__number=2):
+        judge(assessor, item.instances.get(), 3)
+    path = f"{PAGE}judgments/"
+
+    first = client.get(f"{path}?label=3").content.decode()
+    assert f'href="{path}?label=3&amp;page=2"' in first
+    panel = client.get(f"{path}?label=3&page=2", headers={"HX-Request": "true"}).content.decode()
+
+    assert f'hx-get="{path}?label=3&amp;page=1"' in panel
+    shown = [re.findall(r'data-item="(\d+)"', text) for text in (first, panel)]
+    assert ([len(part) for part in shown], len({*shown[0], *shown[1]})) == ([100, 5], 105)

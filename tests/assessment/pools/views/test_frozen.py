@@ -1,0 +1,160 @@
+"""The pages of frozen pools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from arqlab.core.models import Task, User
+from arqlab.ir.protocols.presets import PoolProtocol
+from assessment.models import Pool, PoolInstance
+from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.services.freezing import freeze_pool
+from submissions.services.changing import withdraw_run
+from tests.assessment.factories import NOW, judge, make_pool
+from tests.evaluation.factories import make_run
+from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def browser(client_of: Callable[[User], Client], organizer: User) -> Client:
+    return client_of(organizer)
+
+
+@pytest.fixture
+def pool(task, team):
+    make_run(team, task, {"A.1": ["10", "11"]}, tag="early")
+    return freeze_pool(task=task, choice=PoolChoice(task.protocol.pool, 1), by=None, at=NOW)
+
+
+def at(task: Task, name: str, *args: int) -> str:
+    return reverse(f"assessment:pool-{name}", args=[task.lab.slug, task.slug, *args])
+
+
+def test_an_empty_list_says_what_will_be_there(browser, task):
+    assert "No pool yet" in browser.get(at(task, "list")).content.decode()
+
+
+def test_a_run_that_brings_nothing_new_is_no_news_and_a_late_written_answer_is(
+    browser, task, team, other_team
+):
+    third = WrittenTaskFactory(lab=task.lab, slug="task3")
+    make_run(team, task, {"A.1": ["10", "11"]}, tag="early")
+    choice = PoolChoice(PoolProtocol(primary=2, alternate=2, holds_written_answers=True), 1)
+    freeze_pool(task=task, choice=choice, by=None, at=NOW)
+    make_run(other_team, task, {"A.1": ["11", "10", "12"]}, tag="same")
+    assert not browser.get(at(task, "list")).context["news"].is_any
+
+    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
+
+    assert [run.tag for run in browser.get(at(task, "list")).context["news"].late] == ["gpt"]
+
+
+def test_a_run_that_cannot_be_pooled_is_no_news(browser, task, team):
+    formulas = FormulaTaskFactory(lab=task.lab, slug="task2", trec_items="formula-ids")
+    TopicFactory(task=formulas, query_id="B.1")
+    make_run(team, formulas, {"B.1": ["7"]}, tag="early")
+    freeze_pool(task=formulas, choice=PoolChoice(formulas.protocol.pool, 1), by=None, at=NOW)
+    make_run(team, formulas, {"B.1": ["70"]}, tag="late", items="visual-ids")
+
+    assert not browser.get(at(formulas, "list")).context["news"].late
+
+
+def test_the_list_tells_late_and_withdrawn_runs(browser, pool, task, team, organizer):
+    early = task.runs.get()
+    make_run(team, task, {"A.1": ["50"]}, tag="tardy")
+    withdraw_run(run=early, reason="A bug.", by=organizer, at=NOW)
+
+    page = browser.get(at(task, "list"))
+
+    assert [run.tag for run in page.context["news"].late] == ["tardy"]
+    assert page.context["news"].withdrawn == ["Alpha early"]
+
+
+def test_the_list_tells_how_much_is_judged_in_few_queries(
+    browser, pool, task, assessor, django_assert_max_num_queries
+):
+    judge(assessor, PoolInstance.objects.first(), 3)
+
+    with django_assert_max_num_queries(16):
+        page = browser.get(at(task, "list"))
+
+    assert [tuple(size) for _, size in page.context["rows"]] == [(2, 2, 1)]
+
+
+def test_the_page_of_a_pool_tells_what_it_was_made_of(browser, pool, task):
+    text = browser.get(at(task, "detail", 1)).content.decode()
+
+    for said in (
+        pool.sha256,
+        "ARQMath-3 (2022)",
+        "primary 45, alternate 20",
+        "Alpha",
+        "early",
+        "Open for judging",
+    ):
+        assert said in text
+
+
+def test_the_file_of_a_pool_has_its_hash(browser, pool, task):
+    answer = browser.get(at(task, "detail", 1), {"format": "tsv"})
+
+    assert sha256(answer.content).hexdigest() == pool.sha256
+    assert (
+        answer.headers["Content-Disposition"] == 'attachment; filename="arqmath-x-task1-pool-1.tsv"'
+    )
+
+
+def test_a_pool_is_closed_and_reopened(browser, pool, task):
+    assert "Judging is closed" in browser.post(at(task, "close", 1), follow=True).content.decode()
+    assert (
+        "The pool is closed already."
+        in browser.post(at(task, "close", 1), follow=True).content.decode()
+    )
+    assert (
+        "Judging is open again." in browser.post(at(task, "open", 1), follow=True).content.decode()
+    )
+
+
+def test_a_pool_is_discarded_while_nobody_judged(browser, pool, task):
+    assert "Discard</button>" in browser.get(at(task, "detail", 1)).content.decode()
+
+    assert "was discarded" in browser.post(at(task, "discard", 1), follow=True).content.decode()
+    assert not Pool.objects.exists()
+
+
+def test_a_judged_pool_is_not_discarded(browser, pool, task, assessor):
+    judge(assessor, PoolInstance.objects.first(), 3)
+    assert "Discard</button>" not in browser.get(at(task, "detail", 1)).content.decode()
+
+    assert "has judgments" in browser.post(at(task, "discard", 1), follow=True).content.decode()
+    assert Pool.objects.exists()
+
+
+def test_a_pool_of_another_task_is_not_found(browser, pool, task):
+    assert browser.get(at(task, "detail", 2)).status_code == 404
+
+
+def test_a_rank_by_rank_pool_of_formulas_says_how_it_was_made(browser, task):
+    settings = {
+        "method": "rank-by-rank",
+        "size": 100,
+        "visually_distinct": True,
+        "extra_depth": 1000,
+        "instances": 3,
+    }
+    make_pool(task, settings=settings)
+
+    text = browser.get(at(task, "detail", 1)).content.decode()
+
+    assert (
+        "until a topic has 100 items; visually distinct formulas, of each at most 3 instances by"
+        in text
+    )
+    assert "free settings" in text

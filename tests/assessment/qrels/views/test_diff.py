@@ -1,0 +1,91 @@
+"""The page that compares qrels."""
+
+from __future__ import annotations
+
+import pytest
+
+from assessment.models import PoolInstance
+from tests.assessment.factories import judge, make_pool
+from tests.evaluation.factories import make_qrels
+
+pytestmark = pytest.mark.django_db
+DIFF = "/labs/arqmath-x/tasks/task1/qrels/diff/"
+OLD = {"A.1": {"10": 3, "11": 2, "13": 2}, "A.3": {"9": 2}}
+NEW = {"A.1": {"10": 1, "11": 2, "12": 0}, "A.2": {"12": 2}}
+
+
+@pytest.fixture
+def ask(client_of, organizer):
+    """Return the text of the page, its white space closed up."""
+    client = client_of(organizer)
+    return lambda query="": " ".join(client.get(DIFF + query).content.decode().split())
+
+
+def test_two_versions_are_compared_in_counts_topics_and_lines(ask, task):
+    make_qrels(task, OLD)
+    make_qrels(task, NEW)
+
+    page = ask("?before=1&after=2")
+
+    assert "From v1 to v2: 2 lines added, 2 removed, 1 with another label." in page
+    assert 'added: <span class="id">A.2</span>' in page
+    assert 'left out: <span class="id">A.3</span>' in page
+    assert page.count('<tr class="changed">') == 1
+
+
+def test_the_differences_are_downloaded_as_tsv(client_of, organizer, task):
+    make_qrels(task, OLD)
+    make_qrels(task, NEW)
+
+    answer = client_of(organizer).get(DIFF + "?before=1&after=2&format=tsv")
+
+    assert answer.content.decode().splitlines()[:2] == [
+        "topic\titem\tchange\tbefore\tafter",
+        "A.1\t10\tchanged\t3\t1",
+    ]
+    assert 'filename="qrels-arqmath-x-task1-diff-v1-v2.tsv"' in answer["Content-Disposition"]
+
+
+def test_the_newest_version_is_compared_with_the_draft_unless_told_otherwise(ask, task, assessor):
+    make_pool(task)
+    for doc_id, label in {"10": 3, "11": 2, "12": 5}.items():
+        judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
+    make_qrels(task, {"A.1": {"10": 3, "11": 1}})
+
+    assert "From v1 to the draft: 0 lines added, 0 removed, 1 with another label." in ask()
+
+
+def test_a_complete_version_is_compared_with_a_complete_draft(ask, task, assessor):
+    make_pool(task)
+    for doc_id, label in {"10": 3, "11": 2, "12": 5}.items():
+        judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
+    make_qrels(task, {"A.1": {"10": 3, "11": 2, "12": 5}}, is_complete=True)
+
+    assert "No line differs." in ask()
+
+
+def test_versions_of_other_items_are_not_compared(ask, task):
+    make_qrels(task, OLD)
+    make_qrels(task, NEW, items="visual-ids")
+
+    assert "v1 judges posts, v2 visual ids: they have no line in common." in ask(
+        "?before=1&after=2"
+    )
+
+
+@pytest.mark.parametrize("query", ["?before=9", "?after=old", "?before=-1"])
+def test_a_version_that_there_is_not_is_not_found(client_of, organizer, task, query):
+    make_qrels(task)
+
+    assert client_of(organizer).get(DIFF + query).status_code == 404
+
+
+def test_without_a_version_the_page_says_what_will_be_there(ask, task):
+    assert "Nothing to compare yet" in ask()
+
+
+def test_long_differences_stand_on_pages(ask, task):
+    make_qrels(task, {"A.1": {"10": 1}})
+    make_qrels(task, {"A.1": {str(item): 1 for item in range(10, 261)}})
+
+    assert "Page 2 of 3" in ask("?before=1&after=2&page=2")

@@ -1,0 +1,117 @@
+"""The pages of a task's qrels."""
+
+from __future__ import annotations
+
+import pytest
+
+from arqlab.ir.judgments.qrels import Level
+from assessment.models import PoolInstance, QrelSet
+from assessment.qrels.services.versions import freeze_qrels
+from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
+from tests.evaluation.factories import make_qrels
+from tests.factories import FormulaTaskFactory, TopicFactory
+
+pytestmark = pytest.mark.django_db
+LIST = "/labs/arqmath-x/tasks/task1/qrels/"
+
+
+@pytest.fixture
+def browser(client_of, organizer):
+    return client_of(organizer)
+
+
+@pytest.fixture
+def judged(task, assessor) -> None:
+    make_pool(task)
+    for doc_id, label in {"10": 3, "11": 2, "12": 6}.items():
+        judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
+
+
+def test_the_draft_tells_how_far_judging_is_and_why_topics_are_left_out(browser, judged):
+    page = browser.get(LIST).content.decode()
+
+    assert "3 of 4 in the pool have a label." in page
+    assert "1 of 2 topics is left out so far." in " ".join(page.split())
+    assert "Nothing of it is judged." in page
+    assert "33.3%" in page
+
+
+def test_the_draft_is_downloaded_official_or_complete(browser, judged):
+    assert browser.get(f"{LIST}draft/").content == b"A.1\t0\t10\t3\nA.1\t0\t11\t2\n"
+    answer = browser.get(f"{LIST}draft/?complete=1")
+    assert answer.content.endswith(b"A.1\t0\t12\t6\n")
+    assert 'filename="qrels-arqmath-x-task1-draft.tsv"' in answer["Content-Disposition"]
+    assert browser.get(f"{LIST}draft/?level=visual").status_code == 404
+
+
+def test_a_version_is_frozen_and_shown(browser, judged, organizer):
+    answer = browser.post(LIST, {"name": "official"}, follow=True)
+
+    page = answer.content.decode()
+    made = QrelSet.objects.get()
+    assert answer.redirect_chain == [(f"{LIST}1/", 302)]
+    assert "official is frozen as version 1" in page
+    assert made.sha256 in page
+    assert organizer.username in page
+    assert "Nothing of it is judged." in page
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ({"name": ""}, "Enter a name for the version."),
+        ({"name": "v" * 51}, "Enter a name of at most 50 characters."),
+        ({"name": "Version 1"}, "Enter a name of letters, digits, hyphens and underscores."),
+        ({"name": "v1"}, "Give this one another name."),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused_with_a_sentence(browser, judged, task, form, told):
+    make_qrels(task)
+
+    assert told in browser.post(LIST, form).content.decode()
+    assert QrelSet.objects.count() == 1
+
+
+def test_formulas_are_frozen_at_the_level_that_is_chosen(browser, lab, assessor):
+    task = FormulaTaskFactory(lab=lab, slug="task2")
+    TopicFactory(task=task, query_id="B.1")
+    make_formula_pool(task, {"B.1": {"70": [("7", "1"), ("9", "12")], "71": [("8", "10")]}})
+    for instance in PoolInstance.objects.order_by("pk"):
+        judge(assessor, instance, 3)
+    address = LIST.replace("task1", "task2")
+
+    browser.post(address, {"name": "visual", "level": "visual", "complete": "on"})
+
+    made = QrelSet.objects.get()
+    assert (made.items, made.is_complete, made.qrels.count()) == ("visual-ids", True, 2)
+    assert browser.get(f"{address}1/?format=tsv").content == b"B.1\t0\t70\t3\nB.1\t0\t71\t3\n"
+
+
+def test_another_version_is_made_current(browser, task):
+    make_qrels(task)
+    second = make_qrels(task)
+
+    answer = browser.post(f"{LIST}2/current/", follow=True)
+
+    assert "v2 is current" in answer.content.decode()
+    assert QrelSet.objects.get(is_current=True) == second
+
+
+def test_without_a_pool_the_page_says_where_qrels_come_from(browser, task):
+    make_qrels(task)
+
+    page = browser.get(LIST).content.decode()
+    assert "Nothing to judge yet" in page
+    assert "v1" in page
+
+
+def test_the_list_takes_as_many_queries_for_three_versions_as_for_one(
+    browser, judged, task, organizer, django_assert_max_num_queries
+):
+    for name in "abc":
+        freeze_qrels(
+            task=task, name=name, level=Level.INSTANCES, complete=False, by=organizer, at=NOW
+        )
+
+    with django_assert_max_num_queries(9):
+        browser.get(LIST)

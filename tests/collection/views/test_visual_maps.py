@@ -1,0 +1,77 @@
+"""The page of a version of the visual ids."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from tests.assessment.qrels.selectors.test_rejudging import index
+from tests.collection.factories import load_small
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def merged(lab, tmp_path):
+    """A lab whose second version of visual ids merges 80 into 70."""
+    load_small(lab, tmp_path, formulas=index())
+    load_small(lab, tmp_path, formulas=index(f9="70"))
+    return lab
+
+
+def page(lab, version: int = 2) -> str:
+    return reverse("collection:visual-map-detail", args=[lab.slug, version])
+
+
+def test_a_merge_stands_with_both_formulas_typeset(merged, organizer, client_of):
+    html = client_of(organizer).get(page(merged)).text
+
+    assert "1 merge and 0 splits since version 1" in html
+    assert (
+        html.index(">80<")
+        < html.index("<mi>y</mi>")
+        < html.index(">70<")
+        < html.index("<mi>x</mi>")
+    )
+
+
+def test_the_first_version_shows_the_second_opinion(merged, organizer, client_of):
+    html = client_of(organizer).get(page(merged, 1)).text
+
+    assert "This is the first version." in html
+    assert "No other opinion" in html
+
+
+def test_where_we_would_split_given_ids_is_shown(merged, organizer, client_of):
+    html = client_of(organizer).get(page(merged) + "?list=opinion").text
+
+    assert "Would split" in html
+    assert "<mi>y</mi>" in html
+    assert (
+        f'<a href="{reverse("collection:formula-detail", args=[merged.slug, "70"])}">70</a>' in html
+    )
+
+
+def test_both_lists_can_be_downloaded(merged, organizer, client_of):
+    client = client_of(organizer)
+    changes = client.get(page(merged) + "?list=changes&format=tsv").text.splitlines()
+    opinion = client.get(page(merged) + "?list=opinion&format=tsv").text.splitlines()
+
+    assert changes == ["change\tformula_id\told_visual_id\tnew_visual_id", "merge\t9\t80\t70"]
+    assert opinion[1].split("\t")[:2] == ["would split", "70"]
+
+
+def test_an_unknown_list_is_no_file(merged, organizer, client_of):
+    assert client_of(organizer).get(page(merged) + "?list=mapping&format=tsv").status_code == 404
+
+
+def test_every_version_is_linked(merged, organizer, client_of):
+    assert f'href="{page(merged, 1)}"' in client_of(organizer).get(page(merged)).text
+
+
+def test_an_unknown_version_is_not_found(merged, organizer, client_of):
+    assert client_of(organizer).get(page(merged, 3)).status_code == 404
+
+
+def test_a_version_of_another_collection_is_not_found(organizer, lab, client_of):
+    assert client_of(organizer).get(page(lab, 1)).status_code == 404

@@ -1,0 +1,127 @@
+"""Qrels out of judged rows: levels, 5 and 6, dropped topics."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arqlab.ir.formulas.visual_ids import as_formulas, highest_labels
+from arqlab.ir.judgments.qrels import (
+    JUDGED_SCHEMA,
+    Level,
+    judged_topics,
+    make_qrels,
+    qrels_item_kind,
+)
+from arqlab.ir.records import ItemKind, TaskKind
+
+LABELS = st.sampled_from([None, 0, 1, 2, 3, 5, 6])
+# One row for each instance; its formula is the tens of its number, so every instance has one
+# formula.
+ROWS = st.dictionaries(
+    st.tuples(st.sampled_from(["B.1", "B.2", "B.10"]), st.integers(10, 59)), LABELS, min_size=1
+)
+
+
+def judged(*rows: tuple[str, str, str, int | None]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=JUDGED_SCHEMA, orient="row")
+
+
+FORMULAS = judged(
+    ("B.10", "70", "7", 2), ("B.10", "70", "8", 3), ("B.10", "71", "9", 6), ("B.10", "72", "10", 2),
+    ("B.2", "70", "7", 5), ("B.2", "70", "11", 1), ("B.2", "73", "12", None),
+)  # fmt: skip
+
+
+def lines(
+    level: Level, *, complete: bool = False, dropped: tuple[str, ...] = ()
+) -> list[tuple[str, str, int]]:
+    return make_qrels(FORMULAS, level=level, complete=complete, dropped=dropped).rows()
+
+
+def test_instances_stand_with_their_own_labels_in_the_order_of_topics_and_items():
+    assert lines(Level.INSTANCES) == [
+        ("B.2", "11", 1),
+        ("B.10", "10", 2),
+        ("B.10", "7", 2),
+        ("B.10", "8", 3),
+    ]
+
+
+def test_a_formula_has_the_highest_label_of_its_judged_instances():
+    assert lines(Level.VISUAL) == [("B.2", "70", 1), ("B.10", "70", 3), ("B.10", "72", 2)]
+
+
+def test_complete_qrels_keep_what_was_shown_and_not_judged():
+    assert ("B.10", "71", 6) in lines(Level.VISUAL, complete=True)
+    assert ("B.2", "7", 5) in lines(Level.INSTANCES, complete=True)
+    assert len(lines(Level.INSTANCES, complete=True)) == 6
+
+
+def test_a_dropped_topic_has_no_line():
+    assert {topic for topic, *_ in lines(Level.VISUAL, complete=True, dropped=("B.2",))} == {"B.10"}
+
+
+def test_topics_are_counted_in_their_order_and_those_with_too_few_relevant_items_have_a_reason():
+    few, enough = judged_topics(FORMULAS, relevant_from=2)
+
+    assert (few.topic, few.total, few.labelled, few.relevant) == ("B.2", 3, 2, 0)
+    assert few.reason == "It has no relevant items; a topic needs 2."
+    assert (enough.topic, enough.labels[2], enough.labels[6], enough.relevant, enough.reason) == (
+        "B.10",
+        2,
+        1,
+        2,
+        "",
+    )
+
+
+def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
+    [topic] = judged_topics(judged(("B.1", "70", "7", 3), ("B.1", "70", "8", 3)), relevant_from=2)
+
+    assert (topic.relevant, topic.reason) == (1, "It has 1 relevant item; a topic needs 2.")
+
+
+def test_a_topic_that_nobody_judged_says_so():
+    [topic] = judged_topics(judged(("B.1", "70", "7", None)), relevant_from=2)
+
+    assert (topic.labelled, topic.reason) == (0, "Nothing of it is judged.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "level", "items"),
+    [
+        (TaskKind.ANSWERS, Level.INSTANCES, ItemKind.POSTS),
+        (TaskKind.FORMULAS, Level.INSTANCES, ItemKind.FORMULA_IDS),
+        (TaskKind.FORMULAS, Level.VISUAL, ItemKind.VISUAL_IDS),
+        (TaskKind.WRITTEN_ANSWERS, Level.INSTANCES, ItemKind.ANSWERS),
+    ],
+)
+def test_a_tasks_kind_and_the_level_say_what_an_item_is(kind, level, items):
+    assert qrels_item_kind(kind, level) == items
+
+
+@given(ROWS)
+def test_the_visual_level_is_the_instance_level_turned_into_visual_ids(rows):
+    frame = judged(
+        *((topic, f"v{item // 10}", str(item), label) for (topic, item), label in rows.items())
+    )
+    mapping = frame.select(formula_id="doc_id", visual_id="item").unique()
+    instances = make_qrels(frame, level=Level.INSTANCES, complete=True, dropped=())
+
+    visual = make_qrels(frame, level=Level.VISUAL, complete=True, dropped=())
+
+    formulas = highest_labels(as_formulas(instances.with_columns(doc_id="item"), mapping))
+    assert set(formulas.rows()) == set(visual.rows())
+
+
+@given(ROWS)
+def test_official_qrels_are_the_complete_ones_without_5_and_6(rows):
+    frame = judged(
+        *((topic, f"v{item // 10}", str(item), label) for (topic, item), label in rows.items())
+    )
+
+    for level in Level:
+        complete = make_qrels(frame, level=level, complete=True, dropped=())
+        official = make_qrels(frame, level=level, complete=False, dropped=())
+        assert official.rows() == [row for row in complete.rows() if row[2] not in (5, 6)]

@@ -1,0 +1,350 @@
+"""Scores: the papers' digits on real runs, pytrec_eval's values on random ones, and the rules about
+topics and labels.
+"""
+
+import csv
+from pathlib import Path
+
+import hypothesis.strategies as st
+import ir_measures
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+from arqlab.formats.qrels.read import read_qrels
+from arqlab.ir.measures.names import MeasureRefusedError
+from arqlab.ir.measures.scoring import Scorer, ceilings, means, score_frame
+from arqlab.ir.protocols.presets import PRIMES
+from tests.paths import ROOT
+from tests.real_data import DATA, LABELS, index_frame, needs_data, read_run
+
+SCORES_FILE = ROOT / "tests" / "golden" / "scores.tsv"
+GOLDEN = list(csv.DictReader(SCORES_FILE.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+HEADINGS = ("nDCG'", "MAP'", "P'@10")
+MEASURES = (
+    *("nDCG(judged_only=True)@1000", "nDCG(judged_only=True)@3"),
+    *("AP(rel=2,judged_only=True)", "AP(rel=2,judged_only=True)@3"),
+    *("P(rel=2,judged_only=True)@10", "P(rel=3,judged_only=True)@1"),
+    *("nDCG@1000", "nDCG@3", "AP(rel=2)@1000", "AP(rel=1)@3", "Bpref(rel=2)", "RR(rel=2)"),
+    *(f"P(rel=2)@{cutoff}" for cutoff in (1, 5, 10, 15, 20)),
+)
+WITHOUT_CUT = ("nDCG(judged_only=True)", "nDCG", "AP(rel=1,judged_only=True)", "AP(rel=2)")
+# Pairs that are equal as 32-bit floats and different as 64-bit ones stand among the scores.
+SCORES = st.sampled_from(
+    [20000000.5, 20000000.0, 0.123456789, 0.123456788, 1.0, 0.5, 0.0, -3.25, 7.0, 1e-8]
+)
+ITEMS = [*map(str, range(1, 31)), "Duckworth–Lewis_method:0", "a", "B", "Z:1"]
+RUNS = st.dictionaries(
+    st.sampled_from(["A.1", "A.2", "A.10", "A.99"]),
+    st.dictionaries(st.sampled_from(ITEMS), SCORES, min_size=1),
+)
+JUDGMENTS = st.dictionaries(
+    st.sampled_from(["A.1", "A.2", "A.10"]),
+    st.dictionaries(st.sampled_from(ITEMS), st.integers(0, 3), min_size=1),
+    min_size=1,
+)
+
+Run = dict[str, dict[str, float]]
+Labels = dict[str, dict[str, int]]
+
+
+def qrels_frame(judgments: Labels) -> pl.DataFrame:
+    rows = [
+        (topic, item, label)
+        for topic, labels in judgments.items()
+        for item, label in labels.items()
+    ]
+    return pl.DataFrame(
+        rows, schema={"topic": pl.String, "item": pl.String, "label": pl.Int8}, orient="row"
+    )
+
+
+def run_frame(run: Run) -> pl.DataFrame:
+    return index_frame(
+        [(topic, item, 1, score) for topic, items in run.items() for item, score in items.items()]
+    )
+
+
+def values(scores: pl.DataFrame) -> dict[tuple[str, str], float]:
+    return {(measure, topic): value for topic, measure, value in scores.iter_rows()}
+
+
+def nested(rows: list[tuple]) -> dict:
+    found: dict = {}
+    for topic, item, value in rows:
+        found.setdefault(topic, {})[item] = value
+    return found
+
+
+def reference(names: tuple[str, ...], judgments: Labels, run: Run) -> dict[tuple[str, str], float]:
+    """What ir_measures gives by pytrec_eval from the raw scores, with 0 where the run lacks a
+    topic.
+    """
+    found = {(name, topic): 0.0 for name in names for topic in judgments}
+    named = {ir_measures.parse_measure(name): name for name in names}
+    metrics = ir_measures.pytrec_eval.iter_calc(list(named), judgments, run) if run else ()
+    return found | {(named[metric.measure], metric.query_id): metric.value for metric in metrics}
+
+
+@needs_data
+@pytest.mark.parametrize(
+    "known", GOLDEN, ids=lambda row: f"{Path(row['run']).name[:30]}-{row['qrels']}-{row['order']}"
+)
+def test_a_real_run_has_the_scores_of_the_papers_to_four_decimals(known):
+    labels = LABELS.get(known["lab"], (0, 3))
+    qrels = read_qrels(
+        (DATA / known["lab"] / known["qrels"]).read_bytes(), path="qrels", labels=labels
+    )
+    index = index_frame(
+        read_run(DATA / known["lab"] / "runs" / known["task"] / known["run"]), order=known["order"]
+    )
+
+    found = means(score_frame(index, qrels, PRIMES, relevant_from=2 if labels == (0, 3) else 3))
+
+    ours = {
+        heading: f"{value:.4f}"[1:] for heading, value in zip(HEADINGS, found.values(), strict=True)
+    }
+    assert ours == {heading: known[heading] or ours[heading] for heading in HEADINGS}
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("qrels", "best"),
+    [("arqmath-3/qrels.task1.tsv", "0.9500"), ("arqmath-3/qrels.task2.visual-v3.tsv", "0.9303")],
+)
+def test_the_ceiling_of_p_at_10_is_the_papers(qrels, best):
+    frame = read_qrels((DATA / qrels).read_bytes(), path=qrels)
+
+    assert [f"{value:.4f}" for value in ceilings(frame, PRIMES).values()] == [
+        "1.0000",
+        "1.0000",
+        best,
+    ]
+
+
+@needs_data
+def test_a_real_run_scores_as_pytrec_eval_scores_it_for_every_topic_and_measure():
+    qrels = read_qrels((DATA / "arqmath-1/qrels.task1.tsv").read_bytes(), path="qrels")
+    rows = read_run(
+        DATA / "arqmath-1/runs/task1/MIRMU-task1-OutOfCompetitionEnsemble-auto-both-A.tsv.gz"
+    )
+    run = nested([(topic, item, score) for topic, item, _, score in rows])
+
+    found = values(score_frame(index_frame(rows), qrels, MEASURES))
+
+    assert found == pytest.approx(reference(MEASURES, nested(qrels.rows()), run), abs=1e-9)
+
+
+@given(RUNS, JUDGMENTS)
+@settings(deadline=None)
+def test_every_measure_is_pytrec_evals_on_any_run_ties_included(run, judgments):
+    found = score_frame(run_frame(run), qrels_frame(judgments), MEASURES)
+
+    assert values(found) == pytest.approx(reference(MEASURES, judgments, run), abs=1e-9)
+
+
+@given(RUNS, JUDGMENTS, st.sampled_from(WITHOUT_CUT))
+@settings(deadline=None)
+def test_measures_of_the_whole_list_are_pytrec_evals_too(run, judgments, name):
+    found = score_frame(run_frame(run), qrels_frame(judgments), [name])
+
+    assert values(found) == pytest.approx(reference((name,), judgments, run), abs=1e-9)
+
+
+@given(RUNS, JUDGMENTS, st.integers(1, 20))
+@settings(deadline=None)
+def test_judged_at_k_is_the_share_of_the_top_items_that_was_judged(run, judgments, cutoff):
+    index = run_frame(run)
+
+    found = values(score_frame(index, qrels_frame(judgments), [f"Judged@{cutoff}"]))
+
+    for topic, labels in judgments.items():
+        items = index.filter(pl.col("order") <= cutoff, topic=topic)["item"].to_list()
+        share = sum(item in labels for item in items) / len(items) if items else 0.0
+        assert found[f"Judged@{cutoff}", topic] == pytest.approx(share)
+
+
+def test_judged_at_k_is_as_ir_measures_has_it():
+    judgments = {"A.1": {"1": 3, "2": 0}}
+    run = {"A.1": {"1": 3.0, "7": 2.0, "2": 1.0}}
+
+    expected = ir_measures.calc_aggregate(
+        [ir_measures.Judged @ 2, ir_measures.Judged @ 10], judgments, run
+    )
+
+    found = means(score_frame(run_frame(run), qrels_frame(judgments), ["Judged@2", "Judged@10"]))
+    assert found == {str(measure): value for measure, value in expected.items()}
+
+
+@given(JUDGMENTS)
+@settings(deadline=None, max_examples=30)
+def test_the_qrels_themselves_as_a_run_reach_the_ceiling(judgments):
+    qrels = qrels_frame(judgments)
+    run = {
+        topic: {item: float(label) for item, label in labels.items()}
+        for topic, labels in judgments.items()
+    }
+
+    assert means(score_frame(run_frame(run), qrels, PRIMES)) == pytest.approx(
+        ceilings(qrels, PRIMES)
+    )
+
+
+def test_scores_that_differ_only_beyond_32_bits_are_a_tie_that_the_item_decides():
+    qrels = qrels_frame({"A.1": {"1": 3, "2": 0}})
+    run = {"A.1": {"1": 20000000.5, "2": 20000000.0}}
+
+    found = score_frame(run_frame(run), qrels, ["P@1", "P(judged_only=True)@1"])
+
+    assert found["value"].to_list() == [
+        0.0,
+        0.0,
+    ]  # item 2 stands first; compared as doubles it would be item 1
+
+
+def test_the_order_column_decides_and_not_the_score():
+    qrels = qrels_frame({"A.1": {"1": 3, "2": 0}})
+    index = run_frame({"A.1": {"1": 1.0, "2": 9.0}})
+
+    by_rank = index.with_columns(order=pl.lit(3, pl.Int32) - pl.col("order"))
+
+    assert score_frame(index, qrels, ["RR", "P(judged_only=True)@1"])["value"].to_list() == [
+        0.5,
+        0.0,
+    ]
+    assert score_frame(by_rank, qrels, ["RR", "P(judged_only=True)@1"])["value"].to_list() == [
+        1.0,
+        1.0,
+    ]
+
+
+def test_rows_in_any_sequence_score_alike():
+    qrels = qrels_frame({"A.1": {"1": 3, "2": 0, "3": 2}, "A.2": {"1": 2}})
+    index = run_frame({"A.1": {"1": 1.0, "2": 9.0, "3": 4.0}, "A.2": {"2": 5.0, "1": 4.0}})
+
+    shuffled = index.sample(fraction=1.0, shuffle=True, seed=7)
+
+    assert values(score_frame(shuffled, qrels, MEASURES)) == values(
+        score_frame(index, qrels, MEASURES)
+    )
+
+
+def test_unjudged_items_leave_before_any_cut():
+    qrels = qrels_frame({"A.1": {"judged": 3}})
+    run = {"A.1": {f"unjudged{number}": 100.0 - number for number in range(50)} | {"judged": 0.0}}
+
+    found = means(score_frame(run_frame(run), qrels, ["P(judged_only=True)@1", "P@1", "P@10"]))
+
+    assert list(found.values()) == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("label", [5, 6])
+def test_a_system_failure_or_do_not_know_counts_as_unjudged(label):
+    qrels = qrels_frame({"A.1": {"failed": label, "good": 3}})
+    run = {"A.1": {"failed": 9.0, "good": 1.0}}
+
+    found = means(score_frame(run_frame(run), qrels, ["P(judged_only=True)@1", "P@1", "Judged@1"]))
+
+    assert list(found.values()) == [1.0, 0.0, 0.0]
+
+
+def test_a_topic_that_the_run_lacks_counts_zero():
+    qrels = qrels_frame({"A.1": {"1": 3}, "A.2": {"1": 3}})
+
+    found = score_frame(
+        run_frame({"A.1": {"1": 1.0}}), qrels, ["nDCG(judged_only=True)@1000", "RR"]
+    )
+
+    assert found["value"].to_list() == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_topic_whose_items_were_all_failures_still_counts():
+    qrels = qrels_frame({"A.1": {"1": 3}, "A.2": {"1": 5}})
+
+    found = means(
+        score_frame(run_frame({"A.1": {"1": 1.0}}), qrels, ["P(judged_only=True)@1", "P@1", "AR"])
+    )
+
+    assert list(found.values()) == [0.5, 0.5, 1.5]
+
+
+def test_a_topic_outside_the_qrels_is_not_scored():
+    qrels = qrels_frame({"A.1": {"1": 3}})
+
+    found = score_frame(
+        run_frame({"A.1": {"1": 1.0}, "A.7": {"1": 1.0}}), qrels, ["RR", "Judged@1"]
+    )
+
+    assert found["topic"].to_list() == ["A.1", "A.1"]
+
+
+def test_topics_come_in_natural_order_and_measures_in_theirs():
+    qrels = qrels_frame({"A.10": {"1": 3}, "A.2": {"1": 3}})
+
+    found = score_frame(run_frame({}), qrels, ["RR", "P@5"])
+
+    expected = [
+        (measure, topic) for measure in ("RR(rel=2)", "P(rel=2)@5") for topic in ("A.2", "A.10")
+    ]
+    assert found.select("measure", "topic").rows() == expected
+
+
+def test_an_empty_run_scores_zero_everywhere():
+    scores = score_frame(
+        run_frame({}), qrels_frame({"A.1": {"1": 3}}), [*PRIMES, "Bpref", "Judged@10", "AR"]
+    )
+
+    assert scores["value"].to_list() == [0.0] * 6
+
+
+def test_average_relevance_is_the_label_of_the_first_answer():
+    qrels = qrels_frame({"A.1": {"x": 3, "y": 1}, "A.2": {"x": 1}, "A.3": {"x": 6}})
+    run = {"A.1": {"x": 2.0, "y": 1.0}, "A.2": {"x": 1.0}, "A.3": {"x": 1.0}}
+
+    assert means(score_frame(run_frame(run), qrels, ["AR"])) == {"AR": pytest.approx(4 / 3)}
+
+
+def test_task_3_means_are_over_the_topics_that_the_run_answered():
+    qrels = qrels_frame({"A.1": {"x": 3}, "A.2": {"x": 6}, "A.3": {"x": 3}})
+    run = run_frame({"A.1": {"x": 1.0}, "A.2": {"x": 1.0}})
+
+    found = Scorer(qrels, ["AR", "P@1"], answered_only=True).score(run)
+
+    assert means(found) == {"AR": 1.5, "P(rel=2)@1": 0.5}
+    assert found["topic"].to_list() == ["A.1", "A.2"] * 2
+
+
+def test_the_ceiling_of_average_relevance_is_the_mean_of_the_best_labels():
+    qrels = qrels_frame({"A.1": {"x": 3, "y": 0}, "A.2": {"x": 1, "y": 6}, "A.3": {"x": 0}})
+
+    assert ceilings(qrels, ["AR"]) == {"AR": pytest.approx(4 / 3)}
+
+
+def test_relevant_from_fills_in_where_a_measure_does_not_say():
+    index = run_frame({"A.1": {"1": 1.0}})
+
+    found = means(
+        score_frame(index, qrels_frame({"A.1": {"1": 2}}), ["P@1", "RR(rel=2)"], relevant_from=3)
+    )
+
+    assert found == {"P(rel=3)@1": 0.0, "RR(rel=2)": 1.0}
+
+
+def test_a_scorer_serves_many_runs():
+    scorer = Scorer(qrels_frame({"A.1": {"1": 3, "2": 0}}), ["P(judged_only=True)@1", "P@1"])
+
+    first, second = (scorer.score(run_frame({"A.1": {item: 1.0}})) for item in ("1", "2"))
+
+    assert (first["value"].to_list(), second["value"].to_list()) == ([1.0, 1.0], [0.0, 0.0])
+
+
+def test_a_scorer_takes_the_measures_of_another():
+    qrels = qrels_frame({"A.1": {"1": 3}})
+    first = Scorer(qrels, PRIMES, relevant_from=3)
+
+    assert Scorer(qrels, first.measures).measures == first.measures
+
+
+def test_a_measure_that_cannot_be_computed_is_refused_at_once():
+    with pytest.raises(MeasureRefusedError, match="nDCG"):
+        Scorer(qrels_frame({"A.1": {"1": 3}}), ["ERR@20"])

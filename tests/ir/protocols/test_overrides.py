@@ -1,0 +1,107 @@
+"""What an organizer may change in a protocol, and the sentences for what cannot be."""
+
+import pytest
+
+from arqlab.ir.protocols.overrides import (
+    OVERRIDABLE,
+    OverrideRefusedError,
+    label_range,
+    whole_number,
+    with_overrides,
+)
+from arqlab.ir.protocols.presets import TaskProtocol
+from arqlab.ir.records import ItemKind
+
+PRESET = TaskProtocol()
+
+
+def refused(**overrides: object) -> dict[str, tuple[str, str, str]]:
+    with pytest.raises(OverrideRefusedError) as error:
+        with_overrides(PRESET, overrides)
+    return error.value.refused
+
+
+def test_nothing_overridden_is_the_preset():
+    assert with_overrides(PRESET, {}) == PRESET
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "read"),
+    [
+        ("limit", 100, 100),
+        ("max_characters", 600, 600),
+        ("quota", 1, 1),
+        ("labels", "0-4", (0, 4)),
+        ("relevant_from", 3, 3),
+        ("order", "rank", "rank"),
+        ("measures", ["P@10", "AR"], ("P@10", "AR")),
+        ("items", "visual-ids", ItemKind.VISUAL_IDS),
+        ("answered_only", True, True),
+    ],
+)
+def test_each_field_can_be_overridden(field, written, read):
+    assert getattr(with_overrides(PRESET, {field: written}), field) == read
+
+
+def test_the_preset_itself_stays_as_it_is():
+    with_overrides(PRESET, {"limit": 5})
+
+    assert TaskProtocol().limit == PRESET.limit == 1000
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("limit", 0),
+        ("limit", True),
+        ("quota", "5"),
+        ("quota", 2.0),
+        ("labels", "4"),
+        ("labels", "3-0"),
+        ("labels", "0-5"),
+        ("labels", [0, 4]),
+        ("order", "random"),
+        ("measures", []),
+        ("measures", "P@10"),
+        ("measures", ["nope"]),
+        ("measures", ["AP", "AP(rel=1)"]),
+        ("items", "books"),
+        ("answered_only", "yes"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(field, value):
+    assert list(refused(**{field: value})) == [field]
+
+
+def test_an_unknown_field_is_refused_with_the_known_ones_and_the_nearest():
+    found, expected, todo = refused(limitt=3)["limitt"]
+
+    assert found == "the field limitt"
+    assert expected == f"one of {', '.join(OVERRIDABLE)}"
+    assert todo == "Did you mean limit?"
+
+
+def test_everything_that_is_wrong_is_told_at_once():
+    assert set(refused(limit=0, order="best", nonsense=1)) == {"limit", "order", "nonsense"}
+
+
+def test_measures_are_read_with_the_new_relevant_label():
+    assert with_overrides(PRESET, {"relevant_from": 3, "measures": ["AP"]}).relevant_from == 3
+    assert "measures" in refused(relevant_from=3, measures=["AP(rel=3)", "AP(rel=2)"])
+
+
+def test_the_error_is_a_sentence_for_people():
+    with pytest.raises(
+        OverrideRefusedError,
+        match=r"Found order = 'best'; expected one of score, rank\. Correct the value\.",
+    ):
+        with_overrides(PRESET, {"order": "best"})
+
+
+def test_labels_may_be_written_with_a_dash_of_either_length():
+    assert label_range("0-4") == label_range("0 – 4") == (0, 4)
+
+
+def test_a_whole_number_starts_at_one():
+    with pytest.raises(ValueError, match="a whole number from 1"):
+        whole_number(-1)

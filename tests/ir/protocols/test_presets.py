@@ -1,0 +1,149 @@
+"""The presets hold what the papers say (protocol §4 to §8)."""
+
+import pytest
+
+from arqlab.ir.measures.names import parse_measures
+from arqlab.ir.protocols.presets import PRIMES, PROTOCOLS, PoolProtocol
+from arqlab.ir.records import TaskKind
+
+EVERY_TASK = [(slug, kind) for slug, protocol in PROTOCOLS.items() for kind in protocol.tasks]
+
+
+def depths(slug: str, kind: TaskKind, **marks: bool) -> list[int]:
+    """Depths of a primary and an alternate run with these other marks."""
+    pool, marks = (
+        PROTOCOLS[slug].tasks[kind].pool,
+        {"is_manual": False, "is_baseline": False} | marks,
+    )
+    return [
+        pool.depth_of(pool.kind_of(is_primary=is_primary, **marks)) for is_primary in (True, False)
+    ]
+
+
+def test_there_is_a_preset_for_every_lab_of_the_papers():
+    assert list(PROTOCOLS) == [
+        "arqmath-1",
+        "arqmath-2",
+        "arqmath-3",
+        "ntcir-10",
+        "ntcir-11",
+        "ntcir-12",
+    ]
+    assert all(protocol.slug == slug for slug, protocol in PROTOCOLS.items())
+
+
+@pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
+def test_every_presets_measures_can_be_computed(slug, kind):
+    task = PROTOCOLS[slug].tasks[kind]
+
+    measures = parse_measures(task.measures, relevant_from=task.relevant_from)
+    assert measures[0] == parse_measures(task.measures[:1], relevant_from=task.relevant_from)[0]
+
+
+@pytest.mark.parametrize(
+    ("slug", "kind", "expected"),
+    [
+        ("arqmath-1", TaskKind.ANSWERS, [50, 20]),
+        ("arqmath-1", TaskKind.FORMULAS, [25, 10]),
+        ("arqmath-2", TaskKind.ANSWERS, [45, 15]),
+        ("arqmath-2", TaskKind.FORMULAS, [20, 10]),
+        ("arqmath-3", TaskKind.ANSWERS, [45, 20]),
+        ("arqmath-3", TaskKind.FORMULAS, [25, 15]),
+        ("ntcir-12", TaskKind.FORMULAS, [20, 20]),
+    ],
+)
+def test_pools_are_as_deep_as_the_papers_say(slug, kind, expected):
+    assert depths(slug, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("slug", "kind", "baselines", "manual"),
+    [
+        ("arqmath-1", TaskKind.ANSWERS, [50, 50], [50, 50]),
+        ("arqmath-1", TaskKind.FORMULAS, [25, 25], [25, 10]),
+        ("arqmath-2", TaskKind.ANSWERS, [45, 45], [45, 45]),
+        ("arqmath-2", TaskKind.FORMULAS, [20, 20], [20, 10]),
+        ("arqmath-3", TaskKind.ANSWERS, [45, 20], [45, 20]),
+        ("arqmath-3", TaskKind.FORMULAS, [25, 25], [25, 15]),
+        ("arqmath-3", TaskKind.WRITTEN_ANSWERS, [1, 1], [1, 1]),
+    ],
+)
+def test_baselines_and_manual_runs_are_as_deep_as_the_papers_say(slug, kind, baselines, manual):
+    assert depths(slug, kind, is_baseline=True) == baselines
+    assert depths(slug, kind, is_manual=True) == manual
+
+
+def test_a_baseline_may_go_as_an_alternate_run():
+    pool = PoolProtocol(primary=9, alternate=4, baselines="alternate")
+
+    assert pool.depth_of(pool.kind_of(is_primary=True, is_manual=True, is_baseline=True)) == 4
+
+
+def test_a_manual_run_without_a_depth_of_its_own_goes_as_deep_as_a_primary_one():
+    assert PoolProtocol(primary=9, alternate=4).depth_of("manual") == 9
+
+
+def test_only_arqmath_1_adds_to_the_runs():
+    tasks = {(slug, kind): PROTOCOLS[slug].tasks[kind].pool for slug, kind in EVERY_TASK}
+
+    assert [key for key, pool in tasks.items() if pool.extra_threads] == [
+        ("arqmath-1", TaskKind.ANSWERS)
+    ]
+    assert [key for key, pool in tasks.items() if pool.extra_depth] == [
+        ("arqmath-1", TaskKind.FORMULAS)
+    ]
+    assert [key for key, pool in tasks.items() if pool.holds_written_answers] == [
+        ("arqmath-3", TaskKind.ANSWERS)
+    ]
+
+
+def test_ntcir_10_pools_rank_by_rank_up_to_a_hundred():
+    assert PROTOCOLS["ntcir-10"].tasks[TaskKind.FORMULAS].pool == PoolProtocol(
+        method="rank-by-rank", size=100
+    )
+
+
+def test_a_known_item_has_no_pool():
+    task = PROTOCOLS["ntcir-11"].tasks[TaskKind.FORMULAS]
+
+    assert (task.pool.method, task.measures, task.labels) == ("none", ("RR",), (0, 1))
+
+
+@pytest.mark.parametrize("slug", ["arqmath-1", "arqmath-2", "arqmath-3"])
+@pytest.mark.parametrize("kind", [TaskKind.ANSWERS, TaskKind.FORMULAS])
+def test_arqmath_ranks_a_thousand_items_by_the_prime_measures(slug, kind):
+    task = PROTOCOLS[slug].tasks[kind]
+
+    assert (task.limit, task.quota, task.labels, task.relevant_from) == (1000, 5, (0, 3), 2)
+    assert task.measures[:3] == PRIMES
+
+
+def test_only_arqmath_3_asks_for_written_answers():
+    assert [slug for slug, kind in EVERY_TASK if kind is TaskKind.WRITTEN_ANSWERS] == ["arqmath-3"]
+
+
+def test_task_3_takes_one_short_answer_and_averages_over_those_given():
+    task = PROTOCOLS["arqmath-3"].tasks[TaskKind.WRITTEN_ANSWERS]
+
+    assert (task.limit, task.max_characters, task.answered_only, task.measures[0]) == (
+        1,
+        1200,
+        True,
+        "AR",
+    )
+
+
+@pytest.mark.parametrize(
+    ("slug", "policy"), [("arqmath-1", "runs"), ("arqmath-2", "reciprocal-rank")]
+)
+def test_at_most_five_instances_of_a_formula_are_judged(slug, policy):
+    pool = PROTOCOLS[slug].tasks[TaskKind.FORMULAS].pool
+
+    assert (pool.visually_distinct, pool.instances, pool.instance_policy) == (True, 5, policy)
+
+
+@pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
+def test_ntcir_sums_two_labels_and_counts_from_three(slug):
+    task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]
+
+    assert (task.labels, task.relevant_from) == ((0, 4), 3)

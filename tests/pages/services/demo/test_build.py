@@ -1,0 +1,133 @@
+"""The demo lab: there in one go, looking like a lab in its busiest week."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from arqlab.core.models import Lab, Task, User
+from assessment.models import Judgment, Pool, Qrel, QrelSet, Ticket
+from evaluation.selectors.boards import live_board, released_board, released_leaderboard
+from submissions.models import Run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings, db: None) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path / "demo"
+
+
+def build() -> str:
+    out = StringIO()
+    call_command("build_demo", stdout=out)
+    return out.getvalue()
+
+
+def test_the_demo_is_built_and_says_how_to_get_in(folder: Path, client):
+    printed = build()
+    password = (folder / "password").read_text().strip()
+
+    assert f"password {password}" in printed
+    assert password.isalnum()
+    for name in ("organizer", "assessor", "assessor2", "visitor", "mira"):
+        assert client.login(username=name, password=password)
+        assert name in printed
+
+
+def test_the_demo_has_boards_and_runs_in_every_state(folder: Path):
+    build()
+    task1, task2, _, progress = Task.objects.filter(lab__slug="demo").order_by("position")
+
+    board = released_board(released_leaderboard(task1))
+    assert len(board.rows) > 10
+    assert any(row.run.is_withdrawn for row in board.rows)
+    assert released_leaderboard(task2) is None
+    assert live_board(task2.qrel_sets.get(is_current=True)).rows
+    assert {run.state for run in Run.objects.filter(task=progress)} == {
+        "valid",
+        "invalid",
+        "withdrawn",
+    }
+    assert Run.objects.filter(check_only=True).exists()
+    assert not Run.objects.filter(task=task1, status="invalid").exists()
+
+
+def test_an_assessor_signs_in_and_judges_at_once(folder: Path, client):
+    build()
+    client.force_login(User.objects.get(username="assessor"))
+
+    home = client.get("/labs/demo/judging/")
+    states = {row.topic.query_id: row.state for row in home.context["work"].rows}
+    assert states["A.4"] == states["B.8"] == "in-progress"
+    assert states["A.7"] == states["B.10"] == "not-begun"
+    for topic, task in (("A.4", "task1"), ("B.8", "task2")):
+        page = client.get(f"/labs/demo/tasks/{task}/judge/{topic}/")
+        assert page.context["config"]["items"][0]["state"] == "waiting"
+        assert 0 < page.context["work"].done < page.context["work"].total
+    assert client.get("/labs/demo/tasks/task1/judge/A.2/").context["next_topic"].query_id == "A.4"
+
+
+def test_the_organizer_sees_the_judging_in_the_middle(folder: Path, client):
+    build()
+    client.force_login(User.objects.get(username="organizer"))
+
+    for task in ("task1", "task2"):
+        grid = client.get(f"/labs/demo/tasks/{task}/assignments/").context["grid"]
+        assert {row.state for row in grid.topics} >= {
+            "done",
+            "in-progress",
+            "not-begun",
+            "unassigned",
+        }
+        assert {row.person.username: bool(row.judged) for row in grid.judges} == {
+            "assessor": True,
+            "assessor2": True,
+        }
+        draft = client.get(f"/labs/demo/tasks/{task}/qrels/").context["draft"]
+        assert {bool(one.reason) for one in draft.topics} == {True, False}
+    assert Ticket.objects.filter(answered_at=None).count() == 1
+    assert "It counts surjections." in client.get("/labs/demo/tickets/").content.decode()
+
+
+def test_the_assessors_say_what_the_qrels_say_and_these_stay_alone(folder: Path):
+    build()
+
+    said = Judgment.objects.values_list(
+        "instance__item__topic__query_id", "instance__doc_id", "label"
+    )
+    known = Qrel.objects.filter(qrel_set__name__in=["complete", "instances"])
+    assert said
+    assert set(said) <= set(known.values_list("query_id", "doc_id", "relevance"))
+    assert not Judgment.objects.filter(is_current=False).exists()
+    assert not QrelSet.objects.exclude(made_by=None).exists()
+    assert {(pool.task.slug, pool.number) for pool in Pool.objects.all()} == {
+        ("task1", 1),
+        ("task2", 1),
+    }
+
+
+def test_building_twice_changes_nothing(folder: Path):
+    build()
+    before = (Run.objects.count(), User.objects.count(), (folder / "password").read_text())
+
+    assert "already there" in build()
+    assert (Run.objects.count(), User.objects.count(), (folder / "password").read_text()) == before
+
+
+def test_the_runs_to_try_are_printed_and_are_there(folder: Path):
+    printed = build()
+
+    for path in folder.glob("try-*.tsv"):
+        assert str(path) in printed
+    assert len(list(folder.glob("try-*.tsv"))) >= 2
+
+
+def test_a_demo_that_fails_leaves_no_lab_behind(folder: Path, monkeypatch):
+    monkeypatch.setattr("arqlab.pages.services.demo.build.release_boards", lambda stage: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        build()
+    assert not Lab.objects.exists()

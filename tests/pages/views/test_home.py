@@ -1,0 +1,95 @@
+"""The first page for everybody, the account, and health."""
+
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.db import DatabaseError
+from django.utils import timezone
+
+from arqlab.core.models import AuditEvent, Task
+from tests.factories import LabFactory, TaskFactory, make_lab
+
+
+def text_of(response) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_a_visitor_reads_what_arqlab_is_and_sees_public_labs(scene, client):
+    make_lab("secret", is_public=False)
+
+    page = text_of(client.get("/"))
+
+    assert "How a lab works" in page
+    assert scene.lab.name in page
+    assert "secret" not in page
+
+
+def test_home_says_what_will_be_there_when_there_is_no_lab(db, client):
+    assert "No public lab yet" in text_of(client.get("/"))
+
+
+def test_a_person_without_roles_is_shown_the_way_in(scene, client_of):
+    assert "You are in no lab yet" in text_of(client_of(scene.outsider).get("/"))
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        ("member", "Open, without a deadline."),
+        ("assessor", "Nothing to judge yet."),
+        ("organizer", "Set a deadline"),
+    ],
+)
+def test_home_says_what_each_role_does_next(scene, client_of, role, said):
+    page = text_of(client_of(scene.people[role]).get("/"))
+
+    assert said in page
+
+
+def test_home_counts_the_days_to_a_deadline_in_three_clocks(scene, client_of):
+    Task.objects.update(deadline=timezone.now() + timedelta(days=3))
+
+    page = text_of(client_of(scene.member).get("/"))
+
+    assert "anywhere on earth" in page
+    assert "UTC" in page
+    assert "data-deadline-local" in page
+
+
+def test_home_takes_as_many_queries_for_ten_labs_as_for_one(
+    scene, client_of, django_assert_max_num_queries
+):
+    for _ in range(9):
+        TaskFactory(lab=LabFactory())
+
+    browser = client_of(scene.member)
+    with django_assert_max_num_queries(10):
+        browser.get("/")
+
+
+def test_the_account_lists_roles_and_takes_a_name(scene, client_of):
+    browser = client_of(scene.member)
+
+    response = browser.post(
+        "/account/", {"first_name": "Emmy", "last_name": "Noether"}, follow=True
+    )
+
+    assert "Your name was saved." in text_of(response)
+    assert scene.team.name in text_of(response)
+    assert AuditEvent.objects.get().verb == "person.rename"
+
+
+def test_a_visitor_is_sent_to_sign_in_before_the_account(db, client):
+    assert client.get("/account/").url == "/accounts/login/?next=/account/"
+
+
+def test_health_says_that_the_database_answers(db, client):
+    response = client.get("/healthz/")
+
+    assert (response.status_code, response.json()["status"]) == (200, "ok")
+
+
+def test_health_is_503_without_the_database(db, client):
+    with mock.patch("arqlab.core.views.account.connection.cursor", side_effect=DatabaseError):
+        assert client.get("/healthz/").status_code == 503

@@ -1,0 +1,9 @@
+"""Folders that tests read from."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The repository."""
+
+SHARED_DATA = ROOT.parent / "shared" / "data"
+"""The field's real data, beside the repository; absent on most machines."""

@@ -1,0 +1,47 @@
+"""The labs' real files, which lie beside the project and never in it, and runs as index frames for
+tests.
+"""
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.paths import SHARED_DATA
+
+DATA = SHARED_DATA
+
+needs_data = pytest.mark.shared_data
+
+LABELS = {"ntcir-12-wfb": (0, 4)}
+QRELS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/qrels.*"))
+
+
+def index_frame(rows: list[tuple[str, str, int, float]], *, order: str = "score") -> pl.DataFrame:
+    """Index (topic, item, rank, score) rows as validation does: in trec_eval's order, or by rank."""
+    frame = pl.DataFrame(
+        rows,
+        schema={"topic": pl.String, "item": pl.String, "rank": pl.Int64, "score": pl.Float64},
+        orient="row",
+    )
+    if order == "rank":
+        ordered = frame.sort("topic", "rank")
+    else:
+        single = frame.with_columns(single=pl.col("score").cast(pl.Float32))
+        ordered = single.sort("topic", "single", "item", descending=[False, True, True]).drop(
+            "single"
+        )
+    numbered = ordered.with_columns(
+        order=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic")
+    )
+    return numbered.with_columns(post=pl.lit(None, pl.String))
+
+
+def read_run(path: Path) -> list[tuple[str, str, int, float]]:
+    """Read a real run: five or six columns, tabs or blanks, gzipped. The item stands before rank,
+    score and tag.
+    """
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        cells = [line.split() for line in file]
+    return [(row[0], row[-4], int(row[-3]), float(row[-2])) for row in cells]

@@ -1,0 +1,35 @@
+"""How tests go through the doors of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import Scene
+from tests.submissions.factories import GOOD_RUN
+
+NAME = "Alpha-task1-bm25-auto-both-P.tsv"
+
+
+def url(name: str, *run: int) -> str:
+    """Return the address of a page of runs, or of one run."""
+    return reverse(f"submissions:{name}", args=["arqmath-x", "task1", *run])
+
+
+def upload(
+    browser: Client,
+    scene: Scene,
+    data: bytes = GOOD_RUN,
+    *,
+    name: str = NAME,
+    json: bool = False,
+    **fields: str,
+) -> Any:
+    """Send a file as the upload page does; gives the response."""
+    body = {"team": scene.team.pk, "file": SimpleUploadedFile(name, data), "submit": "yes"} | fields
+    return browser.post(
+        url("run-upload"), body, headers={"Accept": "application/json"} if json else None
+    )

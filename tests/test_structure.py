@@ -1,0 +1,82 @@
+"""The rules of the source tree that no linter knows."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+PACKAGES = ("arqlab", "collection", "submissions", "assessment", "evaluation")
+# Each template folder may load the tag libraries of its own level and of those below.
+TAG_LIBRARIES = {
+    "core_tags": 0,
+    "collection_tags": 1,
+    "run_tags": 2,
+    "assessment_tags": 3,
+    "evaluation_tags": 4,
+    "pages_tags": 5,
+}
+TEMPLATE_LEVELS = {
+    "collection": 1,
+    "submissions": 2,
+    "assessment": 3,
+    "evaluation": 4,
+    "pages": 5,
+}
+PRODUCT_LINES = 300
+MODULES_PER_FOLDER = 25
+
+
+def product_files() -> Iterator[Path]:
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if "migrations" not in path.parts:
+                yield path
+
+
+def public_names(path: Path) -> Iterator[str]:
+    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    names = [node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    # Django finds a management command by the name Command.
+    yield from (name for name in names if not name.startswith("_") and name != "Command")
+
+
+def test_no_two_public_classes_or_functions_share_a_name():
+    places = defaultdict(list)
+    for path in product_files():
+        for name in public_names(path):
+            places[name].append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_product_file_has_at_most_300_lines(package):
+    files = [path for path in product_files() if path.relative_to(ROOT).parts[0] == package]
+    lengths = {str(path): path.read_text(encoding="utf-8").count("\n") for path in files}
+    assert {path: lines for path, lines in lengths.items() if lines > PRODUCT_LINES} == {}
+
+
+def test_a_folder_has_at_most_25_modules():
+    modules = defaultdict(int)
+    for path in product_files():
+        modules[str(path.parent)] += path.name != "__init__.py"
+    assert {folder: n for folder, n in modules.items() if n > MODULES_PER_FOLDER} == {}
+
+
+def test_templates_load_no_tag_library_of_an_upper_app():
+    wrong = []
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        level = TEMPLATE_LEVELS.get(path.relative_to(ROOT / "templates").parts[0], 0)
+        for names in re.findall(r"{% load ([^%]*)%}", path.read_text(encoding="utf-8")):
+            upper = [name for name in names.split() if TAG_LIBRARIES.get(name, 0) > level]
+            wrong += [f"{path.relative_to(ROOT)} loads {name}" for name in upper]
+    assert wrong == []
+
+
+def test_every_tag_library_has_its_level():
+    libraries = {path.stem for path in product_files() if path.parent.name == "templatetags"}
+    assert libraries - {"__init__"} == set(TAG_LIBRARIES)

@@ -1,0 +1,34 @@
+"""What a page showed becomes a text again that the sanitizer reads."""
+
+import pytest
+
+from arqlab.texts.html.pasted import read_shown
+from arqlab.texts.html.rendering import compose, read_text
+from arqlab.texts.html.sanitizer import clean_post
+
+
+@pytest.mark.parametrize(
+    "source", ["<p>Let $a<b$ &amp; $$\\sum_n n$$ be.</p>", "plain $x$", "<ul><li>$y$</li></ul>"]
+)
+def test_what_was_composed_is_composed_again_from_what_it_showed(source):
+    shown = compose(
+        read_text(clean_post(source, prefix="p").html), formulas={}, highlight=frozenset({"p.1"})
+    )
+
+    read = read_shown(shown)
+    again = compose(
+        read_text(clean_post(read.html, prefix="p").html), formulas={}, highlight=read.highlighted
+    )
+
+    assert again == shown
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["", "\0", "<", "<!--", "<div>" * 5_000, "<a>" * 5_000, "<x data-latex='&#1;'>", "\ud800"],
+)
+def test_nothing_that_a_browser_sends_stops_it(hostile):
+    assert (
+        "<script"
+        not in clean_post(read_shown(hostile + "<script>1</script>").html, prefix="p").html
+    )
