@@ -44,6 +44,7 @@ def test_all_topics_that_the_filter_shows_are_ticked_at_once(page: Page, scene, 
     assert assigned() == ["A.1", "A.2"]
 
 
+@pytest.mark.smoke
 def test_shift_ticks_a_range_and_the_keyboard_does_the_rest(page: Page, scene):
     page.goto("/healthz/")
     enter(page, scene.organizer)

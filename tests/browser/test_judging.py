@@ -26,15 +26,13 @@ PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFra
 
 
 @pytest.fixture
-def started(browser, live_server, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
-    """Start a browser of its own that keeps its profile in a folder; starting it again finds the
-    profile as it was.
-    """
+def started(browser, served, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
+    """Start a browser of its own that keeps its profile in a folder; starting it again finds the profile as it was."""
     running: list[BrowserContext] = []
 
     def start(person: User) -> BrowserContext:
         context = browser.browser_type.launch_persistent_context(
-            str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=live_server.url
+            str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=served.url
         )
         running.append(context)
         context.pages[0].goto("/healthz/")
@@ -245,6 +243,7 @@ def test_what_was_chosen_and_typed_survives_a_reload(at_work):
     expect(at_work.page.locator(f"{SHOWN} .judge-comment")).to_have_value("half\nway")
 
 
+@pytest.mark.smoke
 def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_again(at_work, small):
     context = at_work.page.context
     context.clear_cookies()
@@ -294,6 +293,7 @@ def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_to
     expect(other.page.locator(NOTICES)).to_be_hidden()
 
 
+@pytest.mark.smoke
 def test_a_finished_topic_says_what_was_done_and_leads_to_the_next(at_work, small):
     assign(small.assessor, small.task.topics.get(query_id="A.2"))
     for label in ("3", "0"):

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, told, told_together
 
 SAVE = """
 from arqlab.core.services.topics import change_topic_information
@@ -19,7 +20,9 @@ except UserError as refused:
 """
 
 
-def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(tmp_path: Path) -> None:
+def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(
+    tmp_path: Path, use_tested_database: UseDatabase
+) -> None:
     use_tested_database(tmp_path)
     told(tmp_path, MAKE_LAB, "print(0)")
     outcomes = told_together(

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from arqlab.formats.runs.check import RunReport, RunRules, check_run, repaired_run
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity, TaskKind
-from tests.paths import SHARED_DATA
-
-DATA = SHARED_DATA
-needs_data = pytest.mark.skipif(
-    not DATA.exists(), reason="The real data of ../shared/data is not here."
-)
+from tests.real_data import DATA, needs_data
 
 TOPICS = ("A.1", "A.2", "A.3")
 RULES = RunRules(TaskKind.ANSWERS, TOPICS, limit=20)

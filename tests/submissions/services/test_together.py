@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, told, told_together
 
 VALIDATE = "print(json.dumps(validate_uploaded_run(run_id={run}, at=timezone.now())))"
 SUBMIT = """
@@ -19,8 +20,8 @@ except UserError as refused:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a data folder; its database is on the server that the tests run on."""
+def data(tmp_path: Path, use_tested_database: UseDatabase) -> Path:
+    """Give a data folder; its database is on the server that the tests run on."""
     use_tested_database(tmp_path)
     return tmp_path
 

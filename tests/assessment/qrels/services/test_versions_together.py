@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, told, told_together
 
 JUDGED = """
 from assessment.models import *
@@ -46,8 +47,8 @@ CURRENT = 'sorted(Judgment.objects.values_list("instance__doc_id", "is_current")
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a data folder with a judged pool; its database is on the server that the tests run on."""
+def data(tmp_path: Path, use_tested_database: UseDatabase) -> Path:
+    """Give a data folder with a judged pool; its database is on the server that the tests run on."""
     use_tested_database(tmp_path)
     told(tmp_path, MAKE_LAB, JUDGED)
     return tmp_path

@@ -45,7 +45,7 @@ def started(tmp_path, settings):
 
 def test_of_two_imports_of_one_file_one_takes_it_in_and_the_other_says_so(started):
     processes = [started("big"), started("big")]
-    said = [process.communicate(timeout=120)[1] for process in processes]
+    said = [process.communicate()[1] for process in processes]
 
     failed = [text for process, text in zip(processes, said, strict=True) if process.returncode]
     # One that began when the other was done has nothing to do.
@@ -58,9 +58,6 @@ def test_of_two_imports_of_one_file_one_takes_it_in_and_the_other_says_so(starte
 def test_two_collections_come_in_side_by_side(started):
     processes = [started("one"), started("two")]
 
-    assert [process.communicate(timeout=120) and process.returncode for process in processes] == [
-        0,
-        0,
-    ]
+    assert [process.communicate() and process.returncode for process in processes] == [0, 0]
     assert [each.posts.count() for each in Collection.objects.all()] == [POSTS, POSTS]
     assert list(Import.objects.values_list("state", "kept")) == [("done", POSTS)] * 2
