@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import DUMP_FILES, dump_files
+from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
 from arqlab.formats.labs.tables import LabTable, slug_text
 from arqlab.ir.protocols.overrides import truth
 from arqlab.ir.records import FileRefusedError

@@ -210,7 +210,7 @@ def test_a_cut_gzip_file_gives_the_rows_before_the_cut(tmp_path: Path) -> None:
     assert frame["formula"].to_list() == [f"x_{number}" for number in range(1, frame.height + 1)]
     assert 5_000 < frame.height < 15_000
     assert [(problem.line, problem.found) for problem in problems] == [
-        (frame.height + 2, "a gzip file that is cut short")
+        (frame.height + 2, "a gzip file that is truncated")
     ]
 
 
@@ -220,7 +220,7 @@ def test_a_damaged_file_is_told(tmp_path: Path, pack: object) -> None:
     packed[len(packed) // 2 : len(packed) // 2 + 4] = b"\0\0\0\0"
 
     assert any(
-        "damaged" in found or "cut short" in found
+        "damaged" in found or "truncated" in found
         for _, found in told(written(tmp_path, bytes(packed)))
     )
 

@@ -141,7 +141,10 @@ def test_unknown_topics_are_named_in_the_sentence():
     lines = [f"B.{number}\t1\t1\t1\tt" for number in range(1, 8)]
     report = report_of(lines, TaskKind.ANSWERS)
 
-    assert "not part of this task: `B.1`, `B.2`, `B.3`, `B.4`, `B.5` and 2 more" in report.problems[0].message
+    assert (
+        "not part of this task: `B.1`, `B.2`, `B.3`, `B.4`, `B.5` and 2 more"
+        in report.problems[0].message
+    )
 
 
 def test_without_topics_in_the_rules_every_topic_is_accepted():
