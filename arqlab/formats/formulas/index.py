@@ -2,8 +2,8 @@
 
 A file of 28 million rows, or a folder of 101 files, is read in parts, in constant memory.
 Unreadable rows are reported by file and line, and the others are kept. Columns are found by their
-headings: the first edition has no visual ids, the second has one or two of them, and the third also has an
-issue and the id of the comment. In an index of topic formulas, `post_id` is the id of the topic.
+headings: the first edition has no visual ids, the second has one or two of them, and the third also
+has an issue and the id of the comment. In an index of topic formulas, `post_id` is the topic's id.
 """
 
 import re

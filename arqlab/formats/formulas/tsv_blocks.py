@@ -178,7 +178,7 @@ def _simple_rows(
     found: _Found,
     line: int,
 ) -> pl.DataFrame:
-    """Read the rows of one line; the plain loop reads those with unexpected tabs, quotes or bytes."""
+    """Read the rows of one line; the plain loop reads those with odd tabs, quotes or bytes."""
     tabs = _counts(np.flatnonzero(np.frombuffer(data, np.uint8) == TAB), ends)
     fast = is_simple & (tabs == len(found.headings) - 1)
     try:

@@ -103,7 +103,7 @@ def _hunk_lines(old: list[str], new: list[str], hunk: list[_Change], room: int) 
 
 
 def _changed_lines(removed: list[str], added: list[str]) -> list[str]:
-    """Return removed and added lines: in pairs if they match in number, so that a cut diff helps."""
+    """Return removed and added lines, in pairs if there are as many, so that a cut diff helps."""
     minus = [f"-{_visible(line)}" for line in removed]
     plus = [f"+{_visible(line)}" for line in added]
     if len(minus) != len(plus):

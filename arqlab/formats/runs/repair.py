@@ -52,7 +52,7 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
 
 
 def _renumbered(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> pl.DataFrame:
-    """Renumber topics with wrong ranks: by score where the ranks contradict it, otherwise by rank."""
+    """Renumber topics with wrong ranks: by score where the ranks contradict it, else by rank."""
     unreadable = rows.filter(pl.col("rank").is_null())["topic"]
     faults = rank_faults(rows, lost)
     if rules.order == "rank":

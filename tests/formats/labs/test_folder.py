@@ -158,7 +158,7 @@ def test_every_mistake_of_every_file_is_told_at_once(folder):
         ("lab.toml", 4, "protocol = 'arqmath-9'"),
         ("lab.toml", 10, "the key limitt"),
         ("lab.toml", 14, "no name"),
-        ("lab.toml", 14, "file = 'gone', which is no file"),
+        ("lab.toml", 14, "file = 'gone', which is not a file"),
         ("info.csv", 1, "the columns Nothing"),
         ("topics.xml", 1, "neither title nor body in the topic A.1"),
     ]
@@ -171,7 +171,7 @@ def test_qrels_with_labels_or_topics_that_the_task_has_not_are_told(folder):
 
     assert found == [
         ("qrels.tsv", 1, "the label '4'"),
-        ("qrels.tsv", 2, "the topic A.7, in 1 line"),
+        ("qrels.tsv", 2, "the topic A.7 on 1 line"),
     ]
 
 
@@ -224,7 +224,7 @@ def test_one_broken_file_that_two_tasks_name_is_told_once(folder):
         (HEAD + TASK.replace('"Answers"', "7"), 7, "name = 7"),
         (HEAD + TASK + "[colection]\n", 10, "the key colection"),
         (HEAD + TASK.replace('"answers"', '"answer"'), 8, "kind = 'answer'"),
-        (HEAD + TASK.replace("topics.xml", "."), 9, "topics = '.', which is no file"),
+        (HEAD + TASK.replace("topics.xml", "."), 9, "topics = '.', which is not a file"),
     ],
 )
 def test_what_is_wrong_with_the_toml_is_told_with_its_line(folder, text, line, found):
@@ -237,7 +237,7 @@ def test_what_is_wrong_with_the_toml_is_told_with_its_line(folder, text, line, f
 
 
 def test_a_folder_without_lab_toml_is_told(tmp_path):
-    with pytest.raises(FileRefusedError, match="Name the lab's folder"):
+    with pytest.raises(FileRefusedError, match="Name the folder of the lab"):
         read_lab(tmp_path)
 
 
@@ -284,7 +284,7 @@ def test_qrels_are_read_though_their_name_is_wrong(folder):
 
 def test_a_name_that_no_system_takes_is_no_file(folder):
     assert (
-        "which is no file" in mistakes(folder, HEAD + TASK.replace("topics.xml", "t" * 5000))[0][2]
+        "which is not a file" in mistakes(folder, HEAD + TASK.replace("topics.xml", "t" * 5000))[0][2]
     )
 
 
@@ -297,7 +297,7 @@ def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):
     monkeypatch.setattr(
         Path, "read_bytes", lambda path: (denied if path.suffix == ".xml" else read)(path)
     )
-    with pytest.raises(FileRefusedError, match=r"cannot be read \(Permission denied\)"):
+    with pytest.raises(FileRefusedError, match=r"an unreadable file \(Permission denied\)"):
         read_lab(folder)
 
 
