@@ -1,6 +1,7 @@
 """Check a run file by all rules of its task (protocol §4), and index it for all that follows."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -50,8 +51,8 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
     lines = text.data.count(b"\n") + (text.data[-1:] not in (b"\n", b""))
     table = read_rows(text.data, rules)
     kind = table.layout.items or items or rules.items
-    findings = [*text.findings, *line_end_findings(text.data, lines), *table.findings]
-    findings += [*_format_findings(text, table, rules), *_row_findings(table, rules, kind)]
+    findings = [*line_end_findings(text.data, lines), *_file_findings(text, table, rules)]
+    findings += _row_findings(table, rules, kind)
     size, topics = table.rows.height, table.rows["topic"].n_unique()
     tags = tuple(table.rows["tag"].unique(maintain_order=True).to_list())
     layout, format_name = table.layout.format, table.format_name
@@ -61,8 +62,7 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
     del rows
     findings += check_ties(ordered, rules)
     problems = sort_problems(describe(finding, can_repair=text.can_repair) for finding in findings)
-    is_valid = all(group.severity is not Severity.ERROR for group in problems)
-    return RunReport(
+    report = RunReport(
         format=layout,
         format_name=format_name,
         items=kind,
@@ -71,12 +71,18 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
         topics=topics,
         run_tags=tags,
         problems=problems,
-        index=ordered.select(cs.by_name(*INDEX_COLUMNS, require_all=False)) if is_valid else None,
     )
+    return replace(report, index=_index(ordered)) if report.is_valid else report
 
 
-def _format_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
-    """Find a file without rows, and a format that the task does not take."""
+def _index(ordered: pl.DataFrame) -> pl.DataFrame:
+    return ordered.select(cs.by_name(*INDEX_COLUMNS, require_all=False))
+
+
+def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
+    """Yield the findings of reading the file; find no rows, and a format of other tasks."""
+    yield from text.findings
+    yield from table.findings
     if text.is_text and not table.rows.height and not table.lost.len():
         yield Finding("empty-file", listed([(None, None, "no row", "one row or more")]))
     if _is_other_format(table, rules):

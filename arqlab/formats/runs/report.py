@@ -87,7 +87,7 @@ class RunReport:
     topics: int
     run_tags: tuple[str, ...]
     problems: tuple[ProblemGroup, ...]
-    index: pl.DataFrame | None
+    index: pl.DataFrame | None = None
 
     @property
     def is_valid(self) -> bool:

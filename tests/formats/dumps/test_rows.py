@@ -127,7 +127,10 @@ def test_text_after_a_row_is_reported_and_the_row_is_in(tmp_path):
 
 
 def test_comments_are_no_rows_and_lines_go_on_behind_them(tmp_path):
-    text = '<!-- <row Id="0" />\n\n -->\n<row Id="1" />\n<!-- <row Id="9" /> -->\n<row Id="2" /><!-- end -->\n</posts>'
+    text = (
+        '<!-- <row Id="0" />\n\n -->\n<row Id="1" />\n'
+        '<!-- <row Id="9" /> -->\n<row Id="2" /><!-- end -->\n</posts>'
+    )
 
     assert [(row.fields["Id"], row.line) for row in read(write(tmp_path, HEAD + text))[0]] == [
         ("1", 6),

@@ -226,9 +226,7 @@ def test_a_damaged_file_is_told(tmp_path: Path, pack: object) -> None:
 
 
 def test_what_is_no_index_is_told(tmp_path: Path) -> None:
-    assert told(tmp_path / "none.tsv") == [
-        (1, "an unreadable file (No such file or directory)")
-    ]
+    assert told(tmp_path / "none.tsv") == [(1, "an unreadable file (No such file or directory)")]
     (tmp_path / "empty").mkdir()
     assert told(tmp_path / "empty") == [(None, "a folder without an index")]
 

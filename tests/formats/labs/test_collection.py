@@ -1,4 +1,4 @@
-"""The collection of a lab's folder: its files by kind, its window, and every mistake with its line."""
+"""The collection of a lab: its files by kind, its window, and every mistake with its line."""
 
 from datetime import date
 from pathlib import Path
@@ -122,9 +122,7 @@ def test_what_is_wrong_is_told_with_its_line(folder, text, line, found):
 def test_a_folder_without_any_file_of_a_dump_is_told(folder):
     (folder / "empty").mkdir()
 
-    assert mistakes(folder, 'dump = "empty"\n') == [
-        (7, "dump = 'empty', which has no dump files")
-    ]
+    assert mistakes(folder, 'dump = "empty"\n') == [(7, "dump = 'empty', which has no dump files")]
 
 
 def test_an_archive_that_cannot_be_read_is_told(folder, monkeypatch):

@@ -76,7 +76,10 @@ def test_qrels_take_labels_and_items_from_the_task(folder):
 
 
 def test_qrels_may_have_their_own_labels_and_items(folder):
-    own = 'qrels = [{ name = "q", file = "qrels.tsv", items = "answers", labels = "0-4", relevant_from = 3 }]\n'
+    own = (
+        'qrels = [{ name = "q", file = "qrels.tsv", '
+        'items = "answers", labels = "0-4", relevant_from = 3 }]\n'
+    )
 
     (qrels,) = lab_of(folder, HEAD + TASK + own).tasks[0].qrels
 
@@ -148,7 +151,8 @@ def test_every_mistake_of_every_file_is_told_at_once(folder):
     text = (
         '[lab]\nslug = "A Lab"\nnam = "x"\nprotocol = "arqmath-9"\n'
         + TASK
-        + 'limitt = 3\ntopic_info = "info.csv"\nqrels = [\n  { name = "q", file = "qrels.tsv" },\n  { file = "gone" },\n]\n'
+        + 'limitt = 3\ntopic_info = "info.csv"\n'
+        + 'qrels = [\n  { name = "q", file = "qrels.tsv" },\n  { file = "gone" },\n]\n'
     )
 
     assert mistakes(folder, text) == [
@@ -202,7 +206,8 @@ def test_two_tasks_of_one_slug_are_told(folder):
 
 
 def test_two_qrels_of_one_name_are_told(folder):
-    text = 'qrels = [\n  { name = "q", file = "qrels.tsv" },\n  { name = "q", file = "qrels.tsv" },\n]\n'
+    qrels = '  { name = "q", file = "qrels.tsv" },\n'
+    text = f"qrels = [\n{qrels}{qrels}]\n"
 
     assert mistakes(folder, HEAD + TASK + text) == [("lab.toml", 12, "the name q again")]
 
@@ -283,9 +288,9 @@ def test_qrels_are_read_though_their_name_is_wrong(folder):
 
 
 def test_a_name_that_no_system_takes_is_no_file(folder):
-    assert (
-        "which is not a file" in mistakes(folder, HEAD + TASK.replace("topics.xml", "t" * 5000))[0][2]
-    )
+    text = HEAD + TASK.replace("topics.xml", "t" * 5000)
+
+    assert "which is not a file" in mistakes(folder, text)[0][2]
 
 
 def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):

@@ -199,5 +199,6 @@ def test_the_index_of_written_answers_has_the_answer_and_its_sources():
     index = check_run(data, RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1",), limit=1)).index
 
     assert index.row(0, named=True) == {
-        "topic": "A.1", "item": "A.1", "post": None, "rank": 1, "score": 2.0, "order": 1, "answer": "x", "sources": "1;2"
+        "topic": "A.1", "item": "A.1", "post": None, "rank": 1, "score": 2.0, "order": 1,
+        "answer": "x", "sources": "1;2",
     }  # fmt: skip

@@ -28,7 +28,8 @@ def test_a_list_of_ids_will_do():
 
 def test_number_formula_and_information_may_be_said():
     (one,) = read(
-        "Topic,Post Id,Formula_Id,Category,Difficulty,Multi-Part,Complexity,Title\nB.401,77,9.1,Proof,High,No,low,x"
+        "Topic,Post Id,Formula_Id,Category,Difficulty,Multi-Part,Complexity,Title\n"
+        "B.401,77,9.1,Proof,High,No,low,x"
     )
 
     assert (one.post_id, one.number, one.formula_id) == ("77", 401, "9.1")

@@ -1,4 +1,4 @@
-"""Topic information: JSON and CSV under their differing names become one set of names and values."""
+"""Topic information: JSON and CSV with different names become one set of names and values."""
 
 from collections import Counter
 

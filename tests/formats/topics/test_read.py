@@ -134,7 +134,10 @@ def test_a_doctype_is_refused(doctype):
 
 
 def test_no_file_of_the_machine_is_read():
-    data = b'<!DOCTYPE Topics [<!ENTITY x SYSTEM "/etc/hostname">]><Topics><Topic number="1"><Title>&x;</Title></Topic></Topics>'
+    data = (
+        b'<!DOCTYPE Topics [<!ENTITY x SYSTEM "/etc/hostname">]>'
+        b'<Topics><Topic number="1"><Title>&x;</Title></Topic></Topics>'
+    )
 
     assert problems(data) == [(1, "a DOCTYPE")]
 

@@ -20,7 +20,8 @@ def written(folder: Path, text: str) -> Path:
 def test_a_topic_has_the_thread_of_its_formulas(tmp_path):
     text = (
         HEAD
-        + 'q_1\tA.1\t77\ttitle\tx\r\nq_2\tA.1\t77\tbody\t"a\nb"\r\nq_3\tA.2\t78\tbody\ty\r\nq_4\tA.3\t\tbody\tz\r\n'
+        + 'q_1\tA.1\t77\ttitle\tx\r\nq_2\tA.1\t77\tbody\t"a\nb"\r\n'
+        + "q_3\tA.2\t78\tbody\ty\r\nq_4\tA.3\t\tbody\tz\r\n"
     )
     (tmp_path / "f.tsv.gz").write_bytes(gzip.compress(text.encode()))
 
