@@ -75,13 +75,13 @@ def inputs() -> dict[str, bytes]:
 
 SENTENCES = {
     "empty.tsv": "This is an empty file; expected is a run file",
-    "folder.zip": "This is a zip without a file in it, only folders; expected is a run file",
+    "folder.zip": "This is a zip without files, only folders; expected is a run file",
     "folder-with-run.zip": "This is a PDF document; expected is a run file",
     "bomb.gz": "This is a null byte, so it is not text",
     "bomb.zip": "more than 67,108,864 bytes when unpacked; expected is at most 67,108,864 bytes",
     "bomb.tsv.gz": "in one line; expected is one line for each item",
     "nested.zip": "This is an archive inside an archive",
-    "short.tsv.gz": "This is a gzip file that is cut short",
+    "short.tsv.gz": "This is a truncated gzip file",
     "short.zip": "This is a zip that is damaged",
     "paper.pdf": "This is a PDF document; expected is a run file",
     "millions.tsv": "This is more than 100,000 lines; expected is at most 100,000 lines in a run",
