@@ -31,9 +31,9 @@ from collection.selectors.collections import (
 )
 from submissions.models import Run, RunProblem
 
-FEWEST_LINES = 100_000
+MIN_LINE_LIMIT = 100_000
 """Lines of a run file that are read whatever the task: a written answer takes several."""
-BYTES_OF_A_LINE = 80
+BYTES_PER_LINE = 80
 """What a line of a long run may have on average; ids and tags take about 40."""
 
 
@@ -71,7 +71,7 @@ def quota_left(*, team: Team, task: Task) -> int:
     return max(0, task.protocol.quota - used)
 
 
-def places_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
+def quotas_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
     """Return how many runs each team may still submit, in one query."""
     counting = (
         Run.objects.counting()
@@ -141,7 +141,7 @@ def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
     ).order_by("-submitted_at", "-pk")
 
 
-def most_lines(task: Task) -> int:
+def line_limit(task: Task) -> int:
     """Return how many lines of a run file are read: twice what the task takes, so that a list too
     long can be repaired.
 
@@ -150,7 +150,7 @@ def most_lines(task: Task) -> int:
     """
     taken = len(topic_ids(task)) * task.protocol.limit
     return (
-        min(settings.RUN_MAX_LINES, max(FEWEST_LINES, 2 * taken))
+        min(settings.RUN_MAX_LINES, max(MIN_LINE_LIMIT, 2 * taken))
         if taken
         else settings.RUN_MAX_LINES
     )
@@ -162,13 +162,13 @@ def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -
 
     Raises `arqlab.formats.archives.uploads.UploadRefusedError` when the file cannot be unpacked.
     """
-    lines = most_lines(task)
+    lines = line_limit(task)
     return unpack(
         cast(BinaryIO, file),
         name=name,
         max_bytes=settings.RUN_MAX_BYTES,
         max_lines=lines,
-        max_run_bytes=max(MAX_RUN_BYTES, lines * BYTES_OF_A_LINE),
+        max_run_bytes=max(MAX_RUN_BYTES, lines * BYTES_PER_LINE),
         only=only,
     )
 

@@ -12,8 +12,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from submissions.models import Run
-from submissions.services.claims import RunClaims
-from submissions.services.primary import yield_primary
+from submissions.services.primary import demote_primary_run
 from submissions.services.rules import (
     Sender,
     require_change,
@@ -23,6 +22,7 @@ from submissions.services.rules import (
     require_submission,
     require_tags,
 )
+from submissions.services.run_metadata import RunMetadata
 
 
 @transaction.atomic
@@ -33,7 +33,7 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
     """
     require_change(_sender(run, by, at))
     if not run.is_baseline:
-        yield_primary(run, by=by)
+        demote_primary_run(run, by=by)
     if not Run.objects.valid().filter(pk=run.pk).update(is_primary=True):
         raise UserError(
             f"Run {run.tag} takes no part as it is {run.state}. Mark a valid, submitted run as primary.",
@@ -43,7 +43,7 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
 
 
 @transaction.atomic
-def correct_run(*, run: Run, claims: RunClaims, by: User | None, at: datetime) -> bool:
+def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetime) -> bool:
     """Change what is said of a run. Gives whether it waits to be validated anew, as other items of
     a refused run do.
 
@@ -51,20 +51,20 @@ def correct_run(*, run: Run, claims: RunClaims, by: User | None, at: datetime) -
     team uses already, and for other items of a valid run: its index and scores were made with them.
     """
     sender = _sender(run, by, at)
-    _require_correctable(sender, run, claims)
+    _require_correctable(sender, run, metadata)
     changed = {
-        name: value for name, value in claims.as_fields().items() if value != getattr(run, name)
+        name: value for name, value in metadata.as_fields().items() if value != getattr(run, name)
     }
     if (
-        claims.is_primary
+        metadata.is_primary
         and run.status == Run.Status.VALID
-        and not (run.check_only or claims.is_baseline)
+        and not (run.check_only or metadata.is_baseline)
     ):
-        yield_primary(run, by=by)
+        demote_primary_run(run, by=by)
     Run.objects.filter(pk=run.pk).update(**changed)
     if changed:
         _record("run.correct", run, by, fields=sorted(changed))
-    return "items" in changed and _wait_again(sender, run, claims)
+    return "items" in changed and _wait_again(sender, run, metadata)
 
 
 @transaction.atomic
@@ -96,7 +96,7 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     """
     require_submission(_sender(run, by, at), tags=[run.tag], baseline=run.is_baseline)
     if run.is_primary and run.status == Run.Status.VALID and not run.is_baseline:
-        yield_primary(run, by=by)
+        demote_primary_run(run, by=by)
     checked = Run.objects.filter(pk=run.pk, check_only=True).exclude(status=Run.Status.INVALID)
     if not checked.update(check_only=False, submitted_at=at, submitted_by=by):
         raise UserError(
@@ -106,22 +106,22 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     _record("run.submit", run, by, file=run.file_name)
 
 
-def claims_of(run: Run) -> RunClaims:
+def metadata_of(run: Run) -> RunMetadata:
     """Return what is said of a run."""
-    return RunClaims(**{name: getattr(run, name) for name in RunClaims.__dataclass_fields__})
+    return RunMetadata(**{name: getattr(run, name) for name in RunMetadata.__dataclass_fields__})
 
 
-def _require_correctable(sender: Sender, run: Run, claims: RunClaims) -> None:
-    require_tags([claims.tag])
+def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> None:
+    require_tags([metadata.tag])
     if run.withdrawn_at:
         raise UserError(
             f"Run {run.tag} was withdrawn; what is said of it stays as it is.", code="state"
         )
-    if claims.is_baseline != run.is_baseline and not sender.commands:
+    if metadata.is_baseline != run.is_baseline and not sender.commands:
         raise UserError(
             "Only organizers say which runs are baselines. Ask one of them.", code="role"
         )
-    if claims.items != run.items and run.status != Run.Status.INVALID:
+    if metadata.items != run.items and run.status != Run.Status.INVALID:
         raise UserError(
             "The items of a run that was read cannot be changed: its scores stand on them. Withdraw it and submit the "
             "file again.",
@@ -131,18 +131,18 @@ def _require_correctable(sender: Sender, run: Run, claims: RunClaims) -> None:
         require_role(sender)
         return
     require_change(sender)
-    if claims.tag != run.tag:
-        require_free_tags(sender, tags=[claims.tag])
-    if run.is_baseline and not claims.is_baseline:
+    if metadata.tag != run.tag:
+        require_free_tags(sender, tags=[metadata.tag])
+    if run.is_baseline and not metadata.is_baseline:
         require_quota(sender, runs=1)
 
 
-def _wait_again(sender: Sender, run: Run, claims: RunClaims) -> bool:
+def _wait_again(sender: Sender, run: Run, metadata: RunMetadata) -> bool:
     """Have a refused run checked anew; as it may become valid, it needs a place of the quota and
     its tag.
     """
     if not run.check_only:
-        require_submission(sender, tags=[claims.tag], baseline=claims.is_baseline)
+        require_submission(sender, tags=[metadata.tag], baseline=metadata.is_baseline)
     refused = Run.objects.filter(pk=run.pk, status=Run.Status.INVALID)
     return bool(refused.update(status=Run.Status.UPLOADED, status_changed_at=sender.at, attempts=0))
 

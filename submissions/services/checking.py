@@ -13,16 +13,16 @@ from arqlab.formats.runs.check import RunRules, check_run
 from arqlab.ir.records import ItemKind
 from submissions.models import Run
 from submissions.selectors import report_data, rules_for, run_bytes, unpack_runs
-from submissions.services.outcome import Outcome, outcome_of, refused_outcome
+from submissions.services.check_result import CheckResult, check_result_of, unreadable_upload_result
 from submissions.services.repair import repair_facts
 
 
-def check_stored(run: Run) -> Outcome:
+def check_stored(run: Run) -> CheckResult:
     """Check the file of a run by the rules of its task."""
     try:
         data = run_bytes(run)
     except UploadRefusedError as refused:
-        return refused_outcome(refused.problems)
+        return unreadable_upload_result(refused.problems)
     return _checked(data, rules_for(run.task), run.items)
 
 
@@ -34,7 +34,7 @@ def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str
     try:
         members = unpack_runs(file, name=str(file.name), task=task)
     except UploadRefusedError as refused:
-        return {str(file.name): _data(refused_outcome(refused.problems))}
+        return {str(file.name): _data(unreadable_upload_result(refused.problems))}
     # Two folders of a zip may hold runs of one name; their paths tell them apart.
     times = Counter(member.name for member in members)
     shown = [member.name if times[member.name] == 1 else member.path for member in members]
@@ -44,8 +44,8 @@ def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str
     }
 
 
-def _checked(data: bytes, rules: RunRules, items: str) -> Outcome:
-    outcome = outcome_of(check_run(data, rules, items=ItemKind(items) if items else None))
+def _checked(data: bytes, rules: RunRules, items: str) -> CheckResult:
+    outcome = check_result_of(check_run(data, rules, items=ItemKind(items) if items else None))
     # The index is in this order; whoever scores it after the task's order was changed must know.
     outcome.facts["order"] = rules.order
     if any(problem.is_repairable for problem in outcome.problems):
@@ -53,5 +53,5 @@ def _checked(data: bytes, rules: RunRules, items: str) -> Outcome:
     return outcome
 
 
-def _data(outcome: Outcome) -> dict[str, Any]:
+def _data(outcome: CheckResult) -> dict[str, Any]:
     return report_data(facts=outcome.facts, problems=outcome.problems, is_valid=outcome.is_valid)

@@ -7,7 +7,7 @@ from arqlab.core.services.audit import record_event
 from submissions.models import Run
 
 
-def yield_primary(run: Run, *, by: User | None) -> None:
+def demote_primary_run(run: Run, *, by: User | None) -> None:
     """Make the team's earlier primary run an alternate one, because `run` takes its place.
     Baselines keep their marks.
 

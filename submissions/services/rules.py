@@ -11,7 +11,7 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.permissions import is_team_member, may_organize
 from submissions.models import Run
 from submissions.selectors import quota_left
-from submissions.services.claims import TAG_LENGTH
+from submissions.services.run_metadata import TAG_LENGTH
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from django.db.models.fields.files import FieldFile
 from arqlab.core.services.audit import record_event
 from arqlab.ir.polars_errors import panics_as_errors
 from submissions.models import Run, RunProblem
+from submissions.services.check_result import CheckResult, failed_check_result
 from submissions.services.checking import check_stored
-from submissions.services.outcome import Outcome, unchecked_outcome
-from submissions.services.primary import yield_primary
+from submissions.services.primary import demote_primary_run
 
 log = logging.getLogger(__name__)
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 
 
 def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
@@ -43,7 +43,7 @@ def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
         with panics_as_errors():  # columns are also written here
             _finish(run, check_stored(run), at=at)
     except Exception:
-        _give_back(run, at=at)
+        _release_claim(run, at=at)
         raise
     return True
 
@@ -54,7 +54,7 @@ def return_stale_claims(*, at: datetime) -> int:
     """
     limit = at - timedelta(seconds=settings.CLAIM_SECONDS)
     stale = Run.objects.filter(status=Run.Status.VALIDATING, status_changed_at__lt=limit)
-    return sum(_give_back(run, at=at) for run in stale.select_related("team", "task__lab"))
+    return sum(_release_claim(run, at=at) for run in stale.select_related("team", "task__lab"))
 
 
 def waiting_run_ids(*, limit: int = 50) -> list[int]:
@@ -63,7 +63,7 @@ def waiting_run_ids(*, limit: int = 50) -> list[int]:
     return list(waiting.values_list("pk", flat=True)[:limit])
 
 
-def _finish(run: Run, outcome: Outcome, *, at: datetime) -> bool:
+def _finish(run: Run, outcome: CheckResult, *, at: datetime) -> bool:
     """Write down the outcome of a claimed run, all or nothing. Gives False when the claim was lost
     meanwhile.
     """
@@ -76,7 +76,7 @@ def _finish(run: Run, outcome: Outcome, *, at: datetime) -> bool:
             run.check_only or run.is_baseline or run.withdrawn_at
         )
         if takes_part and run.is_primary:
-            yield_primary(run, by=None)
+            demote_primary_run(run, by=None)
         claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
         won = claimed.update(
             status=Run.Status.VALID if outcome.is_valid else Run.Status.INVALID,
@@ -92,7 +92,7 @@ def _finish(run: Run, outcome: Outcome, *, at: datetime) -> bool:
     return True
 
 
-def _replace_problems(run: Run, outcome: Outcome) -> None:
+def _replace_problems(run: Run, outcome: CheckResult) -> None:
     RunProblem.objects.filter(run=run).delete()
     for problem in outcome.problems:
         problem.run = run
@@ -104,16 +104,16 @@ def _replace_problems(run: Run, outcome: Outcome) -> None:
         )
 
 
-def _give_back(run: Run, *, at: datetime) -> bool:
+def _release_claim(run: Run, *, at: datetime) -> bool:
     """Return a claim for another worker, or give up on a run that was claimed too often."""
-    if run.attempts >= MOST_ATTEMPTS:
+    if run.attempts >= MAX_ATTEMPTS:
         log.error(
             "The check of run %s (%s) failed %s times; it needs an organizer.",
             run.pk,
             run.task,
             run.attempts,
         )
-        return _finish(run, unchecked_outcome(run.attempts), at=at)
+        return _finish(run, failed_check_result(run.attempts), at=at)
     claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
     return bool(claimed.update(status=Run.Status.UPLOADED, status_changed_at=at))
 

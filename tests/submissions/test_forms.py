@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from submissions.forms import ClaimsForm
+from submissions.forms import RunMetadataForm
 from tests.factories import FormulaTaskFactory, TaskFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 
 
 def asked(task: object, *, organizes: bool = False) -> set[str]:
-    return set(ClaimsForm(task=task, organizes=organizes).fields)
+    return set(RunMetadataForm(task=task, organizes=organizes).fields)
 
 
 def test_formula_tasks_ask_what_the_items_are() -> None:
-    form = ClaimsForm(task=FormulaTaskFactory(), organizes=False)
+    form = RunMetadataForm(task=FormulaTaskFactory(), organizes=False)
     assert [value for value, _ in form.fields["items"].choices] == ["", "formula-ids", "visual-ids"]
 
 

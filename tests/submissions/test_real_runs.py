@@ -12,7 +12,7 @@ from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import read_lab
 from collection.services.loading import load_collection
 from submissions.models import Run
-from submissions.services.intake import submit_upload
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.factories import TeamFactory
 from tests.submissions.factories import NOW

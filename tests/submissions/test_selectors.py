@@ -12,10 +12,10 @@ from arqlab.core.models import Task
 from arqlab.ir.records import ItemKind, TaskKind
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
-    most_lines,
+    line_limit,
     ordered_index,
-    places_left,
     quota_left,
+    quotas_left,
     report_summary,
     rules_for,
     run_items,
@@ -48,11 +48,11 @@ def test_an_organizers_overrides_go_before_the_protocol(scene: Scene) -> None:
 
 
 def test_a_run_may_have_twice_the_lines_that_its_task_takes(scene: Scene) -> None:
-    assert most_lines(scene.task) == 100_000
+    assert line_limit(scene.task) == 100_000
     Task.objects.update(overrides={"limit": 60_000})
-    assert most_lines(Task.objects.select_related("lab").get()) == 240_000
+    assert line_limit(Task.objects.select_related("lab").get()) == 240_000
     Task.objects.update(overrides={"limit": 10**6})
-    assert most_lines(Task.objects.select_related("lab").get()) == 500_000
+    assert line_limit(Task.objects.select_related("lab").get()) == 500_000
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -75,7 +75,7 @@ def test_the_places_of_many_teams_need_one_query(
 ) -> None:
     ValidRunFactory.create_batch(2, task=scene.task, team=scene.team)
     with django_assert_num_queries(1):
-        assert places_left([scene.team, scene.other_team], scene.task) == [
+        assert quotas_left([scene.team, scene.other_team], scene.task) == [
             (scene.team, 3),
             (scene.other_team, 5),
         ]

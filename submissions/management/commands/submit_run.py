@@ -22,7 +22,7 @@ from arqlab.formats.runs.filename import read_name
 from submissions.management.report_text import report_text
 from submissions.models import Run
 from submissions.selectors import report_data
-from submissions.services.intake import claims_for, submit_upload
+from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 
@@ -105,10 +105,10 @@ class Command(LabCommand):
             "description",
         )
         given = {field: options[field] for field in fields if options[field] is not None}
-        claims = claims_for(file, **given)
-        team = self.team_named(options["team"] or read_name(next(iter(claims))).team, task, by)
+        metadata = metadata_by_name(file, **given)
+        team = self.team_named(options["team"] or read_name(next(iter(metadata))).team, task, by)
         return submit_upload(
-            file=file, task=task, team=team, by=by, at=timezone.now(), claims=claims
+            file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )
 
     def team_named(self, name: str | None, task: Task, by: User | None) -> Team:

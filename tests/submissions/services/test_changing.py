@@ -11,9 +11,9 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Task
 from submissions.models import Run
 from submissions.services.changing import (
-    claims_of,
     correct_run,
     mark_primary,
+    metadata_of,
     submit_checked_run,
     withdraw_run,
 )
@@ -38,7 +38,7 @@ def fresh(run: Run) -> Run:
 
 
 def correct(run: Run, by: object, **changes: object) -> bool:
-    return correct_run(run=run, claims=replace(claims_of(run), **changes), by=by, at=NOW)
+    return correct_run(run=run, metadata=replace(metadata_of(run), **changes), by=by, at=NOW)
 
 
 def test_marking_a_run_primary_makes_the_earlier_one_alternate(scene: Scene, run: Run) -> None:
@@ -129,8 +129,8 @@ def test_a_primary_baseline_that_becomes_a_run_takes_the_place_of_the_primary_on
 ) -> None:
     Run.objects.filter(pk=run.pk).update(is_primary=True)
     baseline = ValidRunFactory(task=scene.task, team=scene.team, is_baseline=True, is_primary=True)
-    claims = replace(claims_of(baseline), is_baseline=False)
-    correct_run(run=baseline, claims=claims, by=scene.organizer, at=NOW)
+    metadata = replace(metadata_of(baseline), is_baseline=False)
+    correct_run(run=baseline, metadata=metadata, by=scene.organizer, at=NOW)
     primary = Run.objects.filter(is_primary=True, is_baseline=False)
     assert list(primary) == [baseline]
 

@@ -9,8 +9,8 @@ import pytest
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from submissions.models import Run
-from submissions.services.claims import RunClaims
-from submissions.services.intake import check_upload, claims_for, submit_upload
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import check_upload, metadata_by_name, submit_upload
 from tests.factories import Scene, make_lab
 from tests.submissions.factories import GOOD_RUN, NOW, RunFactory, ValidRunFactory, sent
 
@@ -22,13 +22,13 @@ def submit(
     scene: Scene,
     by: object = "member",
     name: str = "Alpha-task1-new-auto-both-A.tsv",
-    **claims: bool,
+    **metadata: bool,
 ) -> Run:
     file = sent(name=name)
     person = scene.member if by == "member" else by
-    said = claims_for(file, **claims)
+    said = metadata_by_name(file, **metadata)
     return submit_upload(
-        file=file, task=scene.task, team=scene.team, by=person, at=NOW, claims=said
+        file=file, task=scene.task, team=scene.team, by=person, at=NOW, metadata=said
     )[0]
 
 
@@ -134,7 +134,7 @@ def test_a_team_uses_a_tag_once(scene: Scene) -> None:
 
 @pytest.mark.parametrize("tag", ["", "  ", "a" * 101, "two\nlines"])
 def test_a_tag_is_a_short_word_through_every_door(scene: Scene, tag: str) -> None:
-    claims = {"run.tsv": RunClaims(tag=tag)}
+    metadata = {"run.tsv": RunMetadata(tag=tag)}
     with pytest.raises(UserError, match="tag"):
         submit_upload(
             file=sent(GOOD_RUN, "run.tsv"),
@@ -142,7 +142,7 @@ def test_a_tag_is_a_short_word_through_every_door(scene: Scene, tag: str) -> Non
             team=scene.team,
             by=scene.member,
             at=NOW,
-            claims=claims,
+            metadata=metadata,
         )
 
 

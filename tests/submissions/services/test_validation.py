@@ -15,7 +15,7 @@ from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
 from submissions.services import validation
 from submissions.services.changing import withdraw_run
-from submissions.services.intake import check_upload, submit_upload
+from submissions.services.uploads import check_upload, submit_upload
 from submissions.services.validation import (
     return_stale_claims,
     validate_uploaded_run,
@@ -233,7 +233,7 @@ def test_a_panic_of_polars_is_tried_again_and_then_told_as_a_fault_of_ours(
         raise pl.exceptions.PanicException("index out of bounds")
 
     monkeypatch.setattr(validation, "check_stored", panic)
-    for _ in range(validation.MOST_ATTEMPTS):
+    for _ in range(validation.MAX_ATTEMPTS):
         with pytest.raises(EngineFailedError):
             validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()

@@ -30,7 +30,7 @@ OCCURRENCES = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckResult:
     """The result of a check. `index` is None for a refused run; `facts` are shown on the run's
     page.
     """
@@ -42,7 +42,7 @@ class Outcome:
     is_valid: bool = False
 
 
-def outcome_of(report: RunReport) -> Outcome:
+def check_result_of(report: RunReport) -> CheckResult:
     """Return what is stored of a report of the kernel."""
     facts = {
         "format": report.format,
@@ -63,7 +63,7 @@ def outcome_of(report: RunReport) -> Outcome:
         )
         for group in report.problems
     ]
-    return Outcome(
+    return CheckResult(
         facts=facts,
         problems=[problem_row(group, position) for position, group in enumerate(report.problems)],
         occurrences=pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical"),
@@ -89,7 +89,7 @@ def problem_row(group: ProblemGroup, position: int) -> RunProblem:
     )
 
 
-def refused_outcome(problems: Iterable[Problem]) -> Outcome:
+def unreadable_upload_result(problems: Iterable[Problem]) -> CheckResult:
     """Return what is stored of an upload that could not be unpacked."""
     rows, columns = [], []
     for position, problem in enumerate(problems):
@@ -113,10 +113,12 @@ def refused_outcome(problems: Iterable[Problem]) -> Outcome:
             )
         )
         columns.append({"kind": kind, "severity": Severity.ERROR.value, **occurrence})
-    return Outcome(facts={}, problems=rows, occurrences=pl.DataFrame(columns, schema=OCCURRENCES))
+    return CheckResult(
+        facts={}, problems=rows, occurrences=pl.DataFrame(columns, schema=OCCURRENCES)
+    )
 
 
-def unchecked_outcome(attempts: int) -> Outcome:
+def failed_check_result(attempts: int) -> CheckResult:
     """Return what is stored of a run whose check never came to an end. That is a fault of ours, and
     the page says so.
     """
@@ -129,4 +131,4 @@ def unchecked_outcome(attempts: int) -> Outcome:
         todo="Nothing is to be done by the team: the organizers were told, and the file is kept.",
         first=[],
     )
-    return Outcome(facts={}, problems=[problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
+    return CheckResult(facts={}, problems=[problem], occurrences=pl.DataFrame(schema=OCCURRENCES))

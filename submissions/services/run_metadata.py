@@ -11,7 +11,7 @@ TAG_LENGTH = 100
 
 
 @dataclass(frozen=True)
-class RunClaims:
+class RunMetadata:
     """What the sender says of one run. The fields are those of `Run`; an empty text says nothing."""
 
     tag: str
@@ -24,16 +24,16 @@ class RunClaims:
     items: str = ""
 
     def as_fields(self) -> dict[str, Any]:
-        """Return the claims as fields of a `Run`."""
+        """Return the metadata as fields of a `Run`."""
         return asdict(self)
 
 
-def claims_from_name(name: str) -> RunClaims:
+def metadata_from_name(name: str) -> RunMetadata:
     """Read what a file's name tells (protocol §4); a run of which it says nothing is an automatic,
     alternate one.
     """
     read = read_name("".join(sign if sign.isprintable() else "_" for sign in name))
-    return RunClaims(
+    return RunMetadata(
         tag=(read.tag or "run")[:TAG_LENGTH],
         is_primary=bool(read.primary),
         is_manual=bool(read.manual),

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from submissions.services.claims import RunClaims, claims_from_name
+from submissions.services.run_metadata import RunMetadata, metadata_from_name
 
 
 def test_a_full_name_tells_everything() -> None:
-    claims = claims_from_name("Baseline2022-task3-GPT3-manual-both-generate-P.tsv")
-    assert claims == RunClaims(
+    metadata = metadata_from_name("Baseline2022-task3-GPT3-manual-both-generate-P.tsv")
+    assert metadata == RunMetadata(
         "GPT3", is_primary=True, is_manual=True, data_used="both", answer_kind="generate"
     )
 
 
 def test_a_name_that_tells_nothing_gives_an_automatic_alternate_run() -> None:
-    assert claims_from_name("TangentCFT.txt.gz") == RunClaims("TangentCFT")
+    assert metadata_from_name("TangentCFT.txt.gz") == RunMetadata("TangentCFT")
 
 
 def test_a_member_of_an_archive_is_named_without_its_folder() -> None:
-    assert claims_from_name("runs/PSU-task1-PSU1-auto-both-A.tsv").tag == "PSU1"
+    assert metadata_from_name("runs/PSU-task1-PSU1-auto-both-A.tsv").tag == "PSU1"
 
 
 def test_a_name_tells_that_the_items_are_visual_ids() -> None:
     assert (
-        claims_from_name("Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz").items
+        metadata_from_name("Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz").items
         == "visual-ids"
     )
 
 
 def test_a_tag_fits_its_column() -> None:
-    assert len(claims_from_name(f"{'x' * 300}.tsv").tag) == 100
+    assert len(metadata_from_name(f"{'x' * 300}.tsv").tag) == 100
 
 
 def test_a_name_of_endings_only_still_has_a_tag() -> None:
-    assert claims_from_name(".tsv").tag != ""
+    assert metadata_from_name(".tsv").tag != ""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from arqlab.formats.runs.check import RunRules, check_run
 from arqlab.ir.records import Problem, TaskKind
-from submissions.services.outcome import (
+from submissions.services.check_result import (
     FIRST_LINES,
     OCCURRENCES,
-    outcome_of,
-    refused_outcome,
-    unchecked_outcome,
+    check_result_of,
+    failed_check_result,
+    unreadable_upload_result,
 )
 
 RULES = RunRules(TaskKind.ANSWERS, ("A.1",))
 
 
 def checked(*rows: str):
-    return outcome_of(check_run("".join(f"{row}\n" for row in rows).encode(), RULES))
+    return check_result_of(check_run("".join(f"{row}\n" for row in rows).encode(), RULES))
 
 
 def test_a_faultless_run_has_its_index_and_facts_and_no_problem() -> None:
@@ -77,7 +77,7 @@ def test_an_upload_that_cannot_be_unpacked_has_a_problem_for_each_fault() -> Non
     faults = [
         Problem("runs.zip/a", None, "a PDF document", "a run file", "Send the run file itself.")
     ] * 2
-    outcome = refused_outcome(faults)
+    outcome = unreadable_upload_result(faults)
 
     assert [problem.kind for problem in outcome.problems] == [
         "unreadable-file",
@@ -88,7 +88,7 @@ def test_an_upload_that_cannot_be_unpacked_has_a_problem_for_each_fault() -> Non
 
 
 def test_a_check_that_never_ended_is_no_fault_of_the_team() -> None:
-    [problem] = unchecked_outcome(3).problems
+    [problem] = failed_check_result(3).problems
 
     assert "failed 3 times" in problem.message
     assert "Nothing is to be done by the team" in problem.todo

@@ -11,8 +11,8 @@ from django.test import override_settings
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from submissions.models import Run, Upload
-from submissions.services.claims import RunClaims
-from submissions.services.intake import check_upload, submit_upload
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import check_upload, submit_upload
 from tests.factories import Scene
 from tests.submissions.factories import GOOD_RUN, NOW, sent, zipped
 
@@ -42,9 +42,9 @@ def test_the_name_of_the_file_says_what_the_run_is(scene: Scene) -> None:
 
 def test_what_is_claimed_goes_before_the_name(scene: Scene) -> None:
     file = sent()
-    claims = {str(file.name): RunClaims("mine", is_manual=True)}
+    metadata = {str(file.name): RunMetadata("mine", is_manual=True)}
     run = submit_upload(
-        file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW, claims=claims
+        file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW, metadata=metadata
     )[0]
     assert (run.tag, run.is_manual) == ("mine", True)
 

@@ -20,13 +20,13 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event
 from arqlab.formats.archives.uploads import UploadRefusedError, zip_members
 from submissions.models import Run, Upload
-from submissions.services.claims import RunClaims, claims_from_name
 from submissions.services.rules import Sender, require_role, require_submission, require_tags
+from submissions.services.run_metadata import RunMetadata, metadata_from_name
 
 NAME_LENGTH = 255
 
 
-class SentFile(File):
+class HashedFile(File):
     """A file on its way to the storage; its sha256 is known when the last byte went by."""
 
     def __init__(self, file: File) -> None:
@@ -48,24 +48,24 @@ def submit_upload(
     team: Team,
     by: User | None,
     at: datetime,
-    claims: Mapping[str, RunClaims] | None = None,
+    metadata: Mapping[str, RunMetadata] | None = None,
 ) -> list[Run]:
     """Take a file in as a submission: one run for it, or one for each member of a zip.
 
-    `claims` hold what is said of each run by its file's name; what they lack is read out of the
+    `metadata` hold what is said of each run by its file's name; what they lack is read out of the
     name. An archive that cannot be listed is kept as one run, whose report will say what it is. The
     door has the runs validated. Raises `UserError` when a rule (role, deadline, quota, tags)
     refuses it; nothing is stored then.
     """
     sender = Sender(task, team, by, at)
     require_size(file)
-    said = claims_of_file(file, claims or {})
+    said = metadata_by_member(file, metadata or {})
     baselines = [own for own in said.values() if own.is_baseline]
     ours = [own for own in said.values() if not own.is_baseline]
     for group in (baselines, ours):
         if group:
             require_submission(sender, tags=[own.tag for own in group], baseline=group is baselines)
-    runs = _take_in(sender, file, said, check_only=False)
+    runs = _create_runs(sender, file, said, check_only=False)
     for run in runs:
         record_event(
             verb="run.submit",
@@ -87,7 +87,7 @@ def check_upload(
     team: Team,
     by: User | None,
     at: datetime,
-    claims: Mapping[str, RunClaims] | None = None,
+    metadata: Mapping[str, RunMetadata] | None = None,
 ) -> list[Run]:
     """Take a file in only to be checked: it takes no part and no place of the quota, before and
     after the deadline too.
@@ -97,7 +97,7 @@ def check_upload(
     sender = Sender(task, team, by, at)
     require_role(sender)
     require_size(file)
-    return _take_in(sender, file, claims_of_file(file, claims or {}), check_only=True)
+    return _create_runs(sender, file, metadata_by_member(file, metadata or {}), check_only=True)
 
 
 def require_size(file: File) -> None:
@@ -113,33 +113,35 @@ def require_size(file: File) -> None:
         )
 
 
-def claims_of_file(file: File, claims: Mapping[str, RunClaims]) -> dict[str, RunClaims]:
+def metadata_by_member(file: File, metadata: Mapping[str, RunMetadata]) -> dict[str, RunMetadata]:
     """Return what is said of every run in a file, by the name inside the archive; "" stands for the
     file itself.
 
-    `claims` go by the name that a person sees: the member's, or the file's. Raises `UserError` for
+    `metadata` go by the name that a person sees: the member's, or the file's. Raises `UserError` for
     a name or a tag that cannot be kept.
     """
-    shown = {member: member or str(file.name) for member in members_of(file) or [""]}
+    shown = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
     if long := next((member for member in shown if len(member) > NAME_LENGTH), None):
         raise UserError(
             f"The zip has a file whose path is longer than {NAME_LENGTH} characters: {long[:60]}… Shorten it.",
             code="name",
         )
-    said = {member: claims.get(name) or claims_from_name(name) for member, name in shown.items()}
+    said = {
+        member: metadata.get(name) or metadata_from_name(name) for member, name in shown.items()
+    }
     require_tags(own.tag for own in said.values())
     return said
 
 
-def claims_for(file: File, **given: Any) -> dict[str, RunClaims]:
-    """Return claims for every run in a file, by its shown name: what is given, the rest read out of
+def metadata_by_name(file: File, **given: Any) -> dict[str, RunMetadata]:
+    """Return metadata for every run in a file, by its shown name: what is given, the rest read out of
     its name.
     """
-    names = members_of(file) or [str(file.name)]
-    return {name: replace(claims_from_name(name), **given) for name in names}
+    names = zip_member_paths(file) or [str(file.name)]
+    return {name: replace(metadata_from_name(name), **given) for name in names}
 
 
-def members_of(file: File) -> list[str]:
+def zip_member_paths(file: File) -> list[str]:
     """Return the paths of the run files in a zip, from its table of contents; none for any other
     file.
 
@@ -156,8 +158,8 @@ def members_of(file: File) -> list[str]:
         file.seek(0)
 
 
-def _take_in(
-    sender: Sender, file: File, said: Mapping[str, RunClaims], *, check_only: bool
+def _create_runs(
+    sender: Sender, file: File, said: Mapping[str, RunMetadata], *, check_only: bool
 ) -> list[Run]:
     upload = _store(file, by=sender.by, at=sender.at)
     return [
@@ -180,7 +182,7 @@ def _store(file: File, *, by: User | None, at: datetime) -> Upload:
     """Keep a file as it was sent; its sha256 is taken while the bytes go to the storage."""
     # A name that is not UTF-8 comes from the file system with signs that no database takes.
     name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
-    sent = SentFile(file)
+    sent = HashedFile(file)
     upload = Upload(name=name, uploaded_by=by, uploaded_at=at)
     # The stored name only reminds of the sent one, which may be longer than a folder takes or hold
     # anything.
