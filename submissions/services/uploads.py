@@ -1,4 +1,4 @@
-"""Taking files in: what was sent is kept as it is, and every run in it waits to be validated."""
+"""Uploads of run files: the file is stored unchanged, and every run in it waits for validation."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NAME_LENGTH = 255
 
 
 class HashedFile(File):
-    """A file on its way to the storage; its sha256 is known when the last byte went by."""
+    """A file that takes its own sha256 while the storage reads it."""
 
     def __init__(self, file: File) -> None:
         super().__init__(file, name=file.name)
         self.hash = hashlib.sha256()
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """Return the bytes piece by piece, and take their hash."""
+        """Yield the bytes in chunks and update the hash."""
         for chunk in super().chunks(chunk_size):
             self.hash.update(chunk)
             yield chunk
@@ -50,22 +50,21 @@ def submit_upload(
     at: datetime,
     metadata: Mapping[str, RunMetadata] | None = None,
 ) -> list[Run]:
-    """Take a file in as a submission: one run for it, or one for each member of a zip.
+    """Store a file as a submission: one run, or one run for each member of a zip.
 
-    `metadata` hold what is said of each run by its file's name; what they lack is read out of the
-    name. An archive that cannot be listed is kept as one run, whose report will say what it is. The
-    door has the runs validated. Raises `UserError` when a rule (role, deadline, quota, tags)
-    refuses it; nothing is stored then.
+    `metadata` is keyed by file name; the metadata of other files is read from their names. An
+    archive that cannot be listed is stored as one run, whose report names the fault. The caller
+    queues the validation. Raise `UserError` and store nothing if a rule (role, deadline, quota,
+    tags) refuses a run.
     """
     sender = Sender(task, team, by, at)
     require_size(file)
-    said = metadata_by_member(file, metadata or {})
-    baselines = [own for own in said.values() if own.is_baseline]
-    ours = [own for own in said.values() if not own.is_baseline]
-    for group in (baselines, ours):
-        if group:
-            require_submission(sender, tags=[own.tag for own in group], baseline=group is baselines)
-    runs = _create_runs(sender, file, said, check_only=False)
+    by_member = metadata_by_member(file, metadata or {})
+    for baseline in (True, False):
+        tags = [own.tag for own in by_member.values() if own.is_baseline == baseline]
+        if tags:
+            require_submission(sender, tags=tags, baseline=baseline)
+    runs = _create_runs(sender, file, by_member, check_only=False)
     for run in runs:
         record_event(
             verb="run.submit",
@@ -89,10 +88,9 @@ def check_upload(
     at: datetime,
     metadata: Mapping[str, RunMetadata] | None = None,
 ) -> list[Run]:
-    """Take a file in only to be checked: it takes no part and no place of the quota, before and
-    after the deadline too.
+    """Store a file only to check it, at any time and without counting toward the quota.
 
-    Raises `UserError` when the person is neither of the team nor an organizer.
+    Raise `UserError` if the user is neither a member of the team nor an organizer.
     """
     sender = Sender(task, team, by, at)
     require_role(sender)
@@ -101,52 +99,45 @@ def check_upload(
 
 
 def require_size(file: File) -> None:
-    """Refuse a file that is larger than any run may be when unpacked: the storage is for runs.
-
-    Raises `UserError`.
-    """
+    """Raise `UserError` for a file that is larger than an unpacked run may be."""
     if file.size > settings.RUN_MAX_BYTES:
         raise UserError(
-            f"{file.name} has {filesizeformat(file.size)}; a file of runs has at most "
-            f"{filesizeformat(settings.RUN_MAX_BYTES)}. Look whether it is the file that you meant to send.",
+            f"{file.name} has {filesizeformat(file.size)}; a run file may have at most "
+            f"{filesizeformat(settings.RUN_MAX_BYTES)}. Check that you chose the right file.",
             code="size",
         )
 
 
 def metadata_by_member(file: File, metadata: Mapping[str, RunMetadata]) -> dict[str, RunMetadata]:
-    """Return what is said of every run in a file, by the name inside the archive; "" stands for the
-    file itself.
+    """Return the metadata of every run in a file by its path in the archive, "" for a plain file.
 
-    `metadata` go by the name that a person sees: the member's, or the file's. Raises `UserError` for
-    a name or a tag that cannot be kept.
+    The keys of `metadata` are the names that users see: the member's path or the file's name. Raise
+    `UserError` for a path or a tag that cannot be stored.
     """
     shown = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
     if long := next((member for member in shown if len(member) > NAME_LENGTH), None):
         raise UserError(
-            f"The zip has a file whose path is longer than {NAME_LENGTH} characters: {long[:60]}… Shorten it.",
+            f"The zip has a file whose path is longer than {NAME_LENGTH} characters: "
+            f"{long[:60]}… Shorten the path.",
             code="name",
         )
-    said = {
+    by_member = {
         member: metadata.get(name) or metadata_from_name(name) for member, name in shown.items()
     }
-    require_tags(own.tag for own in said.values())
-    return said
+    require_tags(own.tag for own in by_member.values())
+    return by_member
 
 
 def metadata_by_name(file: File, **given: Any) -> dict[str, RunMetadata]:
-    """Return metadata for every run in a file, by its shown name: what is given, the rest read out of
-    its name.
-    """
+    """Return the metadata of every run in a file by its name: `given`, the rest from the name."""
     names = zip_member_paths(file) or [str(file.name)]
     return {name: replace(metadata_from_name(name), **given) for name in names}
 
 
 def zip_member_paths(file: File) -> list[str]:
-    """Return the paths of the run files in a zip, from its table of contents; none for any other
-    file.
+    """Return the paths of the run files in a zip, or an empty list for any other file.
 
-    A zip that cannot be listed gives none either: it is kept, and validation says what is wrong
-    with it.
+    The list is also empty for a zip that cannot be read: validation reports what is wrong with it.
     """
     try:
         return zip_members(
@@ -159,7 +150,7 @@ def zip_member_paths(file: File) -> list[str]:
 
 
 def _create_runs(
-    sender: Sender, file: File, said: Mapping[str, RunMetadata], *, check_only: bool
+    sender: Sender, file: File, by_member: Mapping[str, RunMetadata], *, check_only: bool
 ) -> list[Run]:
     upload = _store(file, by=sender.by, at=sender.at)
     return [
@@ -174,18 +165,18 @@ def _create_runs(
             status_changed_at=sender.at,
             **own.as_fields(),
         )
-        for member, own in said.items()
+        for member, own in by_member.items()
     ]
 
 
 def _store(file: File, *, by: User | None, at: datetime) -> Upload:
-    """Keep a file as it was sent; its sha256 is taken while the bytes go to the storage."""
-    # A name that is not UTF-8 comes from the file system with signs that no database takes.
+    """Store a file unchanged, with its sha256."""
+    # A file name that is not UTF-8 has surrogates, which no database accepts.
     name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
     sent = HashedFile(file)
     upload = Upload(name=name, uploaded_by=by, uploaded_at=at)
-    # The stored name only reminds of the sent one, which may be longer than a folder takes or hold
-    # anything.
+    # The uploaded name may be too long for a folder or have any character; the stored name only
+    # resembles it.
     upload.file.save(
         re.sub(r"[^A-Za-z0-9._-]", "_", name).strip(".")[-60:] or "run", sent, save=False
     )

@@ -1,6 +1,4 @@
-"""The commands give the papers' figures: real labs and runs, through the doors that an organizer
-uses.
-"""
+"""The commands reproduce the scores published in the overview papers, on real labs and runs."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ def printed(task: str, qrels: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}))
-def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path, db):
+def test_the_leaderboard_prints_the_published_scores(lab, order, shared_data: Path, db):
     figures = [row for row in FIGURES if (row["lab"], row["order"]) == (lab, order)]
     call_command("load_lab", str(shared_data / lab), stdout=StringIO())
     if order == "rank":
@@ -64,7 +62,7 @@ def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path
         assert wanted.items() <= max(board, key=lambda line: line.items() >= wanted.items()).items()
 
 
-def test_the_ceilings_are_the_known_ones(shared_data: Path, db):
+def test_the_ceilings_are_the_published_ones(shared_data: Path, db):
     load_lab(folder=shared_data / "arqmath-3", at=timezone.now(), by=None)
     current = (
         QrelSet.objects.select_related("task__lab").filter(is_current=True).order_by("task__slug")

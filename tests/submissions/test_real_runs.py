@@ -1,4 +1,4 @@
-"""The field's real runs, through the door as they are."""
+"""Published runs of ARQMath and NTCIR, submitted unchanged."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ RUNS = {
 
 
 def loaded(shared_data: Path, slug: str) -> Lab:
-    """Load the lab of a real run."""
+    """Return the loaded lab of a published run."""
     file = read_lab(shared_data / slug)
     lab = load_lab_file(file, by=None)
     if file.collection:
@@ -64,7 +64,7 @@ def loaded(shared_data: Path, slug: str) -> Lab:
 
 
 @pytest.mark.parametrize("path", RUNS)
-def test_a_real_run_is_valid_as_it_is(shared_data: Path, path: str) -> None:
+def test_a_published_run_is_valid(shared_data: Path, path: str) -> None:
     task_slug, format_, rows, topics = RUNS[path]
     task = Task.objects.get(lab=loaded(shared_data, path.partition("/")[0]), slug=task_slug)
     with (shared_data / path).open("rb") as stream:
@@ -82,7 +82,7 @@ def test_a_real_run_is_valid_as_it_is(shared_data: Path, path: str) -> None:
     )
 
 
-def test_an_item_outside_a_sample_is_only_a_note(shared_data: Path) -> None:
+def test_an_item_outside_a_sampled_collection_is_only_a_note(shared_data: Path) -> None:
     path = shared_data / "arqmath-1/runs/task1/judged-only/PSU-task1-PSU3-auto-both-A.tsv.gz"
     task = Task.objects.get(lab=loaded(shared_data, "arqmath-1"), slug="task1")
     with path.open("rb") as stream:
