@@ -5,14 +5,14 @@ from __future__ import annotations
 from django.utils import timezone
 
 from arqlab.celery import app
-from collection.services import columns, indexing
+from collection.services import indexing, parquet_files
 from collection.services.indexing import INDEX_CLAIM
 
 
 @app.task
 def sweep_columns() -> None:
     """Remove columns that a worker stored and was killed before any row named them."""
-    columns.delete_unused_columns(at=timezone.now())
+    parquet_files.delete_unused_files(at=timezone.now())
 
 
 @app.task(time_limit=int(INDEX_CLAIM.total_seconds()) - 30)
@@ -21,4 +21,4 @@ def index_waiting() -> None:
 
     One index of pairs is made in one piece, which may take longer than other tasks are given.
     """
-    indexing.index_waiting_collections(seconds=10)
+    indexing.update_search_indexes(seconds=10)

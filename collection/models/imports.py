@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from collection.models.collections import Collection
 
-SILENCE = timedelta(seconds=60)
+STALE_AFTER = timedelta(seconds=60)
 """After this long without a sign an import counts as dead. A batch takes seconds."""
 
 

@@ -41,7 +41,7 @@ def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
         yield from (_candidate(post, around) for post in batch)
 
 
-def questions_named(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
+def questions_by_id(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
     """Return those of some posts that are questions of the collection, by id."""
     found = Post.objects.filter(
         collection=collection, kind=Post.Kind.QUESTION, post_id__in=list(post_ids)
@@ -49,7 +49,7 @@ def questions_named(collection: Collection, post_ids: Iterable[str]) -> dict[str
     return {post.post_id: post for post in found}
 
 
-def topics_there() -> tuple[frozenset[str], tuple[str, ...]]:
+def existing_topics() -> tuple[frozenset[str], tuple[str, ...]]:
     """Return the questions that topics of any lab here were made of, and the titles of all topics."""
     rows = Topic.objects.values_list("thread_id", "title")
     threads, titles = (

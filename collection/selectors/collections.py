@@ -15,7 +15,7 @@ from collection.models import Collection, VisualMap
 
 # Columns are stored anew under a new name, so an entry never goes stale. Those of 28 million
 # formulas take more than two gigabytes (five columns of ids, 16 bytes a cell), so few are kept.
-KEPT_FRAMES = 2
+CACHED_FRAMES = 2
 
 
 def collection_of(lab: Lab) -> Collection | None:
@@ -95,12 +95,12 @@ def _newest_mapping(collection: Collection) -> str | None:
     return versions.values_list("mapping", flat=True).first()
 
 
-@lru_cache(maxsize=KEPT_FRAMES)
+@lru_cache(maxsize=CACHED_FRAMES)
 def _posts(name: str) -> pl.DataFrame:
     return scan_columns(name).collect()
 
 
-@lru_cache(maxsize=KEPT_FRAMES)
+@lru_cache(maxsize=CACHED_FRAMES)
 def _formulas(name: str, mapping: str) -> pl.DataFrame:
     return _joined(name, mapping, pl.lit(True)).collect()
 

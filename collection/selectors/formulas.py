@@ -39,7 +39,7 @@ class Form(NamedTuple):
         return min(99, round(100 * self.similarity)) if self.similarity < 1 else 100
 
 
-class Looks(NamedTuple):
+class FormulaMatches(NamedTuple):
     """The formulas that look like one: the same, and the similar ones, most similar first."""
 
     same: list[Form]
@@ -51,13 +51,17 @@ class Looks(NamedTuple):
         return [*self.same, *self.similar]
 
 
-def formulas_like(version: VisualMap, *, latex: str, layout: str | None, limit: int = 12) -> Looks:
+def formulas_like(
+    version: VisualMap, *, latex: str, layout: str | None, limit: int = 12
+) -> FormulaMatches:
     """Find the formulas that look like one, given its layout string, or without one its LaTeX.
 
     Without an index of pairs only the same formula is found.
     """
     if not (layout and version.pairs):
-        return Looks(_forms(scan_columns(version.forms).filter(_is_same(latex, layout))), [])
+        return FormulaMatches(
+            _forms(scan_columns(version.forms).filter(_is_same(latex, layout))), []
+        )
     found = similar_forms(scan_columns(version.pairs), layout, limit=limit + SAME_SHOWN)
     # The same pairs in another order are not the same formula, so all with the same pairs are
     # looked at.
@@ -70,7 +74,7 @@ def formulas_like(version: VisualMap, *, latex: str, layout: str | None, limit: 
         for form in forms
         if form.layout != layout
     ]
-    return Looks(same, similar[:limit])
+    return FormulaMatches(same, similar[:limit])
 
 
 def _numbered(version: VisualMap, found: pl.DataFrame) -> list[Form]:
@@ -175,7 +179,7 @@ def slt_of(collection: Collection, formula_id: str) -> str:
     return str(found.item(0, 0) or "") if found.height else ""
 
 
-def titles_of(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
+def thread_questions(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
     """Return the questions of threads, by thread."""
     questions = Post.objects.filter(
         collection=collection, thread_id__in=thread_ids, kind=Post.Kind.QUESTION

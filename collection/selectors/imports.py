@@ -21,7 +21,7 @@ from collection.models import (
     Tag,
     VisualMap,
 )
-from collection.models.imports import SILENCE
+from collection.models.imports import STALE_AFTER
 from collection.selectors.collections import scan_columns
 
 DUMP = "manage.py import_posts FOLDER --collection {slug}"
@@ -30,7 +30,7 @@ NUMBER = "manage.py make_visual_ids {slug}"
 UNNUMBERED = "The formulas have no visual ids of ours yet, so equal ones without a given id count as different."
 # What a reader of the collection misses where a kind of file did not come in, and what brings it
 # in.
-MISSED = {
+MISSING_FILES = {
     Import.Kind.POSTS: (
         "No posts were imported, so runs are not checked against them and no thread can be read.",
         DUMP,
@@ -83,12 +83,12 @@ class ImportRow:
     """An import and whether it is silent: it says that it runs, and stored nothing for a while."""
 
     record: Import
-    is_silent: bool
+    is_stale: bool
 
     @property
     def state(self) -> str:
         """Return `running`, `stopped` or `done`; a silent import counts as stopped."""
-        return Import.State.STOPPED if self.is_silent else self.record.state
+        return Import.State.STOPPED if self.is_stale else self.record.state
 
     @property
     def look(self) -> str:
@@ -121,7 +121,7 @@ class ImportRow:
 
 
 @dataclass(frozen=True)
-class Lack:
+class MissingPart:
     """What is not there yet, and the command that brings all of it in."""
 
     texts: tuple[str, ...]
@@ -190,7 +190,9 @@ def counts_of(record: Import) -> list[tuple[str, int]]:
     )
 
 
-def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRow]) -> list[Lack]:
+def missing_parts(
+    collection: Collection, holdings: Holdings, rows: Iterable[ImportRow]
+) -> list[MissingPart]:
     """Return what a collection lacks yet, the most needed first."""
     here: set[str] = {row.record.kind for row in rows}
     held = {
@@ -202,21 +204,23 @@ def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRo
         Import.Kind.USERS: holdings.authors,
         Import.Kind.TAGS: holdings.tags,
     }
-    missed = [words for kind, words in MISSED.items() if kind not in here and not held.get(kind)]
+    missed = [
+        words for kind, words in MISSING_FILES.items() if kind not in here and not held.get(kind)
+    ]
     if holdings.formulas and holdings.visual_map is None:
         missed.append((UNNUMBERED, NUMBER))
     by_command: dict[str, list[str]] = {}
     for text, command in missed:
         by_command.setdefault(command, []).append(text)
     return [
-        Lack(tuple(texts), command.format(slug=collection.slug))
+        MissingPart(tuple(texts), command.format(slug=collection.slug))
         for command, texts in by_command.items()
     ]
 
 
 def _row(record: Import, at: datetime) -> ImportRow:
-    is_silent = record.state == Import.State.RUNNING and at - record.updated_at > SILENCE
-    return ImportRow(record, is_silent)
+    is_stale = record.state == Import.State.RUNNING and at - record.updated_at > STALE_AFTER
+    return ImportRow(record, is_stale)
 
 
 def _posts_by_type(collection: Collection) -> tuple[int, int]:

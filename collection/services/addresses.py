@@ -11,7 +11,7 @@ from collection.models import Collection
 from collection.selectors.threads import find_commented, find_posts
 
 
-def page_of(lab_slug: str, post_id: str) -> str:
+def post_url(lab_slug: str, post_id: str) -> str:
     """Return the address of a post on its thread's page."""
     return f"{reverse('collection:post-detail', args=[lab_slug, post_id])}#post-{post_id}"
 
@@ -46,7 +46,7 @@ def local_pages(
             if post_id in here:
                 return place
             unfolded = f"?comment={found.comment_id}" if post_id == under else ""
-            return page_of(lab_slug, post_id).partition("#")[0] + unfolded + place
+            return post_url(lab_slug, post_id).partition("#")[0] + unfolded + place
         return None
 
     return {address: local for address, found in named.items() if (local := page(found))}

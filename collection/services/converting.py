@@ -20,11 +20,11 @@ from arqlab.ir.formulas.layout import layout_strings
 from arqlab.texts.maths.conversion import converter, converter_name
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
-from collection.services.columns import name_columns, store_frame
-from collection.services.importing.records import Progress
+from collection.services.importing.import_records import Progress
+from collection.services.parquet_files import replace_files, store_frame
 
 BATCH = 500
-KEEP_EVERY = 60.0
+SAVE_INTERVAL = 60.0
 """Seconds of conversion that a process which dies may lose."""
 SCHEMA = {"latex": pl.String, "layout": pl.String, "error": pl.String, "engine": pl.String}
 NO_MATHML = "The engine gives no MathML for it."
@@ -55,7 +55,7 @@ def convert_latex(*, collection: Collection, progress: Progress | None = None) -
         )
         if progress:
             progress(done, len(todo))
-        if done == len(todo) or time.monotonic() - kept > KEEP_EVERY:
+        if done == len(todo) or time.monotonic() - kept > SAVE_INTERVAL:
             _keep(collection, new)
             new, kept = [], time.monotonic()
     return Conversions(done, failed)
@@ -86,7 +86,7 @@ def _keep(collection: Collection, results: Sequence[_Result]) -> None:
     new = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     whole = pl.concat([_kept(collection).join(new, on="latex", how="anti"), new])
     with transaction.atomic():
-        name_columns(
+        replace_files(
             collection,
             conversions=store_frame(slug=collection.slug, what="conversions", frame=whole),
         )

@@ -17,7 +17,7 @@ from collection.selectors.formulas import (
     instances_of,
     latex_of,
     slt_of,
-    titles_of,
+    thread_questions,
 )
 from collection.services.lookup import ready_for_formulas
 from collection.services.snippets import snippet_html
@@ -82,7 +82,7 @@ def show_formula(
 
 def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[FormulaOccurrence]:
     """Return instances with the titles of their threads."""
-    titles = titles_of(collection, set(instances["thread_id"].drop_nulls()))
+    titles = thread_questions(collection, set(instances["thread_id"].drop_nulls()))
     shown = {thread: _title(post) for thread, post in titles.items()}
     columns = ("formula_id", "post_id", "comment_id", "type", "latex", "thread_id")
     rows = instances.with_columns(pl.col(pl.String).fill_null("")).select(columns).rows()

@@ -23,11 +23,11 @@ from arqlab.texts.posts.text import plain_text, words
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.search import collection_facet, kind_facet, tag_facet
-from collection.services.columns import store_file
-from collection.services.importing.records import Progress
+from collection.services.importing.import_records import Progress
+from collection.services.parquet_files import store_file
 
 BATCH = 1000  # ids of posts that are looked through at once
-LONGEST_TITLE, LONGEST_BODY = (
+MAX_TITLE_LENGTH, MAX_BODY_LENGTH = (
     5_000,
     500_000,
 )  # characters; PostgreSQL takes about a megabyte of different words
@@ -60,7 +60,7 @@ def index_posts(
     return done
 
 
-def index_small(*, collection: Collection) -> None:
+def index_if_small(*, collection: Collection) -> None:
     """Bring the words of a collection up to date at once where that takes seconds; others are found
     by the beat task.
     """
@@ -70,14 +70,14 @@ def index_small(*, collection: Collection) -> None:
         index_posts(collection=collection)
 
 
-def waiting_collections() -> QuerySet[Collection]:
+def unindexed_collections() -> QuerySet[Collection]:
     """Return the collections of which posts may lack words."""
     return Collection.objects.filter(
         Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes"))
     )
 
 
-def waiting_versions() -> QuerySet[VisualMap]:
+def unindexed_visual_maps() -> QuerySet[VisualMap]:
     """Return the newest visual ids of each collection whose formulas lack the index of their pairs."""
     newer = VisualMap.objects.filter(
         collection=OuterRef("collection"), version__gt=OuterRef("version")
@@ -88,12 +88,12 @@ def waiting_versions() -> QuerySet[VisualMap]:
     return lacking.select_related("collection")
 
 
-def index_waiting_collections(*, seconds: float) -> None:
+def update_search_indexes(*, seconds: float) -> None:
     """Bring all search indexes up to date, for about so many seconds."""
     end = time.monotonic() + seconds
-    for collection in waiting_collections():
+    for collection in unindexed_collections():
         index_posts(collection=collection, seconds=max(1.0, end - time.monotonic()))
-    for version in waiting_versions():
+    for version in unindexed_visual_maps():
         if time.monotonic() < end:
             index_formulas(version=version)
 
@@ -169,7 +169,7 @@ def _words(post: Post, tags: dict[str, list[str]]) -> PostWords:
     facets += [tag_facet(tag) for tag in tags.get(post.thread_id, [])]
     return PostWords(
         post=post,
-        title=" ".join(words(plain_text(post.safe_title)))[:LONGEST_TITLE],
-        body=" ".join(words(plain_text(post.safe_body)))[:LONGEST_BODY],
+        title=" ".join(words(plain_text(post.safe_title)))[:MAX_TITLE_LENGTH],
+        body=" ".join(words(plain_text(post.safe_body)))[:MAX_BODY_LENGTH],
         facets=" ".join(facets),
     )

@@ -30,11 +30,11 @@ from collection.models import (
     Tag,
 )
 from collection.selectors.visual_maps import JudgedFormula
-from collection.services.columns import name_columns
-from collection.services.importing.formulas import forget_formulas, import_formulas
-from collection.services.importing.records import Progress, file_digest
+from collection.services.importing.formulas import delete_formulas, import_formulas
+from collection.services.importing.import_records import Progress, file_digest
 from collection.services.importing.related_files import import_file
-from collection.services.indexing import index_small
+from collection.services.indexing import index_if_small
+from collection.services.parquet_files import replace_files
 from collection.services.visual_maps import make_visual_map
 
 ORDER = ("posts", "comments", "post_links", "tags", "users", "votes", "badges")
@@ -74,7 +74,7 @@ def load_collection(
                 at=at,
                 progress=progress,
             )
-    index_small(collection=collection)
+    index_if_small(collection=collection)
     if file.formulas:
         import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
     make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
@@ -83,7 +83,7 @@ def load_collection(
 
 
 @transaction.atomic
-def search_collection(*, lab: Lab, collection: Collection) -> None:
+def assign_collection(*, lab: Lab, collection: Collection) -> None:
     """Have a lab search a collection. Raises `UserError` where it searches another: its runs were
     checked against that.
     """
@@ -162,8 +162,8 @@ def _replace_other_files(collection: Collection, *, digest: str, at: datetime) -
     if collection.source_sha256:
         for model in (Post, Comment, PostLink, Tag, Author):
             model._default_manager.filter(collection=collection).delete()
-        forget_formulas(collection)
+        delete_formulas(collection)
         Import.objects.filter(collection=collection).delete()
-        name_columns(collection, posts_index="")
+        replace_files(collection, posts_index="")
     collection.source_sha256, collection.loaded_at = digest, at
     collection.save(update_fields=["source_sha256", "loaded_at"])

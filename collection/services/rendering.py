@@ -30,7 +30,7 @@ from arqlab.texts.posts.text import plain_title
 from collection.models import Author, Comment, Post
 from collection.selectors.formulas import newest_forms, visual_ids_of
 from collection.selectors.threads import LinkedQuestion, Thread
-from collection.services.addresses import local_pages, page_of
+from collection.services.addresses import local_pages, post_url
 
 FOLDED = 5  # comments beyond this number are folded
 
@@ -283,7 +283,7 @@ def _linked(
         if title
         else f"{found.post.get_kind_display()} {found.post_id}"
     )
-    return RenderedLink(found.post_id, shown, page_of(lab.slug, found.post_id))
+    return RenderedLink(found.post_id, shown, post_url(lab.slug, found.post_id))
 
 
 def _named(thread: Thread) -> list[tuple[str, tuple[LinkedQuestion, ...]]]:
@@ -292,5 +292,5 @@ def _named(thread: Thread) -> list[tuple[str, tuple[LinkedQuestion, ...]]]:
         ("Marked as a duplicate of", links.duplicate_of),
         ("Its duplicates", links.duplicates),
         ("Linked from this thread", links.linked),
-        ("Threads that link here", links.linked_from),
+        ("ThreadTracker that link here", links.linked_from),
     ]

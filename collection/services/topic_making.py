@@ -14,7 +14,7 @@ from arqlab.texts.maths.typesetting import presentation_mathml
 from arqlab.texts.posts.text import text_formulas
 from arqlab.texts.posts.topic_making import Question, Size, layout_size, make_topics
 from collection.models import Collection, Post
-from collection.selectors.candidates import questions_named
+from collection.selectors.candidates import questions_by_id
 
 
 class TopicFiles(NamedTuple):
@@ -42,7 +42,7 @@ def make_topic_files(
     `path` names the list of questions. Raises FileRefusedError with every line of it that names no
     question of the collection, or a formula that does not stand in its question.
     """
-    posts = questions_named(collection, [one.post_id for one in chosen])
+    posts = questions_by_id(collection, [one.post_id for one in chosen])
     if problems := _problems(chosen, posts, collection, path):
         raise FileRefusedError(problems)
     numbers = _numbers(chosen, first)

@@ -13,9 +13,9 @@ from arqlab.ir.formulas import identity
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import JudgedFormula, map_frame, newest_map
-from collection.services.columns import store_frame
 from collection.services.converting import convert_latex, converted_latex
-from collection.services.importing.records import Progress
+from collection.services.importing.import_records import Progress
+from collection.services.parquet_files import store_frame
 
 
 def make_visual_map(

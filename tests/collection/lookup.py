@@ -13,8 +13,8 @@ from arqlab.ir.formulas.layout import layout_string
 from arqlab.texts.html.sanitizer import RULES
 from arqlab.texts.maths.typesetting import presentation_mathml
 from collection.models import Collection, LabCollection, Post, VisualMap
-from collection.services.columns import store_frame
 from collection.services.indexing import index_formulas, index_posts
+from collection.services.parquet_files import store_frame
 
 AT = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 INSTANCES = (

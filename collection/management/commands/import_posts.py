@@ -21,7 +21,7 @@ from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines
 from collection.models import Collection, Import
 from collection.services.importing.related_files import import_file
-from collection.services.loading import search_collection
+from collection.services.loading import assign_collection
 
 INTERRUPTED = 130
 """The status that shells give a command that Ctrl-C ended."""
@@ -80,7 +80,7 @@ class Command(LabCommand):
             slug=options["collection"], defaults={"loaded_at": now}
         )
         if lab:
-            search_collection(lab=lab, collection=collection)
+            assign_collection(lab=lab, collection=collection)
         for kind, path in files.items():
             line = ProgressLine(
                 self.stderr, Import.Kind(kind).label, is_quiet=not options["verbosity"], path=path

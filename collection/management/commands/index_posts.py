@@ -12,8 +12,8 @@ from collection.selectors.collections import collection_named
 from collection.services.indexing import (
     index_formulas,
     index_posts,
-    waiting_collections,
-    waiting_versions,
+    unindexed_collections,
+    unindexed_visual_maps,
 )
 
 
@@ -35,7 +35,7 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Index, and say how many posts there were and whose formulas."""
-        collections, versions = list(waiting_collections()), waiting_versions()
+        collections, versions = list(unindexed_collections()), unindexed_visual_maps()
         if slug := options["collection"]:
             collections = [collection_named(slug)]
             versions = versions.filter(collection__slug=slug)

@@ -25,7 +25,7 @@ from arqlab.texts.posts.topic_candidates import (
     write_candidates,
 )
 from collection.models import Collection
-from collection.selectors.candidates import candidates_of, highest_topic_number, topics_there
+from collection.selectors.candidates import candidates_of, existing_topics, highest_topic_number
 from collection.selectors.collections import collection_named
 from collection.services.topic_making import make_topic_files
 
@@ -97,7 +97,7 @@ class Command(LabCommand):
             self._list(collection, options)
 
     def _list(self, collection: Collection, options: dict[str, Any]) -> None:
-        threads, titles = topics_there()
+        threads, titles = existing_topics()
         first, last = options["dates"] or (None, None)
         criteria = Criteria(
             bounds={name: Bounds(*options[name]) for name in MEASURED if options[name]},

@@ -21,16 +21,18 @@ from arqlab.texts.html.dump_posts import ReadyPost
 from arqlab.texts.html.sanitizer import source_latex
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.columns import name_columns
 from collection.services.importing.formulas import KINDS
 from collection.services.importing.parquet_parts import INDEX_COLUMNS, Parts
+from collection.services.parquet_files import replace_files
 
-TOLD = dict.fromkeys(
+TEXT_SCHEMA = dict.fromkeys(
     ("post_id", "thread_id", "type", "comment_id", "formula_id", "latex"), pl.String
 )
 """What is told of a text, its ids and LaTeX each joined by NUL."""
 NULL = [
-    pl.lit(None, pl.String).alias(name) for name in (*INDEX_COLUMNS, "layout") if name not in TOLD
+    pl.lit(None, pl.String).alias(name)
+    for name in (*INDEX_COLUMNS, "layout")
+    if name not in TEXT_SCHEMA
 ]
 TEXTS = 2_500
 """Texts whose formulas are put down together: some 20,000 formulas."""
@@ -54,7 +56,7 @@ class FoundFormulas(Parts):
             self.tell(str(post.number), str(post.thread), kind, None, ids, latex)
 
     def tell(self, *text: str | None) -> None:
-        """Take the formulas of a text, told as TOLD says."""
+        """Take the formulas of a text, told as TEXT_SCHEMA says."""
         self._texts.append(text)
         if len(self._texts) >= TEXTS:
             self.close()
@@ -76,7 +78,7 @@ class FoundFormulas(Parts):
     def close(self) -> None:
         """Put down what waits."""
         if self._texts:
-            self.add(pl.DataFrame(self._texts, schema=TOLD, orient="row"))
+            self.add(pl.DataFrame(self._texts, schema=TEXT_SCHEMA, orient="row"))
         self._texts = []
 
 
@@ -96,7 +98,7 @@ def index_found_formulas(collection: Collection, found: FoundFormulas, *, anew: 
         sum(one.get(name, 0) for one in counts) for name in ("formulas", "formulas_numbered")
     )
     name = _stored(collection, found, anew) if 2 * ours > formulas else ""
-    name_columns(collection, formulas_index=name)
+    replace_files(collection, formulas_index=name)
 
 
 def _stored(collection: Collection, found: FoundFormulas, anew: SeenIds) -> str:
@@ -105,7 +107,7 @@ def _stored(collection: Collection, found: FoundFormulas, anew: SeenIds) -> str:
         of_posts = (
             scan_columns(collection.formulas_index)
             .filter(pl.col("type") != "comment")
-            .select(*TOLD)
+            .select(*TEXT_SCHEMA)
         )
         for frame in of_posts.collect_batches(maintain_order=True):
             stays = pl.Series(

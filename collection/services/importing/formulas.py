@@ -22,15 +22,7 @@ from arqlab.formats.formulas.index import IndexPart, read_index
 from arqlab.ir.formulas.layout import layout_strings
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.columns import name_columns
-from collection.services.importing.parquet_parts import (
-    INDEX_COLUMNS,
-    STORED_AS,
-    IndexRows,
-    Layouts,
-    Parts,
-)
-from collection.services.importing.records import (
+from collection.services.importing.import_records import (
     Progress,
     file_digest,
     finish_import,
@@ -38,6 +30,14 @@ from collection.services.importing.records import (
     start_import,
     stopped_on_error,
 )
+from collection.services.importing.parquet_parts import (
+    INDEX_COLUMNS,
+    STORED_AS,
+    IndexRows,
+    Layouts,
+    Parts,
+)
+from collection.services.parquet_files import replace_files
 
 KINDS = ("latex", "slt", "opt")
 FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}
@@ -68,10 +68,10 @@ def import_formulas(
     return list(records.values())
 
 
-def forget_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> None:
+def delete_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> None:
     """Forget representations: their columns, and that their files were taken in."""
     kinds = tuple(kinds)
-    name_columns(collection, **{FIELDS[kind]: "" for kind in kinds})
+    replace_files(collection, **{FIELDS[kind]: "" for kind in kinds})
     Import.objects.filter(collection=collection, kind__in=kinds).delete()
 
 
@@ -110,7 +110,7 @@ def _take_in(sources: _Sources, at: datetime, progress: Progress | None) -> None
     with TemporaryDirectory(prefix="arqlab-formulas-") as folder:
         names = _Reading(sources, Path(folder), at, progress).store()
     with transaction.atomic():
-        name_columns(sources.collection, **names)
+        replace_files(sources.collection, **names)
         for record in sources.records.values():
             finish_import(record=record, at=at)
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from arqlab.formats.formulas.index import COLUMNS
-from collection.services.columns import store_file
+from collection.services.parquet_files import store_file
 
 ROWS = 250_000
 """Rows of a part: with their layouts about 100 MB."""

@@ -25,19 +25,19 @@ from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
 from collection.models import Collection, Import, Post
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
-from collection.services.importing.post_store import StoredPost, store_posts
-from collection.services.importing.posts_index import write_posts_index
-from collection.services.importing.records import (
+from collection.services.importing.import_records import (
     Progress,
-    begin_anew,
     file_digest,
     finish_import,
+    restart_import,
     save_progress,
     start_import,
     stopped_on_error,
 )
-from collection.services.importing.threads import Threads
-from collection.services.importing.workers import ready_blocks, worth_starting
+from collection.services.importing.post_store import StoredPost, store_posts
+from collection.services.importing.posts_index import write_posts_index
+from collection.services.importing.sanitizer_pool import process_count, ready_blocks
+from collection.services.importing.thread_tracker import ThreadTracker
 
 BATCH = 2_000
 """Posts that are stored together, about 3 MB: few enough for memory, enough that a commit costs
@@ -73,18 +73,18 @@ def import_posts(
     if record.state == Import.State.DONE:
         if not _is_overtaken(record):
             return record
-        begin_anew(record, at)
+        restart_import(record, at)
     with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
-        intake = _Intake(
+        intake = _PostImport(
             collection,
             record,
             at,
-            Threads(path.name),
+            ThreadTracker(path.name),
             FoundFormulas(Path(folder, "found")),
             progress,
         )
         works = _works(path, window, done=record.rows)
-        for ready in ready_blocks(works, processes=worth_starting(path.stat().st_size)):
+        for ready in ready_blocks(works, processes=process_count(path.stat().st_size)):
             intake.take(ready)
         intake.store()
         with transaction.atomic():
@@ -114,13 +114,13 @@ def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:
 
 
 @dataclass
-class _Intake:
+class _PostImport:
     """A batch on its way into the database, and what is known of the posts before it."""
 
     collection: Collection
     record: Import
     at: datetime
-    threads: Threads
+    threads: ThreadTracker
     found: FoundFormulas
     progress: Progress | None
     posts: list[StoredPost] = field(default_factory=list)

@@ -11,8 +11,8 @@ import polars as pl
 
 from arqlab.formats.batches import in_slices
 from collection.models import Collection, Post
-from collection.services.columns import name_columns
 from collection.services.importing.parquet_parts import Parts
+from collection.services.parquet_files import replace_files
 
 PART = 25_000
 """Rows that are in memory at once, but for those of some parts that are read ahead when they are
@@ -30,4 +30,4 @@ def write_posts_index(collection: Collection) -> None:
         for some in in_slices(rows, size=PART):
             parts.add(pl.DataFrame(some, schema=POSTS_SCHEMA, orient="row"))
         name = parts.store(slug=collection.slug, what="posts")
-    name_columns(collection, posts_index=name)
+    replace_files(collection, posts_index=name)

@@ -23,23 +23,23 @@ from arqlab.formats.dumps.rows import DumpRow, blocks, dump_files, read_block
 from arqlab.formats.formulas.seen_ids import SeenIds
 from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import Collection, Import
-from collection.services.importing import related_rows, tallies
+from collection.services.importing import related_rows, votes_and_badges
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
-from collection.services.importing.posts import import_posts
-from collection.services.importing.records import (
+from collection.services.importing.import_records import (
     Progress,
-    begin_anew,
     file_digest,
     finish_import,
+    restart_import,
     save_progress,
     start_import,
     stopped_on_error,
 )
+from collection.services.importing.posts import import_posts
 
 Kind = Import.Kind
 # Rows that are only counted: the more at once, the fewer posts are written twice; a batch must give
 # a sign within a minute.
-TALLIED = 100_000
+COUNTED_BATCH = 100_000
 
 
 def _nothing(_: Collection) -> Counter[str]:
@@ -52,7 +52,7 @@ def _index_found(collection: Collection) -> Counter[str]:
     return Counter()
 
 
-class _Gathered(Protocol):
+class _Batchable(Protocol):
     """What rows are put into until they are stored: a list, or a tally of them."""
 
     def append(self, row: Any, /) -> None: ...
@@ -60,63 +60,63 @@ class _Gathered(Protocol):
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Importer:
     """How rows of one kind get in: what reads one, what its key is, what stores a batch."""
 
     read: Callable[[DumpRow, str], Any]
     key: Callable[[Any], str]
     store: Callable[[Collection, Any], Counter[str]]
     clear: Callable[[Collection], object]
-    gather: Callable[[], _Gathered] = list
+    gather: Callable[[], _Batchable] = list
     finish: Callable[[Collection], Counter[str]] = _nothing
     batch: int = 2_000
     needs: tuple[str, ...] = (Kind.POSTS,)
 
 
-_WAYS: dict[str, _Way] = {
-    Kind.COMMENTS: _Way(
+_IMPORTERS: dict[str, _Importer] = {
+    Kind.COMMENTS: _Importer(
         read=dumprecords.read_comment,
         key=lambda comment: str(comment.comment_id),
         store=related_rows.store_comments,
         clear=related_rows.clear_comments,
         finish=_index_found,
     ),
-    Kind.POST_LINKS: _Way(
+    Kind.POST_LINKS: _Importer(
         read=dumprecords.read_post_link,
         key=lambda link: str(link.link_id),
         store=related_rows.store_post_links,
         clear=related_rows.clear_post_links,
     ),
-    Kind.TAGS: _Way(
+    Kind.TAGS: _Importer(
         read=dumprecords.read_tag,
         key=lambda tag: str(tag.name),
         store=related_rows.store_tags,
         clear=related_rows.clear_tags,
         needs=(),
     ),
-    Kind.USERS: _Way(
+    Kind.USERS: _Importer(
         read=dumprecords.read_author,
         key=lambda author: str(author.author_id),
         store=related_rows.store_authors,
         clear=_nothing,
         needs=(),
     ),
-    Kind.VOTES: _Way(
+    Kind.VOTES: _Importer(
         read=dumprecords.read_vote,
         key=lambda vote: str(vote.vote_id),
-        store=tallies.store_votes,
-        clear=tallies.clear_votes,
-        gather=tallies.gather_votes,
-        finish=tallies.finish_votes,
-        batch=TALLIED,
+        store=votes_and_badges.store_votes,
+        clear=votes_and_badges.clear_votes,
+        gather=votes_and_badges.vote_tally,
+        finish=votes_and_badges.finish_votes,
+        batch=COUNTED_BATCH,
     ),
-    Kind.BADGES: _Way(
+    Kind.BADGES: _Importer(
         read=dumprecords.read_badge,
         key=lambda badge: str(badge.badge_id),
-        store=tallies.store_badges,
-        clear=tallies.clear_badges,
-        gather=tallies.gather_badges,
-        batch=TALLIED,
+        store=votes_and_badges.store_badges,
+        clear=votes_and_badges.clear_badges,
+        gather=votes_and_badges.badge_tally,
+        batch=COUNTED_BATCH,
         needs=(Kind.USERS,),
     ),
 }
@@ -127,7 +127,7 @@ class _Batch:
     """Rows that are stored together, and how many rows of the file are read with them."""
 
     rows: int
-    records: _Gathered
+    records: _Batchable
     problems: list[Problem] = field(default_factory=list)
     outside: int = 0
     share: float = 0.0
@@ -162,11 +162,11 @@ def import_file(
         return import_posts(
             collection=collection, path=path, window=window, at=at, progress=progress
         )
-    way, path = _WAYS[kind], _file_of(path, kind)
+    way, path = _IMPORTERS[kind], _file_of(path, kind)
     digest = file_digest(path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
     if _is_overtaken(record, way):
-        begin_anew(record, at)
+        restart_import(record, at)
     elif record.state == Import.State.DONE:
         return record
     with stopped_on_error(record):
@@ -196,7 +196,7 @@ def _file_of(path: Path, kind: str) -> Path:
     return file
 
 
-def _is_overtaken(record: Import, way: _Way) -> bool:
+def _is_overtaken(record: Import, way: _Importer) -> bool:
     """Return whether what the file hangs on came in after it: then some of what was passed over
     belongs to it now.
     """
@@ -204,14 +204,16 @@ def _is_overtaken(record: Import, way: _Way) -> bool:
     return needed.filter(finished_at__gt=record.finished_at or record.updated_at).exists()
 
 
-def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:
+def _batches(
+    way: _Importer, kind: str, path: Path, window: Window, *, already: int
+) -> Iterator[_Batch]:
     """Return the rows in batches of whole blocks, but for those that are stored already: of these,
     only the ids are noted.
 
     What is wrong with a row or with the text beside it belongs to its block: it is stored once, and
     with it.
     """
-    met, batch = _Met(kind), _Batch(already, way.gather())
+    met, batch = _SeenKeys(kind), _Batch(already, way.gather())
     for block in blocks(path, kind):
         is_stored = block.row_count > 0 and block.last <= already
         for row in read_block(block):
@@ -225,14 +227,14 @@ def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) 
     yield batch
 
 
-class _Met:
+class _SeenKeys:
     """The keys of the rows so far: one that stands there again is a mistake."""
 
     def __init__(self, kind: str) -> None:
         self.what = Import.Kind(kind).label.lower()
         self.numbers, self.names = SeenIds(), set[str]()
 
-    def read(self, way: _Way, row: DumpRow | Problem, source: str) -> Any:
+    def read(self, way: _Importer, row: DumpRow | Problem, source: str) -> Any:
         """Return the record of a row, or what is wrong with it."""
         found = row if isinstance(row, Problem) else way.read(row, source)
         if isinstance(found, Problem) or self._is_new(way.key(found)):
@@ -266,7 +268,7 @@ def _put(batch: _Batch, found: Any, window: Window) -> None:
         batch.outside += 1
 
 
-def _store(record: Import, way: _Way, batch: _Batch) -> None:
+def _store(record: Import, way: _Importer, batch: _Batch) -> None:
     if record.rows == 0:
         record.counts = {}
     # Until something is kept, nothing of this file is in: to clear twice takes nothing away.
@@ -277,7 +279,7 @@ def _store(record: Import, way: _Way, batch: _Batch) -> None:
     record.rows = batch.rows
 
 
-def _take_the_place_of_others(record: Import, way: _Way) -> None:
+def _take_the_place_of_others(record: Import, way: _Importer) -> None:
     way.clear(record.collection)
     Import.objects.filter(collection=record.collection, kind=record.kind).exclude(
         pk=record.pk

@@ -10,7 +10,7 @@ from arqlab.texts.html.sanitizer import RULES, CleanText, clean_comment
 from collection.models import Author, Collection, Comment, PostLink, Tag
 from collection.services.importing.existing_ids import known_posts
 
-ROWS_A_STATEMENT = 1_000
+ROWS_PER_STATEMENT = 1_000
 
 
 def clear_comments(collection: Collection) -> None:
@@ -28,7 +28,7 @@ def store_comments(collection: Collection, comments: Sequence[CommentRecord]) ->
         clean = clean_comment(comment.text, comment_id=str(comment.comment_id))
         formulas += clean.formula_count
         rows.append(_comment(collection, comment, clean))
-    Comment.objects.bulk_create(rows, batch_size=ROWS_A_STATEMENT)
+    Comment.objects.bulk_create(rows, batch_size=ROWS_PER_STATEMENT)
     return Counter(
         kept=len(held), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(held)
     )
@@ -79,7 +79,7 @@ def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) ->
             )
             for link in reversed(distinct.values())
         ),
-        batch_size=ROWS_A_STATEMENT,
+        batch_size=ROWS_PER_STATEMENT,
     )
     kinds = Counter(link.kind for link in distinct.values())
     again, passed = len(within) - len(distinct), len(links) - len(within)
@@ -116,6 +116,6 @@ def store_authors(collection: Collection, authors: Sequence[AuthorRecord]) -> Co
         update_conflicts=True,
         update_fields=["name", "reputation"],
         unique_fields=["collection", "author_id"],
-        batch_size=ROWS_A_STATEMENT,
+        batch_size=ROWS_PER_STATEMENT,
     )
     return Counter(kept=len(authors))

@@ -6,9 +6,9 @@ from arqlab.core.models import Topic
 from collection.models import Post, PostLink
 from collection.selectors.candidates import (
     candidates_of,
+    existing_topics,
     highest_topic_number,
-    questions_named,
-    topics_there,
+    questions_by_id,
 )
 from tests.collection.factories import make_dump
 
@@ -80,14 +80,14 @@ def test_batches_join_to_all_questions(monkeypatch):
 
 
 def test_only_questions_are_questions():
-    assert list(questions_named(make_dump(), ["101", "1010", "999"])) == ["101"]
+    assert list(questions_by_id(make_dump(), ["101", "1010", "999"])) == ["101"]
 
 
 def test_topics_that_are_there_are_known_by_thread_and_title(task):
     Topic.objects.filter(query_id="A.1").update(
         thread_id="77", title='Is <span class="math-container">$x$</span>?'
     )
-    threads, titles = topics_there()
+    threads, titles = existing_topics()
 
     assert threads == {"77"}
     assert "Is $x$?" in titles

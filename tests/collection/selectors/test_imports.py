@@ -9,7 +9,7 @@ import pytest
 
 from arqlab.core.models import Lab
 from collection.models import Author, Comment, Import, Post, PostLink, Tag
-from collection.selectors.imports import holdings_of, import_row, import_rows, lacks_of
+from collection.selectors.imports import holdings_of, import_row, import_rows, missing_parts
 from tests.collection.factories import NOW, load_small, make_import
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ def test_a_collection_without_files_holds_nothing(lab: Lab, tmp_path: Path) -> N
 
 def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path, posts=None, formulas=None)
-    lacks = lacks_of(small, holdings_of(small), [])
+    lacks = missing_parts(small, holdings_of(small), [])
 
     assert [lack.command for lack in lacks] == [
         "manage.py import_posts FOLDER --collection small",
@@ -62,7 +62,7 @@ def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
     small.visual_maps.all().delete()
     make_import(small, kind="votes")
-    lacks = lacks_of(small, holdings_of(small), import_rows(small, at=NOW))
+    lacks = missing_parts(small, holdings_of(small), import_rows(small, at=NOW))
 
     said = " ".join(text for lack in lacks for text in lack.texts)
     assert not [word for word in ("No posts", "No votes", "No formula index") if word in said]

@@ -89,7 +89,7 @@ def test_what_was_converted_before_a_stop_is_kept(collection, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(converting, "BATCH", 1)
-    monkeypatch.setattr(converting, "KEEP_EVERY", -1.0)
+    monkeypatch.setattr(converting, "SAVE_INTERVAL", -1.0)
     with pytest.raises(KeyboardInterrupt):
         convert_latex(collection=collection, progress=stop)
 

@@ -17,9 +17,9 @@ from collection.selectors.visual_maps import newest_map
 from collection.services.indexing import (
     INDEX_CLAIM,
     index_formulas,
+    index_if_small,
     index_posts,
-    index_small,
-    waiting_collections,
+    unindexed_collections,
 )
 from tests.collection.lookup import add_formulas, add_post, formula, make_collection
 
@@ -57,13 +57,13 @@ def test_a_clean_text_is_indexed_instead_of_the_source(collection):
 
 def test_a_second_time_there_is_nothing_to_do(collection):
     assert index_posts(collection=collection) == 0
-    assert not waiting_collections().exists()
+    assert not unindexed_collections().exists()
 
 
 def test_a_new_post_makes_its_collection_wait(collection):
     add_post(collection, "2", "<p>delta</p>")
 
-    assert list(waiting_collections()) == [collection]
+    assert list(unindexed_collections()) == [collection]
     assert index_posts(collection=collection) == 1
     assert total(collection, "delta") == 1
 
@@ -79,7 +79,7 @@ def test_a_changed_post_is_not_found_by_its_old_words_and_indexed_again(collecti
 def test_a_change_of_what_is_not_searched_changes_no_words(collection):
     Post.objects.filter(post_id="10").update(score=9, rules=2)
 
-    assert not waiting_collections().exists()
+    assert not unindexed_collections().exists()
 
 
 def test_other_tags_of_a_question_are_those_of_its_answers(collection):
@@ -108,10 +108,10 @@ def test_a_stopped_pass_goes_on_and_is_complete_only_then(lab):
     add_post(collection, "2", "<p>two</p>", pk=first + 5000)
 
     assert index_posts(collection=collection, seconds=-1) == 1
-    assert list(waiting_collections()) == [collection]
+    assert list(unindexed_collections()) == [collection]
     assert index_posts(collection=collection, seconds=-1) == 0
     assert index_posts(collection=collection) == 1
-    assert not waiting_collections().exists()
+    assert not unindexed_collections().exists()
 
 
 def test_posts_that_come_during_a_pass_leave_the_collection_waiting(collection):
@@ -122,7 +122,7 @@ def test_posts_that_come_during_a_pass_leave_the_collection_waiting(collection):
         progress=lambda done, of: add_post(collection, f"9{done}", "<p>late</p>"),
     )
 
-    assert list(waiting_collections()) == [collection]
+    assert list(unindexed_collections()) == [collection]
 
 
 def test_the_task_finds_what_waits(lab):
@@ -140,7 +140,7 @@ def test_a_small_collection_is_indexed_at_once(lab):
     collection = make_collection(lab)
     add_post(collection, "1", "<p>eta</p>")
 
-    index_small(collection=collection)
+    index_if_small(collection=collection)
 
     assert TextIndex.objects.get().indexed == 0
     assert total(collection, "eta") == 1

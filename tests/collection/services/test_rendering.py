@@ -1,4 +1,4 @@
-"""Threads as the HTML of a page."""
+"""ThreadTracker as the HTML of a page."""
 
 from __future__ import annotations
 

@@ -332,8 +332,8 @@ def test_processes_of_their_own_give_the_same_posts(collection, tmp_path, monkey
     real.write_bytes(re.sub(rb"(math-container&quot;) id=&quot;\d+&quot;", rb"\1", marked))
     other = Collection.objects.create(slug="other", loaded_at=NOW)
     record = take(collection, real)
-    monkeypatch.setattr(workers, "worth_starting", lambda size: 2)
-    monkeypatch.setattr(importing, "worth_starting", lambda size: 2)
+    monkeypatch.setattr(workers, "process_count", lambda size: 2)
+    monkeypatch.setattr(importing, "process_count", lambda size: 2)
     again = take(other, real)
     fields = ("post_id", "title", "body", "clean_title", "clean_body", "tags", "thread_id")
 

@@ -225,7 +225,7 @@ def test_an_import_that_was_stopped_is_taken_up_where_it_was(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
 ) -> None:
     monkeypatch.setitem(
-        related_files._WAYS, "votes", replace(related_files._WAYS["votes"], batch=1)
+        related_files._IMPORTERS, "votes", replace(related_files._IMPORTERS["votes"], batch=1)
     )
     monkeypatch.setattr(blocks, "BLOCK", 20)  # a row each
     path = dump(tmp_path, "Votes.xml", VOTES)
@@ -248,7 +248,7 @@ def test_a_repeated_id_is_known_across_a_stop(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(
-        related_files._WAYS, "comments", replace(related_files._WAYS["comments"], batch=1)
+        related_files._IMPORTERS, "comments", replace(related_files._IMPORTERS["comments"], batch=1)
     )
     monkeypatch.setattr(blocks, "BLOCK", 20)  # a row each
     path = dump(tmp_path, "Comments.xml", (COMMENTS[0], COMMENTS[1], COMMENTS[0]))
@@ -270,7 +270,7 @@ def test_what_is_wrong_with_a_row_is_told_once_across_a_stop(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
 ) -> None:
     monkeypatch.setitem(
-        related_files._WAYS, "comments", replace(related_files._WAYS["comments"], batch=1)
+        related_files._IMPORTERS, "comments", replace(related_files._IMPORTERS["comments"], batch=1)
     )
     monkeypatch.setattr(blocks, "BLOCK", 20)  # a row each
     path = dump(

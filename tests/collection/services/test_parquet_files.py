@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from collection.models import Collection, VisualMap
-from collection.services.columns import delete_unused_columns, store_frame
+from collection.services.parquet_files import delete_unused_files, store_frame
 from collection.tasks import sweep_columns as sweep_task
 from tests.collection.factories import NOW
 
@@ -33,10 +33,10 @@ def test_the_name_tells_the_content():
 
 def test_a_file_that_no_row_names_is_swept_when_it_is_old():
     orphan = store_frame(slug="orphan", what="posts", frame=FRAME)
-    delete_unused_columns(at=datetime.now(UTC))
+    delete_unused_files(at=datetime.now(UTC))
     assert default_storage.exists(orphan)
 
-    assert delete_unused_columns(at=later()) >= 1
+    assert delete_unused_files(at=later()) >= 1
     assert not default_storage.exists(orphan)
 
 
@@ -48,7 +48,7 @@ def test_files_that_rows_name_stay():
     VisualMap.objects.create(
         collection=collection, version=1, mapping=mapping, forms=mapping, made_at=NOW
     )
-    delete_unused_columns(at=later())
+    delete_unused_files(at=later())
 
     assert default_storage.exists(str(collection.formulas_index))
     assert default_storage.exists(mapping)
@@ -56,7 +56,7 @@ def test_files_that_rows_name_stay():
 
 def test_what_is_no_column_file_is_left_alone():
     name = default_storage.save("collections/notes.txt", ContentFile(b"keep"))
-    delete_unused_columns(at=later())
+    delete_unused_files(at=later())
 
     assert default_storage.exists(name)
 

@@ -17,7 +17,7 @@ from django.db.models import F
 from arqlab.formats.batches import in_slices
 from arqlab.formats.dumps.records import BadgeRecord, VoteRecord
 from collection.models import Author, Collection, Import, Post
-from collection.services.importing.existing_ids import A_STATEMENT, known_authors, known_posts
+from collection.services.importing.existing_ids import IDS_PER_STATEMENT, known_authors, known_posts
 
 VOTES = ("up", "down")
 BADGES = ("gold", "silver", "bronze")
@@ -54,12 +54,12 @@ class Tally:
         return [str(number) for number in ids.tolist()], sums
 
 
-def gather_votes() -> Tally:
+def vote_tally() -> Tally:
     """Begin to count votes by post."""
     return Tally(VOTES, lambda vote: str(vote.post_id))
 
 
-def gather_badges() -> Tally:
+def badge_tally() -> Tally:
     """Begin to count badges by author."""
     return Tally(BADGES, lambda badge: str(badge.author_id))
 
@@ -114,7 +114,7 @@ def _add(
     here = known(collection, ids)
     is_here = np.array([row_id in here for row_id in ids], np.bool_)
     rows = zip((row_id for row_id in ids if row_id in here), sums[is_here].tolist(), strict=True)
-    for part in in_slices(rows, size=A_STATEMENT):
+    for part in in_slices(rows, size=IDS_PER_STATEMENT):
         values = [value for row_id, counts in part for value in (row_id, *counts)]
         with connection.cursor() as cursor:
             cursor.execute(_statement(table, key, columns, len(part)), [*values, collection.pk])

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from collection.models import Collection, Import
-from collection.models.imports import SILENCE
-from collection.services.importing.records import (
+from collection.models.imports import STALE_AFTER
+from collection.services.importing.import_records import (
     TakenOverError,
     file_digest,
     finish_import,
@@ -32,7 +32,7 @@ def started() -> Import:
 
 
 def silent(record: Import) -> None:
-    Import.objects.filter(pk=record.pk).update(updated_at=timezone.now() - 2 * SILENCE)
+    Import.objects.filter(pk=record.pk).update(updated_at=timezone.now() - 2 * STALE_AFTER)
 
 
 def test_a_process_that_was_silent_and_wakes_up_writes_no_more() -> None:

@@ -45,7 +45,7 @@ def store_frame(*, slug: str, what: str, frame: pl.DataFrame) -> str:
         return store_file(slug=slug, what=what, path=path)
 
 
-def name_columns(collection: Collection, **names: str) -> None:
+def replace_files(collection: Collection, **names: str) -> None:
     """Have fields of a collection name other files (empty: none), and remove the replaced ones
     after the commit.
     """
@@ -57,7 +57,7 @@ def name_columns(collection: Collection, **names: str) -> None:
     collection.save(update_fields=list(names))
 
 
-def delete_unused_columns(*, at: datetime) -> int:
+def delete_unused_files(*, at: datetime) -> int:
     """Remove the column files that no row names and that are older than a day; gives their number."""
     named = set(_named_files())
     swept = 0

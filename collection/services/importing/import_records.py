@@ -1,7 +1,7 @@
 """How an import goes: begun or taken up, its problems kept, its heartbeat, stopped or done.
 
 `Import.rows` is how far a file was read and stored. It is written in the transaction of each batch,
-together with the time: an import whose time is `SILENCE` ago has died, and whoever starts it again
+together with the time: an import whose time is `STALE_AFTER` ago has died, and whoever starts it again
 goes on from there.
 """
 
@@ -20,13 +20,13 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.ir.records import Problem
 from collection.models import Collection, Import, ImportProblem
-from collection.models.imports import SILENCE
+from collection.models.imports import STALE_AFTER
 
 Progress = Callable[[int, int | None], None]
 """Is told after each batch how many rows are done, and how many there will be as far as the bytes
 read tell; None: unknown.
 """
-KEPT_PROBLEMS = 10_000
+MAX_STORED_PROBLEMS = 10_000
 """Problems of an import that are kept with their lines; the others are counted."""
 
 
@@ -62,20 +62,20 @@ def start_import(
     if is_new or record.state == Import.State.DONE:
         return record
     resting = Q(state=Import.State.STOPPED) | Q(
-        state=Import.State.RUNNING, updated_at__lt=timezone.now() - SILENCE
+        state=Import.State.RUNNING, updated_at__lt=timezone.now() - STALE_AFTER
     )
     claimed = Import.objects.filter(resting, pk=record.pk)
     if not claimed.update(state=Import.State.RUNNING, updated_at=timezone.now()):
         raise UserError(
             f"{source} is being imported by another process. Wait until it is done; if that process died, "
-            f"start again {SILENCE.seconds} seconds after its last sign.",
+            f"start again {STALE_AFTER.seconds} seconds after its last sign.",
             code="import-running",
         )
     record.refresh_from_db()
     return record
 
 
-def begin_anew(record: Import, at: datetime) -> None:
+def restart_import(record: Import, at: datetime) -> None:
     """Have an import that was done begin again from its first row."""
     record.problems.all().delete()
     record.rows = record.kept = record.problem_count = 0
@@ -113,7 +113,7 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     back.
     """
     found = list(problems)
-    room = max(0, KEPT_PROBLEMS - record.problem_count)
+    room = max(0, MAX_STORED_PROBLEMS - record.problem_count)
     ImportProblem.objects.bulk_create(
         ImportProblem(
             record=record,
@@ -148,7 +148,7 @@ def _save(record: Import, *, sign: datetime) -> None:
     }
     if not Import.objects.filter(pk=record.pk, updated_at=last).update(**values):
         raise TakenOverError(
-            f"{record.source} was taken over by another process, after this one gave no sign for {SILENCE.seconds} seconds, "
+            f"{record.source} was taken over by another process, after this one gave no sign for {STALE_AFTER.seconds} seconds, "
             "or other files were loaded instead. Nothing is lost; look at the collection's page before you start again.",
             code="import-taken-over",
         )

@@ -18,7 +18,7 @@ MOST = 8
 """Processes at most: one that reads and stores keeps up with no more."""
 
 
-def worth_starting(size: int) -> int:
+def process_count(size: int) -> int:
     """Return how many processes to start for a file of so many bytes; 0 where this one does it all."""
     cores = len(os.sched_getaffinity(0))
     # A process of a task queue may have no children.

@@ -18,7 +18,7 @@ QUESTION = "question"
 
 
 @dataclass
-class Threads:
+class ThreadTracker:
     """What is known of the posts that passed, a bit for each id; and the answers whose question did
     not pass yet.
     """

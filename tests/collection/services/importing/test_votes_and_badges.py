@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.formats.dumps.records import BadgeRecord
-from collection.services.importing.tallies import BADGES, gather_badges
+from collection.services.importing.votes_and_badges import BADGES, badge_tally
 
 KINDS = st.sampled_from([*BADGES, "wooden"])
 AUTHORS = st.integers(-1, 5) | st.just(10**18 - 1)
@@ -14,7 +14,7 @@ AUTHORS = st.integers(-1, 5) | st.just(10**18 - 1)
 
 @given(st.lists(st.tuples(AUTHORS, KINDS), max_size=60))
 def test_a_tally_says_what_counting_one_by_one_says(rows):
-    tally = gather_badges()
+    tally = badge_tally()
     for author, kind in rows:
         tally.append(BadgeRecord("", str(author), kind, None))
     ids, sums = tally.sums()
