@@ -1,4 +1,4 @@
-"""Looking up what a person asks for: posts by words and by formulas, formulas that look alike, ids."""
+"""Search in a collection: posts by words and formulas, similar formulas, and ids."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from collection.services.snippets import snippet_html
 
 RESULTS_PER_PAGE = 20
 MAX_FORMULA_POSTS = 5_000
-"""Posts with a formula among which words are looked for; those with the same formula come first."""
+"""The number of posts with a formula that are searched for words, best matches first."""
 
 
 class IdMatch(NamedTuple):
-    """Something that has the id that was asked for: a post, a formula instance or a visual id."""
+    """A post, a formula instance or a visual id with the requested id."""
 
     kind: str
     number: str
@@ -42,7 +42,7 @@ class IdMatch(NamedTuple):
 
 
 class PostResult(NamedTuple):
-    """A post that was found, as a list shows it."""
+    """A post in a list of results."""
 
     post: Post
     title: SafeString
@@ -53,8 +53,9 @@ class PostResult(NamedTuple):
 
 @dataclass
 class SearchResults:
-    """All that was found. `is_any` says that no post had all words, so that posts with some of them
-    are shown.
+    """The results of a search.
+
+    `is_any` means that no post has all words, and that posts with some of them are shown.
     """
 
     page: Page[int]
@@ -73,9 +74,7 @@ class _Posts(NamedTuple):
 
 
 def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> SearchResults:
-    """Find what a query asks for; `page` is a page number, and what is none is taken for the
-    nearest that is there.
-    """
+    """Return the results of a query. An invalid `page` number becomes the nearest valid one."""
     version = newest_forms(collection)
     if version and query.formulas:
         version = ready_for_formulas(version)
@@ -97,8 +96,9 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Se
 
 
 def ready_for_formulas(version: VisualMap) -> VisualMap:
-    """Return the version with its index of pairs, which a small one gets now; a large one's is made
-    by the beat task.
+    """Return the version, after building its index of pairs if it is missing and small.
+
+    The periodic task builds large ones.
     """
     return (
         index_formulas(version=version)
@@ -108,15 +108,14 @@ def ready_for_formulas(version: VisualMap) -> VisualMap:
 
 
 def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> FormulaMatches:
-    """Find the formulas that look like LaTeX."""
+    """Return the formulas that match LaTeX."""
     mathml = presentation_mathml(latex)
     return formulas_like(
         version, latex=latex, layout=layout_string(mathml) if mathml else None, limit=limit
     )
 
 
-# --- ids
-# -------------------------------------------------------------------------------------------------------------
+# --- Ids ---
 
 
 def _known(
@@ -144,7 +143,7 @@ def _one_known(
     return IdMatch("visual", number, number) if form_of(version, number) else None
 
 
-# --- posts -----------------------------------------------------------------------------------------------------------
+# --- Posts ---
 
 
 def _posts(
@@ -195,8 +194,9 @@ def _by_words(
 def _posts_with_all(
     collection: Collection, version: VisualMap, looks: list[tuple[str, FormulaMatches]]
 ) -> dict[str, list[str]]:
-    """Return the posts with instances of every formula, those of the most similar first, and their
-    instances' ids.
+    """Return the instance ids of the posts that contain every formula, by post id.
+
+    Posts with the most similar instances come first.
     """
     all_of: dict[str, list[str]] | None = None
     for _, found in looks:
@@ -239,7 +239,7 @@ def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Po
     return results
 
 
-# --- pages -----------------------------------------------------------------------------------------------------------
+# --- Pages ---
 
 
 def _wanted(page: object) -> int:

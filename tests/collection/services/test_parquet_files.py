@@ -1,4 +1,4 @@
-"""Columns beside the database: nothing that a row names is removed, nothing that none names stays."""
+"""Parquet files: used files are kept, and unused files are deleted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def later() -> datetime:
     return datetime.now(UTC) + timedelta(days=2)
 
 
-def test_the_name_tells_the_content():
+def test_the_name_depends_on_the_content():
     names = [
         store_frame(slug="named", what="posts", frame=frame) for frame in (FRAME, FRAME.clear())
     ]
@@ -31,7 +31,7 @@ def test_the_name_tells_the_content():
     assert all(name.startswith("collections/named-posts-") for name in names)
 
 
-def test_a_file_that_no_row_names_is_swept_when_it_is_old():
+def test_an_unused_file_is_deleted_when_it_is_old():
     orphan = store_frame(slug="orphan", what="posts", frame=FRAME)
     delete_unused_files(at=datetime.now(UTC))
     assert default_storage.exists(orphan)
@@ -40,7 +40,7 @@ def test_a_file_that_no_row_names_is_swept_when_it_is_old():
     assert not default_storage.exists(orphan)
 
 
-def test_files_that_rows_name_stay():
+def test_used_files_are_kept():
     collection = Collection.objects.create(slug="kept", loaded_at=NOW)
     collection.formulas_index = store_frame(slug="kept", what="formulas", frame=FRAME)
     collection.save()
@@ -54,14 +54,14 @@ def test_files_that_rows_name_stay():
     assert default_storage.exists(mapping)
 
 
-def test_what_is_no_column_file_is_left_alone():
+def test_other_files_are_kept():
     name = default_storage.save("collections/notes.txt", ContentFile(b"keep"))
     delete_unused_files(at=later())
 
     assert default_storage.exists(name)
 
 
-def test_the_task_sweeps_only_what_is_old():
+def test_the_task_deletes_only_old_files():
     orphan = store_frame(slug="fresh", what="posts", frame=FRAME)
     sweep_task()
 

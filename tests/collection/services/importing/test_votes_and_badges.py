@@ -1,4 +1,4 @@
-"""Rows that are counted and not kept."""
+"""Tallies of votes and badges."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ AUTHORS = st.integers(-1, 5) | st.just(10**18 - 1)
 
 
 @given(st.lists(st.tuples(AUTHORS, KINDS), max_size=60))
-def test_a_tally_says_what_counting_one_by_one_says(rows):
+def test_a_tally_counts_like_a_plain_loop(rows):
     tally = badge_tally()
     for author, kind in rows:
         tally.append(BadgeRecord("", str(author), kind, None))
