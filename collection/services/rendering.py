@@ -286,5 +286,5 @@ def _named(thread: Thread) -> list[tuple[str, tuple[LinkedQuestion, ...]]]:
         ("Marked as a duplicate of", links.duplicate_of),
         ("Its duplicates", links.duplicates),
         ("Linked from this thread", links.linked),
-        ("ThreadTracker that link here", links.linked_from),
+        ("Threads that link here", links.linked_from),
     ]

@@ -18,7 +18,8 @@ POSTS = """<?xml version="1.0" encoding="utf-8"?>
  even?"
     Body="&lt;p&gt;I do not see it.&lt;/p&gt;" Tags="&lt;parity&gt;&lt;squares&gt;" />
   <row Id="10" PostTypeId="2" ParentId="1"
-    Body="&lt;p&gt;Since &lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;\
+    Body="&lt;p&gt;\
+Since &lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;\
 .&lt;/p&gt;" />
   <row Id="11" PostTypeId="2" ParentId="1"
     Body="&lt;p onclick=&quot;x()&quot;&gt;See &lt;script&gt;x()&lt;/script&gt; there.&lt;/p&gt;" />

@@ -1,4 +1,4 @@
-"""ThreadTracker as the HTML of a page."""
+"""Rendering of threads as HTML."""
 
 from __future__ import annotations
 
