@@ -16,7 +16,7 @@ from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.formats.assignments import read_assignments, resolve
 from arqlab.ir.records import Problem
-from assessment.assignments.selectors import judging_staff
+from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Assignment, PoolItem
 
 MOST_NAMED = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Count, QuerySet
 
 from arqlab.core.models import Lab, User
-from assessment.assignments.selectors import TOPIC_TEXTS
+from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.models import Judgment, PoolInstance, Ticket
 
 

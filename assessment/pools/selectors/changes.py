@@ -8,8 +8,9 @@ from typing import NamedTuple
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from assessment.models import Pool
+from assessment.pools.selectors.choices import PoolChoice, choice_of
 from assessment.pools.selectors.plans import plan_pool
-from assessment.pools.selectors.sources import PoolChoice, choice_of, task_sources
+from assessment.pools.selectors.sources import task_sources
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map

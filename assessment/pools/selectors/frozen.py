@@ -16,7 +16,8 @@ from arqlab.ir.pooling.pools import write_pool
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
-from assessment.pools.selectors.sources import WRITTEN, TaskSources
+from assessment.pools.selectors.choices import WRITTEN
+from assessment.pools.selectors.sources import TaskSources
 from submissions.models import Run
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from arqlab.core.models import Task
 from arqlab.ir.pooling.plans import Cost, Plan, Planner
 from arqlab.ir.protocols.presets import RunKind
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import TopicSize
 from assessment.pools.selectors.sources import (
-    PoolChoice,
     TaskSources,
     kernel_sources,
     sources_state,

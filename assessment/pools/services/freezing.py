@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 import polars as pl
 from django.db import transaction
@@ -22,17 +21,17 @@ from arqlab.ir.pooling.pools import make_pool, write_pool
 from arqlab.ir.pooling.settings import impossible
 from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.assignments.services import end_reviews
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.models import Pool, PoolInstance, PoolItem
+from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice
 from assessment.pools.selectors.frozen import pooled_runs, preset_of
 from assessment.pools.selectors.sources import (
-    POOL_KINDS,
-    PoolChoice,
     TaskSources,
     inputs_of,
     kernel_sources,
     task_sources,
     written_answers,
 )
+from assessment.pools.services.changing import pool_facts
 from assessment.qrels.selectors.drafts import host_of, own_pools_task
 
 
@@ -154,63 +153,6 @@ def supplement_pool(
     return _freeze(task, choice, by=by, at=at, expected=expected, reason=reason.strip())
 
 
-def close_pool(*, pool: Pool, by: User | None, at: datetime) -> None:
-    """Take no more judgments for a pool. Raises `UserError` when it is closed."""
-    _turn(pool, verb="pool.close", by=by, closed_at=at)
-
-
-def open_pool(*, pool: Pool, by: User | None) -> None:
-    """Take judgments for a pool again. Raises `UserError` when it is open."""
-    _turn(pool, verb="pool.open", by=by, closed_at=None)
-
-
-@transaction.atomic
-def discard_pool(*, pool: Pool, by: User | None) -> None:
-    """Delete a pool that nobody has judged. Raises `UserError` when somebody has, or a supplement
-    stands on it.
-    """
-    Task.objects.select_for_update().get(pk=pool.task_id)
-    later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
-    if later.exists():
-        raise UserError(
-            "A supplement was made to this pool. Discard the supplement first.",
-            code="has-supplement",
-        )
-    # Who labels an item at this moment has it locked: we see the label then, or they find the item
-    # gone.
-    list(PoolItem.objects.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
-    if Judgment.objects.filter(instance__item__pool=pool).exists():
-        raise UserError(
-            "This pool has judgments, so it stays. Close it if nobody is to judge it any more.",
-            code="pool-judged",
-        )
-    record_event(
-        verb="pool.discard",
-        target=pool,
-        lab=pool.task.lab,
-        actor=by,
-        items=pool.items.count(),
-        **_named(pool),
-    )
-    PoolInstance.objects.filter(item__pool=pool).delete()
-    pool.delete()
-
-
-def _turn(pool: Pool, *, verb: str, by: User | None, closed_at: datetime | None) -> None:
-    with transaction.atomic():
-        before = Pool.objects.filter(pk=pool.pk, closed_at__isnull=closed_at is not None)
-        if not before.update(closed_at=closed_at):
-            state = "closed" if closed_at else "open"
-            raise UserError(f"The pool is {state} already.", code=f"pool-{state}")
-        if closed_at is None:
-            end_reviews(pool.items.all())
-        record_event(verb=verb, target=pool, lab=pool.task.lab, actor=by, **_named(pool))
-
-
-def _named(pool: Pool) -> dict[str, Any]:
-    return {"number": pool.number, "sha256": pool.sha256}
-
-
 def _freeze(
     task: Task,
     choice: PoolChoice,
@@ -259,7 +201,7 @@ def _freeze(
             items=computed.items,
             labels=computed.label_count,
             reason=reason,
-            **_named(pool),
+            **pool_facts(pool),
         )
     return pool
 

@@ -16,15 +16,13 @@ from arqlab.core.models import AuditEvent, Task, Topic
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Pool, PoolInstance, PoolItem
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import pool_file
 from assessment.pools.selectors.plans import plan_pool
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.services.freezing import (
-    close_pool,
     compute_pool,
-    discard_pool,
     freeze_pool,
-    open_pool,
     supplement_pool,
 )
 from collection.models import PostLink, VisualMap

@@ -12,7 +12,7 @@ from django.urls import reverse
 from arqlab.core.models import Task, User
 from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, PoolInstance
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from submissions.services.changing import withdraw_run
 from tests.assessment.factories import NOW, judge, make_pool
