@@ -1,6 +1,6 @@
 """The full-text index of posts, which is updated after posts change.
 
-Triggers (migration 0006) delete the words of a post that is changed or deleted, and count the
+Triggers (migration 0003) delete the words of a post that is changed or deleted, and count the
 changes of each collection. Where the counts differ, a query finds the posts without words.
 """
 

@@ -1,12 +1,13 @@
-"""The part of the text index that each database does in its own way.
+"""The parts of the text index and of long texts that each database does in its own way.
 
-SQLite: an FTS5 table over the words (its content is `collection_postwords`, so no text is kept twice), and triggers that
-tell it of each change; a deletion must name the old words, or the index decays. PostgreSQL: a text search configuration
-with English stems and without stop words (so that phrases of them are found), a generated column and its GIN index.
+SQLite: an FTS5 table over the words (its content is `collection_postwords`, so no text is stored
+twice), and triggers that report each change to it; a deletion must name the old words, or the index
+decays. PostgreSQL: a text search configuration with English stems and without stop words (so that
+phrases made of them are found), a generated column and its GIN index; long texts compressed by lz4.
 
-Both: a post that is deleted or changed loses its words, and changes are counted in `collection_textindex`. Django
-rebuilds a table of SQLite for some later migrations, and then its triggers are gone: such a migration must call
-`keep_in_step` again; a test counts the triggers.
+Both: a post that is deleted or changed loses its words, and changes are counted in
+`collection_textindex`. On SQLite, Django rebuilds a table for some migrations, and then its triggers
+are lost: such a migration must call `keep_in_step` again; a test counts the triggers.
 """
 
 from django.db import migrations
@@ -151,10 +152,41 @@ def _run(schema_editor, *, sqlite, postgresql):
             cursor.execute(statement)
 
 
+COMPRESSED = {
+    "collection_post": ("body", "clean_body"),
+    "collection_comment": ("text", "clean_text"),
+}
+
+
+def compress(method):
+    """Return an operation that sets how PostgreSQL 14 and later compresses long texts."""
+
+    def run(apps, schema_editor):
+        connection = schema_editor.connection
+        if connection.vendor != "postgresql" or connection.pg_version < 140000:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 'lz4' = ANY(enumvals) FROM pg_settings WHERE name = 'default_toast_compression'")
+            if not (cursor.fetchone() or [False])[0]:
+                return
+        for table, columns in COMPRESSED.items():
+            for column in columns:
+                schema_editor.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET COMPRESSION {method}")
+
+    return run
+
+
 class Migration(migrations.Migration):
-    dependencies = [("collection", "0005_words_of_posts_and_pairs_of_formulas")]
+
+    replaces = [
+        ("collection", "0004_texts_of_posts_are_compressed_fast"),
+        ("collection", "0006_words_are_searched_and_kept_in_step"),
+    ]
+
+    dependencies = [("collection", "0002_first_release")]
 
     operations = [
+        migrations.RunPython(compress("lz4"), compress("pglz")),
         migrations.RunPython(make_index, undo),
         migrations.RunPython(keep_in_step, migrations.RunPython.noop),
     ]
