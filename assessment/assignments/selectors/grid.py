@@ -1,4 +1,4 @@
-"""Who judges what, how far they are, and when they will be finished."""
+"""The progress of a task by topic and assessor, with the estimated completion."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from assessment.models import Assignment, Judgment, PoolItem
 
 JUDGING_ROLES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
 TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
-"""Fields of topics that lists leave unread: typeset, they are long."""
+"""Long fields of topics that lists do not load."""
 
 
 def judging_staff(lab: Lab) -> QuerySet[User]:
-    """Return those who may judge in a lab, assessors before organizers, each once with the first of
-    their roles as `role`.
-    """
+    """Return the users who may judge in a lab, assessors first, with their first role as `role`."""
     roles = Membership.objects.filter(lab=lab, role__in=JUDGING_ROLES)
     found = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
     return found.order_by("role", "first_name", "last_name", "username")
 
 
 def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
-    """Return who judges what of a task and when they will be finished, in five queries; one more
-    where labels are of people who may judge no longer."""
+    """Return the topics and assessors of a task with their progress and estimated completion.
+
+    Takes five queries, and one more if users who may no longer judge have labels.
+    """
     counts = topic_counts(PoolItem.objects.filter(pool__task=task))
     judged = judged_by(Judgment.objects.filter(instance__item__pool__task=task), at=at)
     open_ones = Assignment.objects.filter(topic__task=task, ended_at=None).select_related(
@@ -65,7 +65,7 @@ def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
 
 
 def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
-    """Count items by topic: all, those done, and those left in pools that are open."""
+    """Return the counts of items by topic: all, done, and left in open pools."""
     waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
     counted = (
         items.order_by()
@@ -81,10 +81,10 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
 def judged_by(
     judgments: QuerySet[Judgment], *, at: datetime
 ) -> dict[tuple[int, int], JudgedCounts]:
-    """Sum up the judgments that count by topic and person; those without a person are left out.
+    """Return the counts of current judgments by topic and assessor.
 
-    What was imported says nothing of how much is judged in a day: its file may give the moment of
-    the import for all.
+    Imported judgments do not count toward the pace per day, because their times may all be that of
+    the import.
     """
     is_judged_here = Q(is_imported=False)
     found: QuerySet[Any, Any] = (
@@ -116,7 +116,7 @@ def judged_by(
 def _forecast(
     grid: AssignmentGrid, people: Mapping[int, User], staff: Collection[int], at: datetime
 ) -> None:
-    """Fill in what is expected: seconds by topic, then what is left to each person, and their row."""
+    """Fill in the estimates: the seconds per item of each topic, and the rows of the people."""
     by_person = {
         pk: together(row.shares[pk].judged.pace for row in grid.topics if pk in row.shares)
         for pk in people
@@ -137,8 +137,9 @@ def _forecast(
 def _person_row(
     grid: AssignmentGrid, person: User, pace: Pace, *, may_judge: bool, at: datetime
 ) -> PersonRow:
-    """Sum up a person's topics. They are expected to judge what is begun before the rest, each in
-    the task's order.
+    """Return the row of a person.
+
+    The estimate assumes that they judge the started topics first, and all in the task's order.
     """
     rows = sorted(
         (row for row in grid.topics if person.pk in row.shares),

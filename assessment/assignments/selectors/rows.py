@@ -16,8 +16,9 @@ NO_PACE = Pace()
 
 @dataclass(frozen=True)
 class JudgedCounts:
-    """What a person judged of a topic: items, their pace, how many of them lately and since when
-    here, and the last time.
+    """The judgments of a person in a topic: items, pace, recent items, first and last time.
+
+    `lately` and `first` exclude imported judgments.
     """
 
     items: int = 0
@@ -29,9 +30,7 @@ class JudgedCounts:
 
 @dataclass
 class Share:
-    """A person's part of a topic. Without `assignment` they judged some of it and have it no
-    longer.
-    """
+    """A person's part of a topic. `assignment` is None if they judged in it earlier."""
 
     person: User
     judged: JudgedCounts
@@ -43,9 +42,7 @@ class Share:
 
 @dataclass
 class TopicRow:
-    """A topic with its items, and who judges them. `left` are those without label in pools that are
-    open.
-    """
+    """A topic with the counts of its items and its assessors. `left` counts those in open pools."""
 
     topic: Topic
     total: int
@@ -57,17 +54,17 @@ class TopicRow:
 
     @property
     def open_shares(self) -> list[Share]:
-        """Return the shares of those who have the topic; some of them may not judge any more."""
+        """Return the shares with an assignment, even of users who may no longer judge."""
         return [share for share in self.shares.values() if share.assignment]
 
     @property
     def judging_shares(self) -> list[Share]:
-        """Return the shares of those who judge the topic now."""
+        """Return the shares of the assigned users who may judge."""
         return [share for share in self.open_shares if share.may_judge]
 
     @property
     def state(self) -> str:
-        """Return the state of the topic, one of the chips."""
+        """Return the state of the topic for the state chip."""
         if not self.total:
             return "no-items"
         if not self.left:
@@ -78,9 +75,7 @@ class TopicRow:
         return "in-progress" if is_begun else "not-begun"
 
     def state_of(self, share: Share) -> str:
-        """Return the state of the topic for one of those who judge it: others may have begun before
-        them.
-        """
+        """Return the state of the topic for one assessor, who may not have started yet."""
         state = self.state
         return "not-begun" if state == "in-progress" and not share.judged.items else state
 
@@ -94,7 +89,7 @@ class TopicRow:
 
     @property
     def pace(self) -> Pace:
-        """Return the pace of all who judged in the topic."""
+        """Return the combined pace of all who judged in the topic."""
         return together(share.judged.pace for share in self.shares.values())
 
     @property
@@ -109,14 +104,14 @@ class TopicRow:
 
     @property
     def finish(self) -> datetime | None:
-        """Return when the last of those who share the topic will be finished with it."""
-        found = [share.finish for share in self.judging_shares]
-        return max((moment for moment in found if moment), default=None) if all(found) else None
+        """Return the estimated completion of the topic, or None if it is not known for everyone."""
+        ends = [share.finish for share in self.judging_shares]
+        return max((end for end in ends if end), default=None) if all(ends) else None
 
 
 @dataclass
 class PersonRow:
-    """A person who judges, with their topics by state and what is left to them."""
+    """A person with the states of their topics and the items left."""
 
     person: User
     may_judge: bool
@@ -132,24 +127,24 @@ class PersonRow:
 
 @dataclass
 class AssignmentGrid:
-    """All topics of a task with who judges them, and all people with what they judge."""
+    """All topics of a task and all people who judge or may judge them."""
 
     topics: list[TopicRow]
     people: list[PersonRow]
 
     @property
     def judges(self) -> list[PersonRow]:
-        """Return the assessors, and who else has or judged topics; other organizers could have some."""
+        """Return the assessors, and the others who have topics or judged."""
         return [row for row in self.people if row.is_assessor or row.states or row.judged]
 
     @property
     def total(self) -> int:
-        """Return the items of all topics."""
+        """Return the number of items."""
         return sum(row.total for row in self.topics)
 
     @property
     def done(self) -> int:
-        """Return the items that have all their labels."""
+        """Return the number of items with all labels."""
         return sum(row.done for row in self.topics)
 
     @property
@@ -159,23 +154,21 @@ class AssignmentGrid:
 
     @property
     def unassigned(self) -> list[TopicRow]:
-        """Return the topics with items left that nobody has who may judge them."""
+        """Return the unassigned topics: items left, and nobody assigned who may judge."""
         return [row for row in self.topics if row.state == "unassigned"]
 
     @property
     def finish(self) -> datetime | None:
-        """Return when the last person will be finished; None where that cannot be told of all."""
-        found = [row.finish for row in self.people if row.left]
-        return (
-            max(moment for moment in found if moment)
-            if found and all(found) and not self.unassigned
-            else None
-        )
+        """Return the estimated completion of the task, or None if it is not known for everyone."""
+        ends = [row.finish for row in self.people if row.left]
+        if not ends or not all(ends) or self.unassigned:
+            return None
+        return max(end for end in ends if end)
 
 
 def together(paces: Iterable[Pace]) -> Pace:
-    """Return the pace of all together."""
-    found = NO_PACE
+    """Return the combined pace."""
+    combined = NO_PACE
     for pace in paces:
-        found = found.plus(pace)
-    return found
+        combined = combined.plus(pace)
+    return combined

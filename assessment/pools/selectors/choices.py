@@ -17,25 +17,21 @@ POOL_KINDS = {
     TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
     TaskKind.WRITTEN_ANSWERS: ItemKind.ANSWERS,
 }
-"""What the assessors of a task get of its runs."""
+"""The type of the items that assessors judge, by task."""
 WRITTEN = "written"
-"""As what `Pool.runs` names a run of Task 3 whose answers are mixed into Task 1's pool."""
+"""The kind in `Pool.runs` of a run of Task 3 whose answers are mixed into Task 1's pool."""
 
 
 @dataclass(frozen=True)
 class PoolChoice:
-    """What an organizer chooses of a pool: its protocol, the seed, and as what some baselines are
-    pooled.
-
-    `kinds` has the keys of the runs that are pooled as something else than their marks say.
-    """
+    """The settings of a pool: protocol, seed, and the kinds of runs that differ from their marks."""
 
     protocol: PoolProtocol
     seed: int
     kinds: Mapping[int, RunKind] = field(default_factory=dict)
 
     def kind_of(self, run: Run) -> RunKind:
-        """Return as what a run is pooled."""
+        """Return the kind as which a run is pooled."""
         known = self.kinds.get(run.pk)
         return known or self.protocol.kind_of(
             is_primary=run.is_primary, is_manual=run.is_manual, is_baseline=run.is_baseline
@@ -43,7 +39,7 @@ class PoolChoice:
 
 
 def choice_of(pool: Pool) -> PoolChoice:
-    """Return what was chosen of a pool when it was frozen."""
+    """Return the settings with which a pool was frozen."""
     kinds = {run["run"]: run["kind"] for run in pool.runs if run["kind"] != WRITTEN}
     return PoolChoice(PoolProtocol(**pool.settings), pool.seed, kinds)
 
@@ -55,12 +51,12 @@ def valid_runs(task: Task) -> list[Run]:
 
 
 def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
-    """Return the valid runs that can be pooled, and those that cannot, each with a sentence why."""
+    """Return the valid runs that can be pooled, and those that cannot, each with the reason."""
     runs, left_out = [], []
     for run in valid_runs(task):
         if task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
             left_out.append(
-                (run, "It names visual ids, and assessors judge instances in their posts.")
+                (run, "It has visual ids, but assessors judge formula instances in posts.")
             )
         else:
             runs.append(run)

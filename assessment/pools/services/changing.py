@@ -15,33 +15,30 @@ from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 
 
 def close_pool(*, pool: Pool, by: User | None, at: datetime) -> None:
-    """Take no more judgments for a pool. Raises `UserError` when it is closed."""
+    """Close a pool for judgments, or raise `UserError` if it is already closed."""
     _set_closed(pool, verb="pool.close", by=by, closed_at=at)
 
 
 def open_pool(*, pool: Pool, by: User | None) -> None:
-    """Take judgments for a pool again. Raises `UserError` when it is open."""
+    """Open a pool for judgments again, or raise `UserError` if it is already open."""
     _set_closed(pool, verb="pool.open", by=by, closed_at=None)
 
 
 @transaction.atomic
 def discard_pool(*, pool: Pool, by: User | None) -> None:
-    """Delete a pool that nobody has judged. Raises `UserError` when somebody has, or a supplement
-    stands on it.
-    """
+    """Delete a pool without judgments. Raise `UserError` if it has judgments or a supplement."""
     Task.objects.select_for_update().get(pk=pool.task_id)
     later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():
         raise UserError(
-            "A supplement was made to this pool. Discard the supplement first.",
+            "This pool has a supplement. Discard the supplement first.",
             code="has-supplement",
         )
-    # Who labels an item at this moment has it locked: we see the label then, or they find the item
-    # gone.
+    # A submitted label locks its item: either we see the label, or the submit finds no item.
     list(PoolItem.objects.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
     if Judgment.objects.filter(instance__item__pool=pool).exists():
         raise UserError(
-            "This pool has judgments, so it stays. Close it if nobody is to judge it any more.",
+            "This pool has judgments, so it cannot be discarded. Close it to stop judging.",
             code="pool-judged",
         )
     record_event(
@@ -61,7 +58,7 @@ def _set_closed(pool: Pool, *, verb: str, by: User | None, closed_at: datetime |
         before = Pool.objects.filter(pk=pool.pk, closed_at__isnull=closed_at is not None)
         if not before.update(closed_at=closed_at):
             state = "closed" if closed_at else "open"
-            raise UserError(f"The pool is {state} already.", code=f"pool-{state}")
+            raise UserError(f"The pool is already {state}.", code=f"pool-{state}")
         if closed_at is None:
             end_reviews(pool.items.all())
         record_event(verb=verb, target=pool, lab=pool.task.lab, actor=by, **pool_facts(pool))

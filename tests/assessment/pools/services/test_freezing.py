@@ -347,7 +347,7 @@ def test_a_supplement_holds_only_what_no_pool_holds(run, task, team):
 
     assert (pool.number, items_of(pool)) == (2, {("A.1", "posts", "50")})
     assert AuditEvent.objects.get(verb="pool.supplement").detail["reason"] == "Late."
-    with pytest.raises(UserError, match="nothing to judge"):
+    with pytest.raises(UserError, match="Nothing to judge"):
         supplement(task)
 
 
@@ -410,7 +410,7 @@ def test_a_formula_of_which_other_visual_ids_left_no_pooled_instance_is_judged_a
 
 
 def test_an_empty_pool_is_refused(task):
-    with pytest.raises(UserError, match="nothing to judge"):
+    with pytest.raises(UserError, match="Nothing to judge"):
         freeze(task)
 
 
@@ -426,7 +426,7 @@ def test_a_pool_that_changed_since_it_was_looked_at_is_refused(run, task, team):
 def test_a_pool_is_closed_and_opened_once(run, task, organizer):
     pool = freeze(task)
     close_pool(pool=pool, by=organizer, at=NOW)
-    with pytest.raises(UserError, match="closed already"):
+    with pytest.raises(UserError, match="already closed"):
         close_pool(pool=pool, by=organizer, at=NOW + timedelta(days=1))
     pool.refresh_from_db()
     assert pool.closed_at == NOW

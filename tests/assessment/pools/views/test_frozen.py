@@ -114,7 +114,7 @@ def test_the_file_of_a_pool_has_its_hash(browser, pool, task):
 def test_a_pool_is_closed_and_reopened(browser, pool, task):
     assert "Judging is closed" in browser.post(at(task, "close", 1), follow=True).content.decode()
     assert (
-        "The pool is closed already."
+        "The pool is already closed."
         in browser.post(at(task, "close", 1), follow=True).content.decode()
     )
     assert (

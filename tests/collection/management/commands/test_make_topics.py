@@ -48,7 +48,7 @@ def test_an_edited_list_becomes_topics(tmp_path, task):
     run("--out", str(chosen))
     _, told = run("--chosen", str(chosen), "--out", str(folder))
 
-    assert "3 topics of task 1 and 3 of task 2 were written" in told
+    assert "Wrote 3 topics of task 1 and 3 of task 2" in told
     assert b'<Topic number="B.3">' in (folder / "topics.task2.xml").read_bytes()
     assert sorted(path.name for path in folder.iterdir()) == [
         "topic-formulas.latex.tsv",
@@ -83,8 +83,8 @@ def test_existing_files_are_not_overwritten(tmp_path):
         (["--score", "many"], "'many' is not a range"),
         (["--dates", "2019"], "'2019' is not a range"),
         (["--chosen", "gone.csv", "--out", "there"], "Cannot read gone.csv"),
-        (["--chosen", "gone.csv"], "Name the folder of the topics with --out"),
-        (["--out", "/dev/null/there"], "Nothing can be written there"),
+        (["--chosen", "gone.csv"], "Name the folder for the topics with --out"),
+        (["--out", "/dev/null/there"], "Cannot write the files"),
     ],
 )
 def test_invalid_options_are_refused(args, told):
