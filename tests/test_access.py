@@ -26,7 +26,7 @@ from assessment.models import PoolInstance, PoolItem, Ticket
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.services.intake import submit_upload
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import assign, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk, body_for, label_for

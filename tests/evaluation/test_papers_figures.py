@@ -1,6 +1,4 @@
-"""The commands give the papers' figures: real labs and runs, through the doors that an organizer
-uses.
-"""
+"""The commands reproduce the scores published in the overview papers, on real labs and runs."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ def printed(task: str, qrels: str) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def lab(request: pytest.FixtureRequest, kept_db: None, shared_data: Path) -> str:
-    """The slug of a real lab, loaded once for all tests that ask for it."""
+    """Return the slug of a real lab, loaded once for the tests that use it."""
     call_command("load_lab", str(shared_data / request.param), stdout=StringIO())
     return str(request.param)
 
@@ -53,7 +51,7 @@ def lab(request: pytest.FixtureRequest, kept_db: None, shared_data: Path) -> str
 @pytest.mark.parametrize(
     ("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}), indirect=["lab"]
 )
-def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path, db):
+def test_the_leaderboard_prints_the_published_scores(lab, order, shared_data: Path, db):
     figures = [row for row in FIGURES if (row["lab"], row["order"]) == (lab, order)]
     if order == "rank":
         change_task(
@@ -71,7 +69,7 @@ def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path
 
 
 @pytest.mark.parametrize("lab", ["arqmath-3"], indirect=True)
-def test_the_ceilings_are_the_known_ones(lab, db):
+def test_the_ceilings_are_the_published_ones(lab, db):
     current = QrelSet.objects.select_related("task__lab").filter(
         is_current=True, task__lab__slug=lab
     )

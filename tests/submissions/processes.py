@@ -1,4 +1,4 @@
-"""Real processes on a database and a storage of their own, to be killed or to run at the same time."""
+"""Processes with their own database and storage, which tests kill or run at the same time."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from django.db import transaction
 from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Team, Topic
-from submissions.services.intake import submit_upload
-from submissions.services import validation
-from submissions.services.validation import (
-    return_stale_claims,
-    validate_uploaded_run,
-    waiting_run_ids,
-)
 from submissions.models import Run, RunProblem
+from submissions.services import validation
+from submissions.services.uploads import submit_upload
+from submissions.services.validation import (
+    release_stale_claims, validate_uploaded_run, waiting_run_ids
+)
 
 def die(*args, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def submit(tag, mark="A"):
-    file = ContentFile(b"A.1\\t10\\t1\\t2\\tt\\nA.1\\t11\\t2\\t2\\tt\\n", name=f"Alpha-task1-{tag}-auto-both-{mark}.tsv")
-    return submit_upload(file=file, task=Task.objects.get(), team=Team.objects.get(), by=None, at=timezone.now())
+    rows = b"A.1\\t10\\t1\\t2\\tt\\nA.1\\t11\\t2\\t2\\tt\\n"
+    file = ContentFile(rows, name=f"Alpha-task1-{tag}-auto-both-{mark}.tsv")
+    task, team = Task.objects.get(), Team.objects.get()
+    return submit_upload(file=file, task=task, team=team, by=None, at=timezone.now())
 
 def start_together():
     print("ready", flush=True)
@@ -55,13 +55,13 @@ Team.objects.create(lab=lab, name="Alpha")
 
 
 def use_database(data: Path) -> None:
-    """Have processes on `data` use a new database of the server that the tests run on; SQLite's lies in `data`."""
+    """Create a database for `data` on the tests' PostgreSQL server; SQLite's is in `data`."""
     if url := new_database(data):
         (data / "database").write_text(url)
 
 
 def start(data: Path, *steps: str) -> subprocess.Popen[str]:
-    """Start a process that does the steps, with its files below `data`."""
+    """Start a process that runs the steps, with its files below `data`."""
     variables = {
         key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
     }
@@ -79,23 +79,23 @@ def start(data: Path, *steps: str) -> subprocess.Popen[str]:
     )
 
 
-def told(data: Path, *steps: str) -> Any:
-    """Do the steps in a process; gives what it printed last, read as JSON."""
+def output_of(data: Path, *steps: str) -> Any:
+    """Run the steps in a process. Return the last line that it printed, parsed as JSON."""
     process = start(data, *steps)
     out, errors = process.communicate()
     assert process.returncode == 0, errors
     return json.loads(out.splitlines()[-1])
 
 
-def killed(data: Path, *steps: str) -> bool:
-    """Do the steps in a process; says whether it was killed on the way."""
+def is_killed(data: Path, *steps: str) -> bool:
+    """Run the steps in a process. Return whether it was killed."""
     process = start(data, *steps)
     process.communicate()
     return process.returncode == -9
 
 
-def told_together(data: Path, steps: list[str]) -> list[Any]:
-    """Do each step in a process of its own, all at the same moment; gives what each printed."""
+def outputs_together(data: Path, steps: list[str]) -> list[Any]:
+    """Run each step in its own process, all at once. Return what each printed."""
     processes = [start(data, "start_together()", step) for step in steps]
     for process in processes:
         assert process.stdout

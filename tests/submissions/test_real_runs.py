@@ -1,4 +1,4 @@
-"""The field's real runs, through the door as they are."""
+"""Published runs of ARQMath and NTCIR, submitted unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import read_lab
 from collection.services.loading import load_collection
 from submissions.models import Run
-from submissions.services.intake import submit_upload
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.factories import TeamFactory
 from tests.submissions.factories import NOW
@@ -55,7 +55,7 @@ RUNS = {
 
 
 def loaded(shared_data: Path, slug: str) -> Lab:
-    """Load the lab of a real run."""
+    """Return the loaded lab of a published run."""
     file = read_lab(shared_data / slug)
     lab = load_lab_file(file, by=None)
     if file.collection:
@@ -70,7 +70,7 @@ def arqmath_1(kept_db: None, shared_data: Path) -> Lab:
 
 
 @pytest.mark.parametrize("path", RUNS)
-def test_a_real_run_is_valid_as_it_is(shared_data: Path, arqmath_1: Lab, path: str) -> None:
+def test_a_published_run_is_valid(shared_data: Path, arqmath_1: Lab, path: str) -> None:
     task_slug, format_, rows, topics = RUNS[path]
     slug = path.partition("/")[0]
     lab = arqmath_1 if slug == arqmath_1.slug else loaded(shared_data, slug)
@@ -90,7 +90,9 @@ def test_a_real_run_is_valid_as_it_is(shared_data: Path, arqmath_1: Lab, path: s
     )
 
 
-def test_an_item_outside_a_sample_is_only_a_note(shared_data: Path, arqmath_1: Lab) -> None:
+def test_an_item_outside_a_sampled_collection_is_only_a_note(
+    shared_data: Path, arqmath_1: Lab
+) -> None:
     path = shared_data / "arqmath-1/runs/task1/judged-only/PSU-task1-PSU3-auto-both-A.tsv.gz"
     task = Task.objects.get(lab=arqmath_1, slug="task1")
     with path.open("rb") as stream:

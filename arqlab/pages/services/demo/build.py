@@ -26,8 +26,8 @@ from arqlab.pages.services.demo.judging import play_judging
 from arqlab.pages.services.demo.stage import Stage, sender_of
 from arqlab.pages.services.demo.weeks import OPEN_TASK, play_open_task, release_boards
 from assessment.qrels.services.loading import load_lab
-from submissions.services.claims import RunClaims
-from submissions.services.intake import submit_upload
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 __all__ = ["OPEN_TASK", "SLUG", "account_roles", "build_demo", "new_password"]
@@ -148,7 +148,7 @@ def _submit(stage: Stage, team: Team, planned: DemoTeam, plan: DemoRun, *, numbe
     task = stage.tasks[plan.task]
     end = min(filter(None, (task.deadline, stage.at)))
     at = end - timedelta(hours=7 + 19 * number + 5 * (team.pk % 4))
-    claims = RunClaims(
+    metadata = RunMetadata(
         tag=plan.tag,
         is_primary=plan.primary,
         is_manual=plan.manual,
@@ -162,6 +162,6 @@ def _submit(stage: Stage, team: Team, planned: DemoTeam, plan: DemoRun, *, numbe
     )
     by = sender_of(stage, team)
     [run] = submit_upload(
-        file=file, task=task, team=team, by=by, at=at, claims={str(file.name): claims}
+        file=file, task=task, team=team, by=by, at=at, metadata={str(file.name): metadata}
     )
     validate_uploaded_run(run_id=run.pk, at=at + timedelta(seconds=1))
