@@ -4,7 +4,7 @@ CSV.
 
 from arqlab.formats.topics.information import read_topic_info
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import edits_after, info_fields, merged_info, write_topic_info
+from arqlab.ir.topics import info_fields, merged_info, updated_edits, write_topic_info
 from tests.real_data import DATA, needs_data
 
 FOLDER = {"category": "proof", "difficulty": "hard", "#Answers": "7"}
@@ -30,12 +30,12 @@ def test_an_empty_edit_takes_a_value_away():
 
 
 def test_the_folders_own_value_is_no_edit():
-    edits = edits_after(
+    edits = updated_edits(
         FOLDER, {"difficulty": "easy"}, {"category": "concept", "difficulty": "hard"}
     )
 
     assert edits == {"category": "concept"}
-    assert edits_after(FOLDER, {}, {"dependency": ""}) == {}
+    assert updated_edits(FOLDER, {}, {"dependency": ""}) == {}
 
 
 def test_the_file_is_named_as_the_labs_name_it():

@@ -10,13 +10,13 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import LONGEST_VALUE, FactChange, edits_after, fact_value, info_fields
+from arqlab.ir.topics import LONGEST_VALUE, InfoChange, updated_edits, normalized_value, info_fields
 
 MOST_NAMED = 10
 
 
 @transaction.atomic
-def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: User | None) -> int:
+def change_topic_information(*, task: Task, changes: Sequence[InfoChange], by: User | None) -> int:
     """Write changed values of the task's topics, all or none; give how many topics changed.
 
     A value that equals the folder's own is kept as no edit. Raises `UserError` that names the
@@ -30,7 +30,7 @@ def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: U
         topic.query_id: topic
         for topic in task.topics.filter(query_id__in={one.query_id for one in changes})
     }
-    wanted = [one._replace(value=fact_value(one.field, one.value)) for one in changes]
+    wanted = [one._replace(value=normalized_value(one.field, one.value)) for one in changes]
     _refuse(wanted, topics, fields=set(info_fields(TaskKind(task.kind))))
     done: dict[str, list[str]] = {}
     changed: dict[str, Topic] = {}
@@ -38,7 +38,7 @@ def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: U
         topic = topics[one.query_id]
         before = topic.facts.get(one.field, "")
         if before != one.value:
-            topic.info_edits = edits_after(topic.info, topic.info_edits, {one.field: one.value})
+            topic.info_edits = updated_edits(topic.info, topic.info_edits, {one.field: one.value})
             done[f"{one.query_id} {one.field.replace('_', ' ')}"] = [before, one.value]
             changed[one.query_id] = topic
     Topic.objects.bulk_update(changed.values(), ["info_edits"], batch_size=200)
@@ -49,7 +49,7 @@ def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: U
     return len(changed)
 
 
-def _refuse(changes: Sequence[FactChange], topics: dict[str, Topic], *, fields: set[str]) -> None:
+def _refuse(changes: Sequence[InfoChange], topics: dict[str, Topic], *, fields: set[str]) -> None:
     if unknown := {one.field for one in changes} - fields:
         raise ValueError(f"not to be changed here: {sorted(unknown)}")
     if gone := [one.query_id for one in changes if one.query_id not in topics]:

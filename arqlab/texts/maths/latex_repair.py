@@ -86,7 +86,6 @@ def _named(latex: str, macros: dict[str, str], error: str) -> bool:
 
 
 # --- repairs
-# ---------------------------------------------------------------------------------------------------------
 
 _GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"
 _MATRIX = re.compile(rf"\\begin\{{(\w*matrix|cases)\}}(?={_GROUP})({_GROUP})")

@@ -136,7 +136,6 @@ def _converted(source: str, display: bool, function: str) -> str | None:
 
 
 # --- the engine
-# ------------------------------------------------------------------------------------------------------
 
 _threads = threading.local()
 
@@ -154,7 +153,7 @@ def _engine() -> Any:
     return context
 
 
-# --- the allow-list of MathML ----------------------------------------------------------------------------------------
+# --- the allow-list of MathML
 
 _TOKEN = re.compile(r"mi|mn|mo|mtext|ms")  # they hold text only, so that no HTML can stand inside
 _ELEMENT = re.compile(

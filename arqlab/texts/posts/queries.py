@@ -216,7 +216,6 @@ def _telling(phrases: list[Phrase]) -> list[Phrase]:
 
 
 # --- filters
-# ---------------------------------------------------------------------------------------------------------
 
 _HELP = "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345, formula:678, visual:90."
 

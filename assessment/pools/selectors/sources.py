@@ -18,7 +18,8 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import topic_ids
 from arqlab.formats.topics.threads import threads_of
 from arqlab.ir.labels import NOT_JUDGMENTS
-from arqlab.ir.pooling.pools import PooledRun, PoolSources
+from arqlab.ir.pooling.depths import PooledRun
+from arqlab.ir.pooling.pools import PoolSources
 from arqlab.ir.protocols.presets import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Judgment, Pool

@@ -19,7 +19,7 @@ from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling.pools import make_pool, write_pool
-from arqlab.ir.pooling.settings import impossible
+from arqlab.ir.pooling.settings import invalid_settings
 from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.assignments.services import end_reviews
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
@@ -89,8 +89,8 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
             "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
             code="no-pool",
         )
-    if refused := list(impossible(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)):
-        raise UserError(" ".join(refused), code="impossible-pool")
+    if refused := list(invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)):
+        raise UserError(" ".join(refused), code="invalid_settings-pool")
     if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
         raise UserError(
             f"The written answers of {own.name} are judged in a pool of that task. Do not mix them into this one, or "

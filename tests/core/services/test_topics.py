@@ -5,7 +5,7 @@ import pytest
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Topic
 from arqlab.core.services.topics import change_topic_information
-from arqlab.ir.topics import FactChange
+from arqlab.ir.topics import InfoChange
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ def _folder(task):
 
 
 def change(task, *changes, by=None):
-    return change_topic_information(task=task, changes=[FactChange(*one) for one in changes], by=by)
+    return change_topic_information(task=task, changes=[InfoChange(*one) for one in changes], by=by)
 
 
 def facts(number):

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqlab.ir.formulas.identity import VisualIdMap, agreement, visual_map
+from arqlab.ir.formulas.identity import VisualIdMap, visual_map
 from arqlab.ir.formulas.layout import layout_strings
+from tests.agreement import agreement
 from tests.real_data import DATA
 
 SCHEMA = {"formula_id": pl.String, "latex": pl.String, "layout": pl.String, "given": pl.String}
@@ -229,7 +230,6 @@ def test_agreement_counts_pairs() -> None:
 
 
 # --- laws
-# ------------------------------------------------------------------------------------------------------------
 
 LAYOUTS = st.sampled_from(["S", "T", "U", None])
 NUMBERS = st.sampled_from(["1", "2", "10", "30", None])
@@ -316,7 +316,7 @@ def test_every_change_is_listed(rows: list[Row], later: list[Row]) -> None:
     assert all((row[2], row[3]) == (old[row[1]], new[row[1]]) for row in changes(second))
 
 
-# --- the official ids ------------------------------------------------------------------------------------------------
+# --- the official ids
 
 
 @pytest.fixture(scope="module")

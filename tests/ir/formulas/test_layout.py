@@ -206,7 +206,7 @@ def test_an_entity_that_nobody_knows_stays_as_it_is() -> None:
 
 
 def test_hostile_tokens_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "REMEMBERED", 10)
+    monkeypatch.setattr(layout, "CACHED", 10)
     layout_strings(math(f"<mi>x{number}</mi>") for number in range(100))
 
     assert len(layout._meanings) < 20

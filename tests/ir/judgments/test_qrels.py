@@ -66,7 +66,7 @@ def test_topics_are_counted_in_their_order_and_those_with_too_few_relevant_items
     few, enough = judged_topics(FORMULAS, relevant_from=2)
 
     assert (few.topic, few.total, few.labelled, few.relevant) == ("B.2", 3, 2, 0)
-    assert few.reason == "It has no relevant items; a topic needs 2."
+    assert few.reason == "This topic has no relevant items; qrels need at least 2."
     assert (enough.topic, enough.labels[2], enough.labels[6], enough.relevant, enough.reason) == (
         "B.10",
         2,
@@ -79,13 +79,16 @@ def test_topics_are_counted_in_their_order_and_those_with_too_few_relevant_items
 def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
     [topic] = judged_topics(judged(("B.1", "70", "7", 3), ("B.1", "70", "8", 3)), relevant_from=2)
 
-    assert (topic.relevant, topic.reason) == (1, "It has 1 relevant item; a topic needs 2.")
+    assert (topic.relevant, topic.reason) == (
+        1,
+        "This topic has 1 relevant item; qrels need at least 2.",
+    )
 
 
 def test_a_topic_that_nobody_judged_says_so():
     [topic] = judged_topics(judged(("B.1", "70", "7", None)), relevant_from=2)
 
-    assert (topic.labelled, topic.reason) == (0, "Nothing of it is judged.")
+    assert (topic.labelled, topic.reason) == (0, "No item of this topic has a label.")
 
 
 @pytest.mark.parametrize(

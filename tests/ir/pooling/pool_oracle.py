@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import polars as pl
 from hypothesis import settings
 
-from arqlab.ir.pooling.pools import PooledRun
+from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.protocols.presets import RunKind
 
 KINDS: tuple[RunKind, ...] = (

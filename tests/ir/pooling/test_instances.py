@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 
+from arqlab.ir.pooling.depths import gather
 from arqlab.ir.pooling.instances import choose_instances
-from arqlab.ir.pooling.pools import PoolSources, gather, instance_candidates, make_pool
+from arqlab.ir.pooling.pools import PoolSources, instance_candidates, make_pool
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.records import ItemKind
 from tests.ir.pooling.pool_oracle import (
@@ -206,7 +207,6 @@ def test_positions_count_from_one_for_each_formula():
 
 
 # --- what the instances of a pool are chosen by
-# ----------------------------------------------------------------------
 
 
 @unhurried

@@ -213,7 +213,7 @@ def test_deeper_than_the_planner_looks_is_refused(protocol):
         HandRun("s", "T", "alternate", {"A.1": ["1"]}),
     ]
 
-    with pytest.raises(ValueError, match="Found the depth 9"):
+    with pytest.raises(ValueError, match="Depth 9 exceeds the planner's depth"):
         planner(runs, deepest=8).plan(protocol, kinds_of(runs))
 
 

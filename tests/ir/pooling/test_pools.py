@@ -13,17 +13,8 @@ from hypothesis import given
 
 from arqlab.formats.formulas.index import read_index
 from arqlab.formats.qrels.read import read_qrels
-from arqlab.ir.pooling.pools import (
-    PooledRun,
-    PoolSources,
-    depth_needed,
-    gather,
-    in_random_order,
-    make_pool,
-    rank_by_rank,
-    reached,
-    write_pool,
-)
+from arqlab.ir.pooling.depths import PooledRun, depth_needed, gather, rank_by_rank, reached
+from arqlab.ir.pooling.pools import PoolSources, in_random_order, make_pool, write_pool
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import ItemKind, TaskKind
 from tests.ir.pooling.pool_oracle import (
@@ -73,7 +64,6 @@ def run(name: str, *items: str, topic: str = "A.2", kind="primary") -> HandRun:
 
 
 # --- the union
-# -------------------------------------------------------------------------------------------------------
 
 
 @unhurried
@@ -172,7 +162,7 @@ def test_rank_by_rank_takes_one_rank_of_all_runs_until_the_pool_is_large_enough(
 
 
 def test_a_pool_of_no_size_is_refused():
-    with pytest.raises(ValueError, match="Found the pool size 0; expected 1 or more"):
+    with pytest.raises(ValueError, match="Pool size 0 is too small"):
         rank_by_rank(gather(as_runs([run("r", "1")])), size=0)
 
 
@@ -197,7 +187,7 @@ def test_a_baseline_may_be_pooled_as_an_alternate_run():
 
 
 def test_two_runs_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="Two pooled runs have one name"):
+    with pytest.raises(ValueError, match="Two pooled runs share a name"):
         gather(as_runs([run("r", "1"), run("r", "2")]))
 
 
@@ -252,7 +242,7 @@ def test_indexes_and_maps_may_be_read_late():
     assert pools[0].equals(pools[1])
 
 
-# --- what else comes in ----------------------------------------------------------------------------------------------
+# --- what else comes in
 
 
 @unhurried
@@ -341,7 +331,7 @@ def test_extras_that_were_judged_do_not_come_again():
     assert posts_pool([run("r", "2")], **given_items, earlier=first).is_empty()
 
 
-# --- order and bytes -------------------------------------------------------------------------------------------------
+# --- order and bytes
 
 
 @unhurried
@@ -425,7 +415,7 @@ def test_every_order_is_as_likely_as_any_other():
     assert min(counts) > 150  # 200 expected, each with a standard deviation of 13
 
 
-# --- the labs' real runs ---------------------------------------------------------------------------------------------
+# --- the labs' real runs
 
 REAL_RUNS = {
     "MathDowsers/alpha05noReRank": (

@@ -103,5 +103,5 @@ def test_labels_may_be_written_with_a_dash_of_either_length():
 
 
 def test_a_whole_number_starts_at_one():
-    with pytest.raises(ValueError, match="a whole number from 1"):
+    with pytest.raises(ValueError, match="a whole number of at least 1"):
         whole_number(-1)

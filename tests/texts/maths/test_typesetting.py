@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from lxml import etree
 
-from arqlab.ir.formulas.identity import agreement, visual_map
+from arqlab.ir.formulas.identity import visual_map
 from arqlab.ir.formulas.layout import layout_strings
 from arqlab.texts.maths.typesetting import LONGEST, presentation_mathml, typeset
+from tests.agreement import agreement
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
@@ -216,7 +217,6 @@ def test_every_formula_of_the_real_topics_is_typeset(shared_data: Path) -> None:
 
 
 # --- for visual identity
-# ---------------------------------------------------------------------------------------------
 
 DEFECTS = {  # of the organizers' conversion: an align block or a text cut to its first symbol
     "mi(n)",
