@@ -56,7 +56,7 @@ def test_a_command_names_a_task(task):
 
 
 def test_an_unknown_task_is_answered_with_those_that_are_known(task):
-    with pytest.raises(UserError, match="known are: arqmath-x/task1"):
+    with pytest.raises(UserError, match="one of arqmath-x/task1"):
         selectors.task_named("arqmath-x/task9")
 
 
@@ -70,7 +70,7 @@ def test_what_one_is_in_a_lab_is_said_in_words(scene):
     OrganizerFactory(lab=scene.lab, user=scene.member)
     MemberFactory(team=scene.other_team, user=scene.member)
 
-    standing = selectors.standing_in(scene.member, scene.lab)
+    standing = selectors.roles_in(scene.member, scene.lab)
 
     assert standing.words == "organizer, member of Alpha, member of Beta"
 
@@ -79,7 +79,7 @@ def test_what_one_is_in_a_lab_is_said_in_words(scene):
     ("role", "somebody"), [("visitor", False), ("outsider", False), ("assessor", True)]
 )
 def test_who_has_a_role_is_somebody(scene, role, somebody):
-    assert selectors.standing_in(scene.people[role], scene.lab).is_somebody is somebody
+    assert selectors.roles_in(scene.people[role], scene.lab).is_somebody is somebody
 
 
 def test_a_persons_labs_come_with_what_they_are_there(scene, django_assert_num_queries):

@@ -12,7 +12,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import InfoChange, normalized_value, heading, info_fields
+from arqlab.ir.topics import InfoChange, heading, info_fields, normalized_value
 
 INCOMPLETE = "The form did not come whole, and nothing was saved. Reload the page and try again."
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem, TaskKind
-from arqlab.ir.topics import normalized_value, info_fields
+from arqlab.ir.topics import info_fields, normalized_value
 
 _POST = ("postid", "id", "question", "questionid")
 _NUMBER = ("topic", "number", "topicnumber")

@@ -67,7 +67,10 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
 
 def _normalised(row: Mapping[str, str]) -> dict[str, str]:
     named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
-    return {key: normalized_value(key, value) if key in _KNOWN else value for key, value in named.items()}
+    return {
+        key: normalized_value(key, value) if key in _KNOWN else value
+        for key, value in named.items()
+    }
 
 
 def _plain(name: str) -> str:

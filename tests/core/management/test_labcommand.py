@@ -25,7 +25,7 @@ def test_a_command_makes_the_tables_of_an_empty_database(tmp_path: Path) -> None
     )
 
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("CommandError: There is no task 'none/task1'.")
+    assert ended.stderr.startswith("CommandError: Unknown task 'none/task1'.")
 
 
 def test_a_command_whose_reader_has_gone_ends_without_a_word(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from arqlab.core.services.topic_pages import topic_pages
 from arqlab.formats.topics.read import read_topics
-from arqlab.texts.html.highlights import places_of
+from arqlab.texts.html.highlights import matching_formulas
 from arqlab.texts.html.rendering import compose
 from arqlab.texts.html.sanitizer import FoundFormula
 
@@ -17,26 +17,28 @@ def found(**latex: str) -> list[FoundFormula]:
 
 
 def test_the_formula_with_the_id_is_the_one_whatever_others_look_like() -> None:
-    assert places_of(found(q_1="x^2", q_2="y"), formula_id="q_2", latex="x^2") == {"q_2"}
+    assert matching_formulas(found(q_1="x^2", q_2="y"), formula_id="q_2", latex="x^2") == {"q_2"}
 
 
 def test_without_the_id_all_with_its_latex_are_it_but_for_white_space() -> None:
-    assert places_of(found(a="x ^ 2", b="x^{2}", c="x^2"), formula_id="q_2", latex="x^2") == {
+    assert matching_formulas(
+        found(a="x ^ 2", b="x^{2}", c="x^2"), formula_id="q_2", latex="x^2"
+    ) == {
         "a",
         "c",
     }
 
 
 def test_without_its_latex_those_that_look_like_it_are_it() -> None:
-    assert places_of(found(a="x^{2}", b="y"), formula_id="q_2", latex="x^2") == {"a"}
+    assert matching_formulas(found(a="x^{2}", b="y"), formula_id="q_2", latex="x^2") == {"a"}
 
 
 def test_a_topic_without_a_query_formula_has_none() -> None:
-    assert places_of(found(a="x", b=""), formula_id="", latex=" ") == frozenset()
+    assert matching_formulas(found(a="x", b=""), formula_id="", latex=" ") == frozenset()
 
 
 def test_a_formula_that_is_not_there_is_not_found() -> None:
-    assert places_of(found(a="x"), formula_id="q_1", latex="y") == frozenset()
+    assert matching_formulas(found(a="x"), formula_id="q_1", latex="y") == frozenset()
 
 
 def test_the_query_formula_is_marked_once_in_every_real_topic(shared_data: Path, db: None) -> None:

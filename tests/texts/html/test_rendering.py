@@ -183,7 +183,7 @@ def test_a_link_is_dead_and_says_so() -> None:
     assert "<a" not in rendered
     assert 'role="link" aria-disabled="true" data-host="example.org"' in rendered
     assert (
-        'title="Leads to https://example.org/x. Links out of the collection are not followed here.">there</span>'
+        'title="Leads to https://example.org/x, outside the collection. Links to other sites are disabled.">there</span>'
         in rendered
     )
 

@@ -55,7 +55,7 @@ def test_a_filter_that_makes_no_sense_is_searched_as_words_and_noted():
     query = parse_query("score:high")
 
     assert query.phrases == (("score", "high"),)
-    assert "is no filter" in query.notes[0]
+    assert "is not a valid filter" in query.notes[0]
 
 
 def test_a_colon_alone_makes_no_filter():
