@@ -94,7 +94,7 @@ def test_yes_and_no_may_be_written_in_words(settings_of, written, read):
 
 
 def test_what_is_neither_yes_nor_no_is_refused(settings_of):
-    with pytest.raises(ImproperlyConfigured, match="ARQLAB_HTTPS is 'maybe'; expected 1 or 0"):
+    with pytest.raises(ImproperlyConfigured, match="ARQLAB_HTTPS is 'maybe'. Use 1 or 0"):
         settings_of(ARQLAB_HTTPS="maybe")
 
 

@@ -92,7 +92,7 @@ def person_named(name: str) -> User:
 
     Raises `UserError` if there is no such user.
     """
-    # A user name may contain @, and could be the address of someone else. A name with @ is therefore
+    # A user name may contain @ and equal the address of another user. A name with @ is therefore
     # looked up as an address only.
     known = (
         User.objects.filter(email__iexact=name)

@@ -33,7 +33,7 @@ class ItemKind(StrEnum):
 
 
 class TopicRecord(NamedTuple):
-    """A topic. Title and body are the source's HTML, unescaped once; Task 2 topics have a formula."""
+    """A topic: title and body are the source's HTML, unescaped once; Task 2 has a formula."""
 
     query_id: str
     title: str

@@ -72,7 +72,7 @@ _DOLLARS = re.compile(r"(\$\$?)")
 
 
 class Bare(NamedTuple):
-    """A formula without an element: its span, the slice of its LaTeX, and whether it is a display."""
+    """A formula without an element: its span, the slice of its LaTeX, and its style."""
 
     start: int
     end: int

@@ -107,7 +107,7 @@ _found = partial(tuple.__new__, FoundFormula)  # FoundFormula._make at half the 
 
 
 def clean_post(html: str, *, prefix: str, first: int = 1) -> CleanText:
-    """Sanitize the body of a post; formulas without an id become `prefix.n`, with n from `first`."""
+    """Sanitize the body of a post; formulas without an id become `prefix.n`, n from `first`."""
     return _clean(html, IN_POSTS, prefix, first)
 
 

@@ -97,7 +97,7 @@ def measure_text(title: str, body: str) -> TextMeasures:
 
 
 def sift(candidates: Iterable[Candidate], criteria: Criteria) -> Sifted:
-    """Return the questions that meet all criteria; the others are counted at the first they miss."""
+    """Return the questions that meet all criteria; others are counted at the first they miss."""
     filters = _filters(criteria)
     missed: Counter[str] = Counter()
     kept = []

@@ -41,5 +41,5 @@ def test_a_command_whose_reader_has_gone_ends_without_a_word(tmp_path: Path) -> 
 
 @pytest.mark.django_db
 def test_a_refusal_is_the_sentence_that_the_command_fails_with() -> None:
-    with pytest.raises(CommandError, match="load a lab first"):
+    with pytest.raises(CommandError, match="Load a lab first"):
         call_command("leaderboard", "none/task1")
