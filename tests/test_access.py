@@ -195,7 +195,7 @@ def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "
             yield namespace + pattern.name
 
 
-def test_every_address_is_in_the_table():
+def test_every_url_is_in_the_table():
     assert set(named_addresses(get_resolver().url_patterns)) == {name for _, name, _ in rows()} - {
         "admin:index"
     }
@@ -275,7 +275,7 @@ def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
 @pytest.mark.parametrize(
     ("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else ""
 )
-def test_an_address_answers_each_role_as_the_table_says(method, name, expected, scene, tmp_path):
+def test_a_url_answers_each_role_as_in_the_table(method, name, expected, scene, tmp_path):
     run, found = fill(scene, tmp_path), {}
 
     for role in ROLES:
@@ -289,7 +289,7 @@ def test_an_address_answers_each_role_as_the_table_says(method, name, expected, 
 @pytest.mark.parametrize(
     "name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)})
 )
-def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
+def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, db, tmp_path):
     draft = make_lab("draft", is_public=False)
     run = fill(draft, tmp_path)
 
@@ -302,7 +302,7 @@ def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
     "name",
     ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"],
 )
-def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, scene, tmp_path):
+def test_a_run_is_not_found_under_another_task(name, scene, tmp_path):
     run, elsewhere = fill(scene, tmp_path), make_lab("elsewhere")
     client = Client()
     client.force_login(scene.member)

@@ -28,7 +28,7 @@ def test_every_variable_of_the_example_environment_is_known():
     } == set()
 
 
-def test_every_command_of_the_readme_is_there():
+def test_every_command_of_the_readme_exists():
     for name in re.findall(r"`bin/([a-z]+)`", README):
         assert (ROOT / "bin" / name).exists(), name
 
@@ -41,7 +41,7 @@ def test_every_management_command_is_in_the_readme():
 
 
 @pytest.mark.parametrize("row", re.findall(r"^\| `manage\.py (.+?)` \|", README, re.MULTILINE))
-def test_every_option_that_the_readme_names_is_one_of_its_command(row):
+def test_every_option_in_the_readme_belongs_to_its_command(row):
     name, *words = row.split()
     known = (
         load_command_class(get_commands()[name], name)
@@ -65,14 +65,14 @@ def test_every_field_and_protocol_of_a_lab_file_is_described():
     "path",
     ["README.md", "CONTRIBUTING.md", "docs/team.md", "docs/organizer.md", "docs/assessor.md"],
 )
-def test_every_place_that_a_document_links_to_is_there(path):
+def test_every_link_of_a_document_exists(path):
     page = ROOT / path
 
     for place in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / place).exists(), place
 
 
-def test_every_decision_is_numbered_and_headed_alike():
+def test_decisions_have_consistent_numbers_and_headings():
     pages = sorted((ROOT / "docs/adr").glob("0*.md"))
 
     assert [page.name[:4] for page in pages] == [

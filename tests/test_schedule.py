@@ -44,11 +44,11 @@ def played(monkeypatch, failed):
     return turns
 
 
-def test_every_task_of_the_beat_has_its_turn_and_waits_for_its_interval(played):
+def test_every_scheduled_task_runs_at_its_interval(played):
     assert sorted(played) == sorted(entry["task"] for entry in app.conf.beat_schedule.values())
 
 
-def test_a_task_that_fails_is_logged_and_keeps_no_other_from_its_turn(failed, played):
+def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
     assert failed == ["evaluation.tasks.score_unscored_runs"]
     assert "submissions.tasks.validate_waiting_runs" in played
 

@@ -66,7 +66,7 @@ def test_the_static_files_that_a_template_names_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [*STYLES, *VENDORED], ids=name)
-def test_a_style_sheet_or_vendored_file_loads_nothing_from_elsewhere(path: Path) -> None:
+def test_a_style_sheet_or_vendored_file_loads_nothing_from_another_host(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
     assert not re.findall(r"url\(\s*[\"']?(?:https?:)?//|@import", source)
@@ -91,7 +91,7 @@ def test_a_file_keeps_the_budget_of_lines(path: Path) -> None:
 @pytest.mark.parametrize(
     "path", [path for path in STYLES if path.name not in {"tokens.css", "api-docs.css"}], ids=name
 )
-def test_colours_stand_in_the_tokens_only(path: Path) -> None:
+def test_only_tokens_define_colours(path: Path) -> None:
     assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsl", path.read_text(encoding="utf-8"))
 
 
@@ -127,12 +127,12 @@ def test_text_has_the_contrast_of_aa(ink: str, ground: str, scheme: str) -> None
 @pytest.mark.parametrize(
     "shape", ["field-border", "focus", "series-own", "series-median", "series-best"]
 )
-def test_borders_of_fields_and_series_are_seen(shape: str, scheme: str) -> None:
+def test_borders_and_series_have_enough_contrast(shape: str, scheme: str) -> None:
     for ground in ("paper", "surface"):
         assert contrast(token(shape, scheme), token(ground, scheme)) >= AA_SHAPE
 
 
-def test_what_is_vendored_stands_with_version_and_licence() -> None:
+def test_vendored_files_have_a_version_and_a_licence() -> None:
     table = (ROOT / "static" / "vendor" / "README.md").read_text(encoding="utf-8")
     packages = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["devDependencies"]
 

@@ -91,7 +91,7 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_runs_bring_is_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None:
+def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None:
     (folder / "lab.toml").write_text(LAB.replace(OFFICIAL, ""))
     organizer, ada, _ = signed_up("organizer"), signed_up("ada"), signed_up("assessor")
     call_command("load_lab", str(folder), organizer="organizer@example.org", verbosity=0)
@@ -132,7 +132,7 @@ def test_what_runs_bring_is_pooled_assigned_judged_frozen_and_scored(folder: Pat
 
 
 @pytest.mark.django_db
-def test_a_forgotten_password_is_set_anew_through_the_letter() -> None:
+def test_a_forgotten_password_is_reset_through_the_message() -> None:
     signed_up("ada")
     Client().post("/accounts/password/reset/", {"email": "ada@example.org"})
 

@@ -14,7 +14,7 @@ def panic(*_: object) -> None:
 
 
 @pytest.mark.parametrize(("module", "door"), [(check, "check_run"), (repair, "repaired_run")])
-def test_a_panic_under_a_door_of_the_kernel_is_an_error(monkeypatch, module, door):
+def test_a_polars_panic_becomes_an_ordinary_error(monkeypatch, module, door):
     monkeypatch.setattr(module, "read_rows", panic)
 
     with pytest.raises(EngineFailedError, match="index out of bounds"):
@@ -22,6 +22,6 @@ def test_a_panic_under_a_door_of_the_kernel_is_an_error(monkeypatch, module, doo
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, ValueError])
-def test_everything_else_passes_as_it_is(stop):
+def test_other_exceptions_pass_unchanged(stop):
     with pytest.raises(stop), panics_as_errors():
         raise stop

@@ -102,9 +102,9 @@ def test_the_index_leaves_out_formulas_without_a_layout():
     }
 
 
-def test_an_index_of_nothing_finds_nothing():
+def test_an_empty_index_finds_nothing():
     assert similar_forms(pair_index([]).lazy(), SQUARE, limit=5).height == 0
 
 
-def test_the_numbers_of_pairs_do_not_depend_on_the_process():
+def test_pair_numbers_do_not_depend_on_the_process():
     assert pair_index(["V!x"])["pair"].to_list() == [9634302967547363282]

@@ -7,7 +7,7 @@ from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
 
 
-def test_every_preset_is_possible_for_its_own_kind_of_task():
+def test_every_preset_is_valid_for_its_kind_of_task():
     for preset in PROTOCOLS.values():
         for kind, task in preset.tasks.items():
             assert list(invalid_settings(task.pool, kind=kind, seed=LARGEST_SEED)) == []
@@ -37,5 +37,5 @@ def test_an_invalid_setting_gets_a_message(protocol, message):
     assert list(invalid_settings(protocol, kind=TaskKind.ANSWERS, seed=1)) == [message]
 
 
-def test_a_seed_is_as_large_as_the_database_takes():
+def test_a_seed_is_limited_to_what_the_database_can_store():
     assert list(invalid_settings(PoolProtocol(), kind=TaskKind.ANSWERS, seed=LARGEST_SEED + 1))

@@ -16,11 +16,11 @@ def found(**latex: str) -> list[FoundFormula]:
     return [FoundFormula(formula_id, text, False, False) for formula_id, text in latex.items()]
 
 
-def test_the_formula_with_the_id_is_the_one_whatever_others_look_like() -> None:
+def test_the_formula_with_the_id_matches_alone() -> None:
     assert matching_formulas(found(q_1="x^2", q_2="y"), formula_id="q_2", latex="x^2") == {"q_2"}
 
 
-def test_without_the_id_all_with_its_latex_are_it_but_for_white_space() -> None:
+def test_without_the_id_formulas_with_the_same_latex_match() -> None:
     assert matching_formulas(
         found(a="x ^ 2", b="x^{2}", c="x^2"), formula_id="q_2", latex="x^2"
     ) == {
@@ -29,15 +29,15 @@ def test_without_the_id_all_with_its_latex_are_it_but_for_white_space() -> None:
     }
 
 
-def test_without_its_latex_those_that_look_like_it_are_it() -> None:
+def test_without_the_latex_formulas_that_look_the_same_match() -> None:
     assert matching_formulas(found(a="x^{2}", b="y"), formula_id="q_2", latex="x^2") == {"a"}
 
 
-def test_a_topic_without_a_query_formula_has_none() -> None:
+def test_a_topic_without_a_query_formula_has_no_match() -> None:
     assert matching_formulas(found(a="x", b=""), formula_id="", latex=" ") == frozenset()
 
 
-def test_a_formula_that_is_not_there_is_not_found() -> None:
+def test_a_missing_formula_is_not_found() -> None:
     assert matching_formulas(found(a="x"), formula_id="q_1", latex="y") == frozenset()
 
 
@@ -72,7 +72,7 @@ def test_the_real_query_formulas_would_be_found_without_their_ids(
     assert len(missed) <= 3
 
 
-def test_a_mark_is_no_part_of_a_text_that_does_not_hold_the_formula() -> None:
+def test_a_text_without_the_formula_has_no_mark() -> None:
     assert "<mark" not in compose(
         '<span class="math-container" id="a">$x$</span>', formulas={}, highlight=frozenset("b")
     )

@@ -35,9 +35,9 @@ def text_of(latex: str) -> str:
         (r"a\space$$b", "a\u00a0b"),
     ],
 )
-def test_what_conversion_left_behind_is_read_as_it_was_meant(latex: str, seen: str) -> None:
+def test_damage_from_conversion_is_repaired(latex: str, seen: str) -> None:
     assert "".join(text_of(latex).split(" ")).replace("\\", "⧵") == seen
 
 
-def test_a_repair_changes_no_formula_that_is_well() -> None:
+def test_repairs_do_not_change_valid_formulas() -> None:
     assert typeset(r"a\lt b;c", display=False).mathml == typeset(r"a<b;c", display=False).mathml
