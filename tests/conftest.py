@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: a lab, one person of each role, and browsers signed in as them."""
+"""Shared fixtures: a lab, one user of each role, and browsers signed in as them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 @pytest.fixture
 def shared_data() -> Path:
-    """The folder of the field's real data, where there is one."""
+    """Return the folder of the labs' real data, if it exists."""
     if not SHARED_DATA.is_dir():
         pytest.skip(f"The real data is not at {SHARED_DATA}.")
     return SHARED_DATA
@@ -100,7 +100,7 @@ def superuser(scene: Scene) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User | AnonymousUser], Client]:
-    """Return a browser signed in as a person, or signed out for a visitor."""
+    """Return a browser signed in as a user, or signed out for a visitor."""
 
     def sign_in(user: User | AnonymousUser) -> Client:
         client = Client()

@@ -1,5 +1,6 @@
-"""Run the suite on SQLite, then on PostgreSQL and Redis, started here in a folder of their own:
-`python -m tests.everywhere`.
+"""Run the suite on SQLite, then on PostgreSQL and Redis servers started in a temporary folder.
+
+Usage: `python -m tests.everywhere`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MISSING = {
-    "postgresql": "PostgreSQL's server was not found, so nothing ran on it. Install it: apt-get install postgresql",
-    "redis": "redis-server was not found, so no worker ran on it. Install it: apt-get install redis-server",
+    "postgresql": "PostgreSQL not found; its tests did not run."
+    " Install it: apt-get install postgresql",
+    "redis": "redis-server not found; its tests did not run."
+    " Install it: apt-get install redis-server",
 }
 
 
 def main(arguments: list[str]) -> int:
-    """Run both variants and give the exit status: 0 only when all that could run passed."""
+    """Run both variants and return the exit status: 0 only if all tests that could run passed."""
     options = ["-q", "-n", "2", "-rs", *arguments]
     print("== SQLite", flush=True)  # noqa: T201
     failed = subprocess.run(
@@ -45,9 +48,7 @@ def main(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def postgresql_server() -> Iterator[str | None]:
-    """Start a PostgreSQL server of our own on a free port; give its DATABASE_URL, or None where
-    there is no server.
-    """
+    """Start a PostgreSQL server on a free port; yield its DATABASE_URL, or None if missing."""
     binaries = postgresql_binaries()
     if binaries is None:
         yield None
@@ -87,9 +88,7 @@ def postgresql_server() -> Iterator[str | None]:
 
 @contextlib.contextmanager
 def redis_server() -> Iterator[str | None]:
-    """Start a Redis server of our own on a free port; give its URL, or None where there is no
-    server.
-    """
+    """Start a Redis server on a free port; yield its URL, or None if it is missing."""
     binary = shutil.which("redis-server")
     if binary is None:
         yield None
@@ -118,9 +117,7 @@ def redis_server() -> Iterator[str | None]:
 
 
 def postgresql_binaries() -> Path | None:
-    """Return the folder of the newest installed server, as Debian lays them out, or that of an
-    `initdb` on the path.
-    """
+    """Return the folder of the newest Debian server, or that of `initdb` on the path."""
     for initdb in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True):
         return initdb.parent
     found = shutil.which("initdb")
@@ -128,14 +125,14 @@ def postgresql_binaries() -> Path | None:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on."""
+    """Return a free port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def wait_for_port(port: int, *, seconds: float = 20) -> None:
-    """Return once somebody listens on the port; raises `TimeoutError` after the seconds."""
+    """Wait until the port accepts connections; raise `TimeoutError` after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):

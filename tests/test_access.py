@@ -185,7 +185,7 @@ def rows() -> list[tuple[str, str, dict[str, int]]]:
 
 
 def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
-    """Return the full name of every address of the project."""
+    """Return the full name of every URL of the project."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
@@ -202,7 +202,7 @@ def test_every_url_is_in_the_table():
 
 
 def address(name: str, scene: Scene, run_id: int) -> str:
-    """Return the path of an address in the scene."""
+    """Return the path of a URL in the scene."""
     known = {
         "lab": scene.lab.slug,
         "task": scene.task.slug,
@@ -231,7 +231,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
 
 
 def parameters_of(name: str) -> list[str]:
-    """Return the names of the parameters that an address takes."""
+    """Return the names of the parameters of a URL."""
     resolver = get_resolver()
     *namespaces, last = name.split(":")
     for namespace in namespaces:
@@ -241,8 +241,9 @@ def parameters_of(name: str) -> list[str]:
 
 
 def fill(scene: Scene, folder) -> Run:
-    """Return the lab posts, an import, qrels, a pool of which A.1 is the assessor's, and team Alpha a
-    valid run with a problem, scored, on an unreleased board.
+    """Return the lab filled with posts, an import, qrels, a pool and a scored run of team Alpha.
+
+    The assessor judges A.1 of the pool. The run has a problem and an unreleased leaderboard.
     """
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder))
@@ -265,7 +266,7 @@ def fill(scene: Scene, folder) -> Run:
 
 
 def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
-    """Ask for an address as a person of a role, and give the status."""
+    """Return the status of a request by a user of a role."""
     client, person = Client(raise_request_exception=False), scene.people[role]
     if not isinstance(person, AnonymousUser):
         client.force_login(person)

@@ -1,4 +1,4 @@
-"""What the documents promise is there."""
+"""The documents match the code."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The schedule inside the web process runs each task of the beat, and outlives one that fails."""
+"""The schedule in the web process runs each task, and survives a failing one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from arqlab.celery import app
 
 
 class Stop(BaseException):
-    """Ends the schedule's endless round."""
+    """Ends the schedule's endless loop."""
 
 
 @pytest.fixture
 def failed(monkeypatch):
-    """The tasks that were logged as failed."""
+    """Return the tasks logged as failed."""
     names: list[str] = []
     monkeypatch.setattr(schedule.logger, "exception", lambda message, task: names.append(task))
     return names
@@ -23,7 +23,7 @@ def failed(monkeypatch):
 
 @pytest.fixture
 def played(monkeypatch, failed):
-    """Play the schedule for two rounds with tasks that only note their turn; gives the notes."""
+    """Run the schedule for two rounds with recording tasks, and return the records."""
     turns: list[str] = []
     rounds = iter([None, Stop()])
 

@@ -1,4 +1,4 @@
-"""The settings are what the environment says, and refuse what it cannot mean."""
+"""Settings are read from the environment, and invalid values refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = (
 
 @pytest.fixture
 def settings_of(monkeypatch, tmp_path):
-    """Read the settings anew with some variables; all others have their defaults."""
+    """Return the settings for some variables; all others have their defaults."""
 
     def read(**variables: str) -> dict[str, Any]:
         for name in NAMES:
@@ -94,7 +94,7 @@ def test_booleans_may_be_written_in_words(settings_of, written, read):
 
 
 def test_other_boolean_values_are_refused(settings_of):
-    with pytest.raises(ImproperlyConfigured, match="ARQLAB_HTTPS is 'maybe'. Use 1 or 0"):
+    with pytest.raises(ImproperlyConfigured, match=r"ARQLAB_HTTPS is 'maybe'\. Use 1 or 0"):
         settings_of(ARQLAB_HTTPS="maybe")
 
 

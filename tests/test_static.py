@@ -1,4 +1,4 @@
-"""Templates and static files keep the strict content security policy, the contrast and the budgets."""
+"""Templates and static files keep the security policy, the contrast and the size limits."""
 
 import json
 import re
@@ -19,12 +19,12 @@ AA_TEXT, AA_SHAPE = 4.5, 3.0
 
 
 def name(path: Path) -> str:
-    """The name of a file in the list of tests."""
+    """Return the name of a file for the test report."""
     return str(path.relative_to(ROOT))
 
 
 def relative_luminance(colour: str) -> float:
-    """The relative luminance of #rrggbb, as WCAG 2 defines it."""
+    """Return the relative luminance of #rrggbb, as defined by WCAG 2."""
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
@@ -33,13 +33,13 @@ def relative_luminance(colour: str) -> float:
 
 
 def contrast(first: str, second: str) -> float:
-    """The contrast of two colours, 1 to 21."""
+    """Return the contrast of two colours, from 1 to 21."""
     darker, lighter = sorted((relative_luminance(first), relative_luminance(second)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def token(colour: str, scheme: str) -> str:
-    """The value of a colour token in one scheme."""
+    """Return the value of a colour token in a scheme."""
     pair = re.search(rf"--{colour}: light-dark\((#\w{{6}}), (#\w{{6}})\)", TOKENS)
     if pair:
         return pair[1] if scheme == "light" else pair[2]

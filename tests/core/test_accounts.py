@@ -1,4 +1,4 @@
-"""Signing up, in and out, and the forgotten password: the whole path through the door."""
+"""Sign-up, sign-in, sign-out and password reset, through the pages."""
 
 import re
 

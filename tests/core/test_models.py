@@ -1,4 +1,4 @@
-"""The database refuses nonsense about people, labs, tasks and topics, whoever writes it."""
+"""The database refuses inconsistent people, labs, tasks and topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may see and do what in a lab."""
+"""Permissions of users in a lab."""
 
 import pytest
 from django.http import Http404

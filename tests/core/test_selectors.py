@@ -1,4 +1,4 @@
-"""What is read about people, labs, tasks and topics."""
+"""Queries about people, labs, tasks and topics."""
 
 from datetime import UTC, datetime, timedelta
 

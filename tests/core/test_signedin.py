@@ -1,6 +1,4 @@
-"""Who is signed in, asked as a browser is: by the page of one's account, which a visitor does not
-see.
-"""
+"""The signed-in user, checked through the account page, which visitors cannot see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boards stand as the papers' tables do."""
+"""Leaderboards are ordered as in the papers' tables."""
 
 from __future__ import annotations
 

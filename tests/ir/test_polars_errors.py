@@ -1,4 +1,4 @@
-"""A fault of polars becomes an exception of the usual kind; a request to stop stays one."""
+"""Internal failures of polars become ordinary exceptions; requests to stop do not."""
 
 import polars as pl
 import pytest

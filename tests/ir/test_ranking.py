@@ -1,4 +1,4 @@
-"""The order of a ranked list is trec_eval's."""
+"""Ranked lists are in trec_eval's order."""
 
 import polars as pl
 import pytrec_eval

@@ -1,6 +1,4 @@
-"""What organizers say of topics: fields by kind of task, edits over the folder's values, and the
-CSV.
-"""
+"""Topic information: fields by kind of task, edits, and the CSV file."""
 
 from arqlab.formats.topics.information import read_topic_info
 from arqlab.ir.records import TaskKind

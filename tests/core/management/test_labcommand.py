@@ -1,4 +1,4 @@
-"""The commands on labs may be the first that is ever run."""
+"""Any command on labs may be the first one to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas are typeset once, and kept."""
+"""Formulas are typeset once and stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What organizers change of labs and tasks."""
+"""Organizers change labs and tasks."""
 
 from datetime import UTC, datetime
 

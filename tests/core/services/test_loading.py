@@ -1,4 +1,4 @@
-"""A lab's folder becomes a lab with tasks and topics."""
+"""A lab folder becomes a lab with tasks and topics."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Making, joining and leaving teams."""
+"""Users create, join and leave teams."""
 
 import pytest
 from django.utils import timezone

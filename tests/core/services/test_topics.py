@@ -1,4 +1,4 @@
-"""Edits of topic information lie over the folder's, field by field, and over nobody else's change."""
+"""Edits of topic information override the folder's values, but never another user's edit."""
 
 import pytest
 

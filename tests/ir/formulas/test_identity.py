@@ -1,4 +1,4 @@
-"""Which instances are one formula, and that ids stay what they are."""
+"""Visual ids: which instances show the same formula, and which ids stay the same."""
 
 import random
 
@@ -17,17 +17,17 @@ Row = tuple[str, str, str | None, str | None]
 
 
 def instances(*rows: Row) -> pl.DataFrame:
-    """Instances: formula id, LaTeX, layout string, given id."""
+    """Return instances: formula id, LaTeX, layout, given id."""
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def ids(found: VisualIdMap) -> dict[str, str]:
-    """The map as a dictionary."""
+    """Return the map as a dictionary."""
     return dict(found.mapping.iter_rows())
 
 
 def known(**formulas: str) -> pl.DataFrame:
-    """A previous map: f1="5" is the instance 1 with the id 5."""
+    """Return a previous map: f1="5" is instance 1 with the id 5."""
     rows = [(name[1:], visual) for name, visual in formulas.items()]
     return pl.DataFrame(
         rows, schema={"formula_id": pl.String, "visual_id": pl.String}, orient="row"
@@ -35,7 +35,7 @@ def known(**formulas: str) -> pl.DataFrame:
 
 
 def changes(found: VisualIdMap) -> list[tuple[str, ...]]:
-    """The changes as rows."""
+    """Return the changes as rows."""
     return found.changes.rows()
 
 
@@ -236,7 +236,7 @@ NUMBERS = st.sampled_from(["1", "2", "10", "30", None])
 
 
 def tables(given_ids: st.SearchStrategy[str | None]) -> st.SearchStrategy[list[Row]]:
-    """Instances with formula ids of their own, in any order."""
+    """Return instances with distinct formula ids, in any order."""
     cells = st.tuples(st.sampled_from(["x", "y", "x y"]), LAYOUTS, given_ids)
     rows = st.lists(cells, max_size=12).map(
         lambda found: [(str(place * 7), *row) for place, row in enumerate(found)]
@@ -249,7 +249,7 @@ ANY = tables(NUMBERS)
 
 
 def same(left: VisualIdMap, right: VisualIdMap) -> bool:
-    """Whether two maps are equal to the last row."""
+    """Return whether two maps are equal in all rows."""
     return all(one.equals(other) for one, other in zip(left, right, strict=True))
 
 
@@ -321,7 +321,7 @@ def test_every_change_is_listed(rows: list[Row], later: list[Row]) -> None:
 
 @pytest.fixture(scope="module")
 def sample() -> pl.DataFrame:
-    """The sample's instances with our ids, theirs hidden, beside the official ones."""
+    """Return the sample's instances with our ids and the official ones, which we do not see."""
     if not DATA.is_dir():
         pytest.skip("The labs' public data is not at ../shared/data.")
     latex, slt = (
@@ -343,7 +343,8 @@ def test_our_ids_agree_with_the_official_ones(sample: pl.DataFrame) -> None:
 
     assert len(given_ids) == 29_531
     assert found.recall > 0.999
-    # 16,974 pairs have the same SLT and LaTeX to the byte and two official ids; nobody could tell them apart.
+    # 16,974 pairs have the same SLT and LaTeX but different official ids: no method can separate
+    # them.
     assert found.together / (found.together + found.only_ours - same_bytes.only_ours) > 0.998
 
 

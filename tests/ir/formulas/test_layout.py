@@ -1,4 +1,4 @@
-"""MathML becomes a string that says what a formula looks like, and nothing of how it was written."""
+"""Layout strings: what a formula looks like, independent of its markup."""
 
 import csv
 import gzip
@@ -13,7 +13,7 @@ from tests.real_data import DATA, needs_data
 
 
 def math(content: str) -> str:
-    """Wrap elements as LaTeXML does."""
+    """Return elements wrapped as in LaTeXML's output."""
     return (
         '<math alttext="x" class="ltx_Math" display="inline" xmlns="http://www.w3.org/1998/Math/MathML">'
         f"<semantics>{content}</semantics></math>"
@@ -21,12 +21,12 @@ def math(content: str) -> str:
 
 
 def shown(content: str) -> str | None:
-    """The layout string of elements."""
+    """Return the layout string of elements."""
     return layout_string(math(content))
 
 
 def slts(name: str) -> list[str]:
-    """The SLT column of an index of the labs."""
+    """Return the SLT column of a lab's index."""
     with gzip.open(DATA / name, "rt", encoding="utf-8", newline="") as lines:
         return [row[-1] for row in list(csv.reader(lines, delimiter="\t"))[1:]]
 
@@ -72,7 +72,8 @@ def test_pre_scripts_come_before_their_base() -> None:
     "same",
     [
         "<mrow><mrow><mi>a</mi></mrow><mo>⁢</mo><mi>b</mi></mrow>",
-        '<mstyle displaystyle="true"><mi mathvariant="normal">a</mi><mi mathcolor="red">b</mi></mstyle>',
+        '<mstyle displaystyle="true"><mi mathvariant="normal">a</mi>'
+        '<mi mathcolor="red">b</mi></mstyle>',
         '<mpadded width="+5pt"><mi>a</mi></mpadded><mspace width="1em"/><mi>b</mi>',
         "<mi> a\n</mi><mi>&#8290;</mi><mi>b</mi>",
         "<!-- note --><mi>a</mi><mphantom><mi>c</mi></mphantom><mi>b</mi>",

@@ -17,7 +17,7 @@ symbols = st.sampled_from(["V!x", "V!y", "N!1", "O!+", "O!=", "F", "A"])
 
 
 def layouts(depth: int = 2) -> st.SearchStrategy[str]:
-    """Layout strings: symbols in a row, some with symbols above and below."""
+    """Return layout strings: symbols in a row, some with symbols above and below."""
     if depth == 0:
         return symbols
     inner = layouts(depth - 1)

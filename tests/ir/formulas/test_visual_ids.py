@@ -1,4 +1,4 @@
-"""Formula instances turned into visually distinct formulas, from the top down."""
+"""Formula instances become visually distinct formulas, in rank order."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""What is left of judging, and until when."""
+"""Estimates of the remaining work and its completion."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What differs between two qrels."""
+"""Differences between two qrels."""
 
 import polars as pl
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Qrels out of judged rows: levels, 5 and 6, dropped topics."""
+"""Qrels from judged rows: levels, labels 5 and 6, dropped topics."""
 
 import polars as pl
 import pytest

@@ -1,6 +1,4 @@
-"""Which instances of a formula are judged: each policy by its letter, and chance that favours
-nobody.
-"""
+"""Instances to judge: each policy by its definition, and unbiased random draws."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -133,9 +131,7 @@ def test_ties_are_broken_at_random_without_bias(policy):
 @unhurried
 @given(places, st.integers())
 def test_threads_are_chosen_as_in_the_protocol(places, seed):
-    """The three policies of 001, for answers that hold the formula and threads that hold the
-    answers.
-    """
+    """Check the three cases of 001, for answers with the formula and threads with the answers."""
     found = choose_instances(
         candidates(len(places), places=places), policy="threads", limit=LIMIT, seed=seed
     )

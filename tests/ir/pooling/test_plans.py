@@ -1,6 +1,4 @@
-"""The planner: what it counts is what the pool holds, by hand and by making pools without a run or
-a team.
-"""
+"""Plans count what the pool contains, checked by hand and by pools without a run or team."""
 
 from dataclasses import replace
 

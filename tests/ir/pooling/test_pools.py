@@ -1,6 +1,4 @@
-"""Pools: the union by hand, the same bytes from the same inputs, supplements, and what the labs'
-real runs give.
-"""
+"""Pools: unions by hand, reproducible bytes, supplements, and pools of the labs' real runs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +19,7 @@ from tests.ir.pooling.pool_oracle import (
     HandRun,
     as_run,
     as_runs,
-    brought,
+    contributed,
     hand_runs,
     items_frame,
     posts_of,
@@ -75,7 +73,7 @@ def test_a_pool_of_posts_is_the_union_of_the_tops_by_hand(runs, primary, alterna
     pool = posts_pool(runs, protocol)
 
     assert pooled(pool) == set().union(
-        *(brought(each, None, deep.get(each.kind, alternate)) for each in runs)
+        *(contributed(each, None, deep.get(each.kind, alternate)) for each in runs)
     )
     assert pool.select("topic", "item").is_unique().all()
     assert pool["doc_id"].equals(pool["item"])
@@ -89,7 +87,7 @@ def test_a_pool_of_formulas_takes_each_list_to_the_depth_in_distinct_formulas(ru
         runs, mapping, PoolProtocol(primary=depth, alternate=depth, visually_distinct=True)
     )
 
-    assert pooled(pool) == set().union(*(brought(each, mapping, depth) for each in runs))
+    assert pooled(pool) == set().union(*(contributed(each, mapping, depth) for each in runs))
 
 
 @unhurried
@@ -153,7 +151,7 @@ def test_rank_by_rank_adds_one_rank_of_all_runs_until_the_pool_is_large_enough(r
                 for each in runs
                 if topic in each.lists
             ]
-            by_hand = set().union(*(brought(each, mapping, depth) for each in of_topic))
+            by_hand = set().union(*(contributed(each, mapping, depth) for each in of_topic))
             if len(by_hand) >= size:
                 break
         assert pooled(pool.filter(topic=topic)) == by_hand
@@ -353,8 +351,9 @@ def test_the_order_of_runs_and_rows_does_not_matter(runs, mapping, seed, chance)
 
 
 def test_the_bytes_of_a_pool_never_change():
-    """The draws are those of coreutils: of topic A.2, `printf '7\\torder\\tA.2\\t3' | b2sum -l 64`
-    gives the least.
+    """Check the draws against coreutils.
+
+    The smallest draw of topic A.2 is `printf '7\torder\tA.2\t3' | b2sum -l 64`.
     """
     written = items_frame([("A.10", "GPT:A.10")])
 
@@ -428,9 +427,7 @@ TASK1_RUNS = DATA / "arqmath-1/runs/task1"
 
 
 def real_top(path, depth: int) -> set[tuple[str, str]]:
-    """Read a run without any of our readers of runs: the first of each topic, by 32-bit score and
-    then by id, both down.
-    """
+    """Read the top of each topic without our readers: by 32-bit score, then by id, descending."""
     lists: dict[str, list[tuple[np.float32, bytes, str]]] = {}
     for topic, item, _, score in read_run(path):
         lists.setdefault(topic, []).append((np.float32(score), item.encode(), item))
@@ -461,8 +458,9 @@ def test_the_pool_of_real_runs_is_the_union_computed_independently():
 
 @needs_data
 def test_the_lab_judged_the_contributions_of_an_official_run():
-    """PSU1, an alternate run, was pooled to 20 posts (000 §4.4). Labels 5 and 6 are not in the
-    official qrels.
+    """Check PSU1, an alternate run, pooled to depth 20 (000 §4.4).
+
+    Items with the labels 5 and 6 are not in the official qrels.
     """
     judged = read_qrels((DATA / "arqmath-1/qrels.task1.tsv").read_bytes(), path="qrels.task1.tsv")
     index = index_frame(read_run(TASK1_RUNS / REAL_RUNS["PSU/PSU1"][0]))
@@ -485,7 +483,7 @@ def test_the_pool_of_a_real_formula_run_matches_its_lists_by_hand():
     mapping = pl.concat(
         [part.frame for part in read_index(DATA / "collection/formulas.latex.tsv.gz")]
     ).select("formula_id", "visual_id")
-    # The sample knows few of the run's formulas: of the others, by their last digit, every tenth shows one formula.
+    # The sample knows few of the run's formulas. The others share a formula by their last digit.
     made = index.select(
         formula_id="item", visual_id=pl.lit("made ") + pl.col("item").str.slice(-1)
     ).unique()
@@ -504,4 +502,4 @@ def test_the_pool_of_a_real_formula_run_matches_its_lists_by_hand():
     lists = {
         topic: rows["item"].to_list() for (topic,), rows in index.sort("order").group_by("topic")
     }
-    assert pooled(pool) == brought(HandRun("MIRMU", "MIRMU", "alternate", lists), known, 10)
+    assert pooled(pool) == contributed(HandRun("MIRMU", "MIRMU", "alternate", lists), known, 10)

@@ -1,4 +1,4 @@
-"""What the settings of a pool may be."""
+"""Bounds of pool settings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an organizer may change in a protocol, and the sentences for what cannot be."""
+"""Protocol overrides, and the messages for invalid ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The presets hold what the papers say (protocol §4 to §8)."""
+"""The presets match the papers (protocol §4 to §8)."""
 
 import pytest
 
@@ -10,7 +10,7 @@ EVERY_TASK = [(slug, kind) for slug, protocol in PROTOCOLS.items() for kind in p
 
 
 def depths(slug: str, kind: TaskKind, **marks: bool) -> list[int]:
-    """Depths of a primary and an alternate run with these other marks."""
+    """Return the depths of a primary and an alternate run with these other marks."""
     pool, marks = (
         PROTOCOLS[slug].tasks[kind].pool,
         {"is_manual": False, "is_baseline": False} | marks,

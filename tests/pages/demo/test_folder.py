@@ -1,4 +1,4 @@
-"""The demo lab as a folder: what `load_lab` will find in it, and what its judgments judge."""
+"""The demo lab's folder and its judgments are consistent."""
 
 from datetime import UTC, datetime, time
 from pathlib import Path

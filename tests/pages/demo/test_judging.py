@@ -1,4 +1,4 @@
-"""Who judges what in the demo lab, as `judging.toml` says it."""
+"""The plan of the demo's judging in `judging.toml` is consistent."""
 
 from collections import Counter
 

@@ -1,6 +1,4 @@
-"""The demo's posts: threads as in the collection, formulas that can be typeset, and an index that
-agrees.
-"""
+"""The demo's posts: threads, formulas that can be typeset, and a matching index."""
 
 from collections import Counter
 from pathlib import Path
@@ -83,7 +81,8 @@ def typeset() -> quickjs.Function:
     context = quickjs.Context()
     context.eval(TEMML.read_text())
     context.eval(
-        "globalThis.typeset = latex => temml.renderToString(latex, {throwOnError: true, strict: true})"
+        "globalThis.typeset = latex =>"
+        " temml.renderToString(latex, {throwOnError: true, strict: true})"
     )
     return context.get("typeset")
 

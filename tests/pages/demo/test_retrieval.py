@@ -1,4 +1,4 @@
-"""The systems retrieve, always the same, and their runs are files of the labs' formats."""
+"""The demo's systems are deterministic and write runs in the labs' formats."""
 
 import pytest
 

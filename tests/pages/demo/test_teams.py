@@ -1,4 +1,4 @@
-"""The teams, their runs as files, and the files to try an upload with."""
+"""The demo's teams, the files of their runs, and the run files to try."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,10 +1,13 @@
-"""What the systems see of posts and formulas."""
+"""Tokens of posts and formulas for the demo's systems."""
 
 import pytest
 
 from arqlab.pages.demo import tokens
 
-HTML = '<p>The <em>primes</em> of <span class="math-container" id="7">$a &lt; b$</span> and properties.</p>'
+HTML = (
+    '<p>The <em>primes</em> of <span class="math-container" id="7">$a &lt; b$</span>'
+    " and properties.</p>"
+)
 
 
 def test_words_exclude_formulas_and_stop_words() -> None:

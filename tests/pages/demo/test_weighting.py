@@ -1,4 +1,4 @@
-"""The weighting schemes on three documents that one can calculate by hand."""
+"""The weighting schemes on three documents with scores computed by hand."""
 
 from collections.abc import Callable
 from functools import partial

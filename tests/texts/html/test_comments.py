@@ -1,4 +1,4 @@
-"""The marks of comments become tags, and nothing else does."""
+"""Markdown of comments becomes tags, and nothing else does."""
 
 from __future__ import annotations
 

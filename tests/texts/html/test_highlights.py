@@ -1,4 +1,4 @@
-"""The query formula is found where it stands in its question."""
+"""The query formula is found in its question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arqlab.texts.html.sanitizer import FoundFormula
 
 
 def found(**latex: str) -> list[FoundFormula]:
-    """Formulas as the sanitizer finds them, by their ids."""
+    """Return formulas as the sanitizer finds them, by their ids."""
     return [FoundFormula(formula_id, text, False, False) for formula_id, text in latex.items()]
 
 

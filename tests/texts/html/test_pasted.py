@@ -1,4 +1,4 @@
-"""What a page showed becomes a text again that the sanitizer reads."""
+"""HTML of a page becomes text that the sanitizer can read."""
 
 import pytest
 

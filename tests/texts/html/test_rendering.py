@@ -1,4 +1,4 @@
-"""Posts become safe HTML, and nothing of their text or formulas is lost."""
+"""Posts become safe HTML without losing text or formulas."""
 
 import gzip
 import re
@@ -32,7 +32,7 @@ def render_title(source: str) -> str:
 
 
 def words_of(source: str) -> str:
-    """The words of a post that a reader sees beside its formulas."""
+    """Return the visible words of a post outside formulas."""
     source = re.sub(
         r'<span class="with-mark">(.*?)([,.;:!?]+)</span>', r"\1\2", source, flags=re.DOTALL
     )
@@ -183,8 +183,8 @@ def test_an_external_link_is_disabled_with_an_explanation() -> None:
     assert "<a" not in rendered
     assert 'role="link" aria-disabled="true" data-host="example.org"' in rendered
     assert (
-        'title="Leads to https://example.org/x, outside the collection. Links to other sites are disabled.">there</span>'
-        in rendered
+        'title="Leads to https://example.org/x, outside the collection.'
+        ' Links to other sites are disabled.">there</span>' in rendered
     )
 
 
@@ -238,7 +238,8 @@ ATTACKS = [
     "<iframe src=//example.org></iframe>",
     "<style>*{display:none}</style>",
     '<form action="//example.org"><input name=q><button>x</button></form>',
-    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table>"
+    "</mtext></math>",
     '<span class="math-container" id="x onclick=alert(1)">$x$</span>',
     '<span class="math-container" id="&quot; onclick=&quot;alert(1)">$x$</span>',
     '<span class="math-container">$\\text{<script>alert(1)</script>}$</span>',
@@ -247,8 +248,10 @@ ATTACKS = [
     '<a title="$\\text{&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;}$">x</a>',
     "$x$<td rowspan='1\" onclick=\"alert(1)'>",
     "\ue0000\ue001<b>\ue00099\ue001</b>",
-    "<base href=//example.org><link rel=stylesheet href=//example.org><meta http-equiv=refresh content=0>",
-    '<template><script>alert(1)</script></template><noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+    "<base href=//example.org><link rel=stylesheet href=//example.org>"
+    "<meta http-equiv=refresh content=0>",
+    "<template><script>alert(1)</script></template>"
+    '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
     "<!--><script>alert(1)</script>--><![CDATA[<script>alert(1)</script>]]>",
     "<code><script>alert(1)</script></code><pre onclick=alert(1)>x</pre>",
     '<img alt="&lt;script&gt;alert(1)&lt;/script&gt;" src="x">',

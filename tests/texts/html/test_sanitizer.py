@@ -1,6 +1,4 @@
-"""Posts are made safe, and their formulas found, numbered and wrapped; nothing of their text is
-lost.
-"""
+"""Posts are made safe, and their formulas found, numbered and wrapped, without losing text."""
 
 from __future__ import annotations
 
@@ -30,13 +28,13 @@ def ours(number: int, latex: str) -> str:
 
 
 def words(source: str) -> str:
-    """The text of HTML as lxml reads it, without white space and the marks of formulas."""
+    """Return the text of HTML as lxml reads it, without white space and delimiters."""
     text = html.fragment_fromstring(source or " ", create_parent="div").text_content()
     return re.sub(r"[\s$]+|\\[\[\]()]", "", text)
 
 
 def slowly(source: str, clean: Callable[..., CleanText] = clean_post) -> CleanText:
-    """Clean without the proof that lets clean text pass."""
+    """Sanitize without the proof that passes clean text."""
     fast = sanitizer.is_clean
     sanitizer.is_clean = lambda *_: False
     try:
@@ -46,7 +44,7 @@ def slowly(source: str, clean: Callable[..., CleanText] = clean_post) -> CleanTe
 
 
 def closely(source: str) -> CleanText:
-    """Clean without the short way for dollars that pair up plainly."""
+    """Sanitize without the fast path for paired dollars."""
     short = sanitizer.plain_formulas
     sanitizer.plain_formulas = lambda _: None
     try:
@@ -56,7 +54,7 @@ def closely(source: str) -> CleanText:
 
 
 def tree(source: str) -> bytes:
-    """What lxml reads in HTML, formulas' elements being text to it."""
+    """Return what lxml reads in HTML, with formula elements as text."""
     return etree.tostring(html.fragment_fromstring(source, create_parent="div"), method="c14n")
 
 
@@ -162,9 +160,12 @@ def test_an_invalid_id_or_one_like_ours_is_replaced(known: str) -> None:
 
 
 CLEAN = (
-    '<p>Let <span class="math-container" id="7">$a&lt;b$</span>, <em>so</em>&nbsp;> <a href="https://x.org/" rel="nofollow'
-    ' noreferrer" title="t">l</a><br>\n<img src="https://i.org/a.png" alt="b"></p><ul><li><p>x</p></li></ul><hr>'
-    '<pre><code>a &lt; $b$\n</code></pre><blockquote><h2>h</h2></blockquote><ol start="2"><li>y</li></ol>'
+    '<p>Let <span class="math-container" id="7">$a&lt;b$</span>, <em>so</em>&nbsp;>'
+    ' <a href="https://x.org/" rel="nofollow noreferrer" title="t">l</a><br>\n'
+    '<img src="https://i.org/a.png" alt="b"></p>'
+    "<ul><li><p>x</p></li></ul><hr>"
+    "<pre><code>a &lt; $b$\n</code></pre><blockquote><h2>h</h2></blockquote>"
+    '<ol start="2"><li>y</li></ol>'
 )
 
 
@@ -172,8 +173,9 @@ def test_clean_text_is_returned_unchanged() -> None:
     assert body(CLEAN) == CLEAN
 
 
-TOKENS = r"""<b> </b> <i> </i> <div> </div> <table> <tbody> <tr> <td> </td> </tr> </table> </p> <li> </ul> <dl> <dt> <a> </a>
-$ $$ { } \( \) \ < > " ' & &lt; <span> <span <br <!-- --> <svg> </svg> <script> </script> \begin{cases} \end{cases} 5 = /"""
+TOKENS = r"""<b> </b> <i> </i> <div> </div> <table> <tbody> <tr> <td> </td> </tr> </table> </p>
+<li> </ul> <dl> <dt> <a> </a> $ $$ { } \( \) \ < > " ' & &lt; <span> <span <br <!-- --> <svg> </svg> <script> </script>
+\begin{cases} \end{cases} 5 = /"""
 PIECES = st.sampled_from(
     [
         *re.findall(r"<[^>]*>|[^<]+", CLEAN),
@@ -207,7 +209,10 @@ def test_text_passed_unchanged_equals_its_tidied_form(source: str) -> None:
         assert fast.formulas == careful.formulas
 
 
-MARKS = r"$ $ $ $$ { } \ \$ \( \[ <br> <p> </p> <code> </code> x \alpha 5 10 US A k and of . \begin{align} \end{align} </a>"
+MARKS = (
+    r"$ $ $ $$ { } \ \$ \( \[ <br> <p> </p> <code> </code> x \alpha 5 10 US A k and of ."
+    r" \begin{align} \end{align} </a>"
+)
 MARKED = st.lists(
     st.sampled_from(
         [*MARKS.split(), " ", "\n", '<a href="https://a.b/$c$">', SPAN.format(7, "$q$")]
@@ -258,7 +263,7 @@ BUILT = st.lists(
 
 
 def proven_at_length(source: str) -> bool:
-    """Prove a text clean without the short way for posts that are plainly built."""
+    """Prove a text clean without the fast path for common posts."""
     short = allowed_html._PLAIN_POST
     allowed_html._PLAIN_POST = re.compile(r"(?!)")
     try:

@@ -1,4 +1,4 @@
-"""Hostile and careless HTML is written anew: harmless, whole, and in linear time."""
+"""Hostile and careless HTML is rewritten: harmless, complete, and in linear time."""
 
 from __future__ import annotations
 

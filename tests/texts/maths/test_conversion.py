@@ -1,6 +1,4 @@
-"""Conversions are named, so that they can be kept and compared; LaTeXML is used where it is wanted
-and installed.
-"""
+"""Conversions have names, so that they can be stored and compared; LaTeXML is optional."""
 
 import pytest
 

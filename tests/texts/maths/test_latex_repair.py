@@ -1,4 +1,4 @@
-"""Formulas that conversion and copying left broken are typeset as they were meant."""
+"""Formulas damaged by conversion and copying are repaired."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arqlab.texts.maths.typesetting import typeset
 
 
 def text_of(latex: str) -> str:
-    """What a reader sees of a formula."""
+    """Return the visible text of a formula."""
     found = typeset(latex, display=False).mathml
     assert found is not None
     return "".join(etree.fromstring(found).itertext()).replace("\N{FUNCTION APPLICATION}", "")

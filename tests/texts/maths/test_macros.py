@@ -1,4 +1,4 @@
-"""Macros that a formula defines hold for the later ones."""
+"""Macros defined in a formula apply to later ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arqlab.texts.maths.typesetting import typeset
 
 
 def after(definition: str, formula: str) -> str:
-    """The second of two formulas, as it is typeset."""
+    """Return the second of two formulas, as it is typeset."""
     definitions = Definitions()
     definitions.before(definition)
     return definitions.before(formula)

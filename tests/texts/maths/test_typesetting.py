@@ -1,4 +1,4 @@
-"""Formulas become MathML that is safe to put into a page."""
+"""Formulas become MathML that is safe for a page."""
 
 import csv
 import gzip
@@ -18,14 +18,14 @@ from tests.agreement import agreement
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
-    """The MathML of a formula that must be typeset."""
+    """Return the MathML of a formula that must be typeset."""
     found = typeset(latex, display=display).mathml
     assert found is not None
     return found
 
 
 def topic_formulas(data: Path) -> set[str]:
-    """The LaTeX of the topics' formulas of all three editions."""
+    """Return the LaTeX of the topics' formulas of all three editions."""
     found: set[str] = set()
     for path in sorted(data.glob("arqmath-*/topic-formulas.latex.tsv.gz")):
         with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
@@ -227,7 +227,7 @@ DEFECTS = {  # of the organizers' conversion: an align block or a text cut to it
 
 
 def strings(*formulas: str) -> list[str | None]:
-    """The layout strings of formulas that have LaTeX only."""
+    """Return the layout strings of formulas that have LaTeX only."""
     return layout_strings(presentation_mathml(latex) for latex in formulas)
 
 
@@ -334,7 +334,7 @@ def test_ids_from_latex_agree_with_the_official_ids(shared_data: Path) -> None:
 
 
 def latex_and_slt(folder: Path) -> list[tuple[str, str]]:
-    """The topic formulas of an edition that have both."""
+    """Return the topic formulas of an edition that have both."""
     latex, slt = (
         {tuple(row[:2]): row[-1] for row in read_rows(folder / f"topic-formulas.{form}.tsv.gz")}
         for form in ("latex", "slt")
@@ -343,6 +343,6 @@ def latex_and_slt(folder: Path) -> list[tuple[str, str]]:
 
 
 def read_rows(path: Path) -> list[list[str]]:
-    """The rows of an index, without its header."""
+    """Return the rows of an index, without its header."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         return list(csv.reader(lines, delimiter="\t"))[1:]

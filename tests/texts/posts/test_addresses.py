@@ -1,4 +1,4 @@
-"""Addresses of the site say which post they lead to."""
+"""Addresses of the site lead to posts and comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be typed into the search box."""
+"""Search queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flesch's Reading Ease: his formula, and what is counted for it."""
+"""Flesch's Reading Ease and its counts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The text, the formulas and the words of posts."""
+"""Text, formulas and search terms of posts."""
 
 from __future__ import annotations
 
@@ -83,7 +83,10 @@ def test_the_spans_of_words_lie_one_after_the_other_in_the_text(text):
 
 
 SPAN = '<span class="math-container" id="{}">{}</span>'
-POST = f"<p>Let {SPAN.format('7', '$a &lt; b$')} be.</p>\n\n<p>Then\n{SPAN.format('254.2', '$$x^2$$')}</p>\n"
+POST = (
+    f"<p>Let {SPAN.format('7', '$a &lt; b$')} be.</p>\n\n"
+    f"<p>Then\n{SPAN.format('254.2', '$$x^2$$')}</p>\n"
+)
 
 
 def test_formulas_are_listed_in_order_without_dollars():
@@ -94,7 +97,10 @@ def test_formulas_are_listed_in_order_without_dollars():
 
 
 def test_formulas_in_brackets_or_without_an_id_are_found():
-    html = "<span id='q' class='math-container'>\\(y\\)</span><span class=\"math-container\">\\[z\\]</span>"
+    html = (
+        "<span id='q' class='math-container'>\\(y\\)</span>"
+        '<span class="math-container">\\[z\\]</span>'
+    )
 
     assert text_formulas(html) == [TextFormula("q", "y", False), TextFormula("", "z", True)]
 
@@ -116,12 +122,14 @@ def test_formulas_get_new_ids_and_the_text_becomes_one_line():
     html = renumbered(POST, lambda formula: next(numbers))
 
     assert html == (
-        f"<p>Let {SPAN.format('q_1', '$a &lt; b$')} be.</p>  <p>Then {SPAN.format('q_2', '$$x^2$$')}</p>"
+        f"<p>Let {SPAN.format('q_1', '$a &lt; b$')} be.</p>"
+        f"  <p>Then {SPAN.format('q_2', '$$x^2$$')}</p>"
     )
 
 
 def test_preformatted_text_and_latex_comments_keep_their_lines():
-    html = f"<p>a\nb</p><pre>a\nb</pre>{SPAN.format('1', '$$a % why' + chr(10) + 'b$$')}{SPAN.format('2', '$a' + chr(10) + 'b$')}"
+    commented, plain = SPAN.format("1", "$$a % why\nb$$"), SPAN.format("2", "$a\nb$")
+    html = f"<p>a\nb</p><pre>a\nb</pre>{commented}{plain}"
     done = renumbered(html, lambda formula: formula.formula_id)
 
     assert "<p>a b</p><pre>a\nb</pre>" in done

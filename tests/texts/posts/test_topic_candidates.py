@@ -1,4 +1,4 @@
-"""Candidates for topics: what is measured of a question, and which filter leaves it out."""
+"""Topic candidates: measures of questions, and filters."""
 
 from datetime import UTC, date, datetime
 

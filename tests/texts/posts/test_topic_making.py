@@ -1,4 +1,4 @@
-"""Topics are made of questions: numbers, formulas numbered over the file, and the query formula."""
+"""Topics are made from questions, with renumbered formulas and a query formula."""
 
 import csv
 import io

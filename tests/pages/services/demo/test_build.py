@@ -1,4 +1,4 @@
-"""The demo lab: there in one go, looking like a lab in its busiest week."""
+"""The demo lab is built in one step, with activity in every state."""
 
 from __future__ import annotations
 
