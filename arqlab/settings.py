@@ -1,4 +1,4 @@
-"""Settings of ArqLab, read from environment variables, which README.md describes.
+"""Settings of ArqLab, read from environment variables; described in docs/settings.md.
 
 Without any variables ArqLab runs in embedded mode: SQLite, and scheduled tasks in the web process,
 with all data below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 
 from arqlab.core.models import Lab, Membership, Task, Topic, User
-from arqlab.ir.judgments.completion import RECENT, Pace, expected_seconds, estimated_completions
+from arqlab.ir.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Judgment, PoolItem
 
@@ -308,7 +308,9 @@ def _person_row(
     mine = [(row, share) for row, share in zip(rows, shares, strict=True) if share.assignment]
     first = min((share.judged.first for share in shares if share.judged.first), default=None)
     lately = sum(share.judged.lately for share in shares)
-    ends = estimated_completions([share.left for _, share in mine], recent=lately, since=first, at=at)
+    ends = estimated_completions(
+        [share.left for _, share in mine], recent=lately, since=first, at=at
+    )
     for (_, share), end in zip(mine, ends, strict=True):
         share.finish = end
     states = [row.state_of(share) for row, share in mine]

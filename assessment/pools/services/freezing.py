@@ -89,8 +89,10 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
             "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
             code="no-pool",
         )
-    if refused := list(invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)):
-        raise UserError(" ".join(refused), code="invalid_settings-pool")
+    if refused := list(
+        invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)
+    ):
+        raise UserError(" ".join(refused), code="impossible-pool")
     if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
         raise UserError(
             f"The written answers of {own.name} are judged in a pool of that task. Do not mix them into this one, or "

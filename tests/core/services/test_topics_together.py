@@ -1,4 +1,6 @@
-"""Of organizers who save at the same time, the first one wins and the others are refused."""
+"""Organizers who save at the same moment: the database decides who was first, and the others are
+told.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from pathlib import Path
 from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
 
 SAVE = """
-from arqlab.core.services import change_topic_information
+from arqlab.core.services.topics import change_topic_information
 from arqlab.ir.topics import InfoChange
 try:
     change = InfoChange(Topic.objects.first().query_id, "difficulty", "", "{value}")
@@ -17,7 +19,7 @@ except UserError as refused:
 """
 
 
-def test_of_three_conflicting_edits_one_is_saved_and_two_are_refused(tmp_path: Path) -> None:
+def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(tmp_path: Path) -> None:
     use_tested_database(tmp_path)
     told(tmp_path, MAKE_LAB, "print(0)")
     outcomes = told_together(
