@@ -37,7 +37,7 @@ CACHED = 100_000  # tokens; real collections have fewer, hostile input may have 
 
 
 def layout_string(mathml: str) -> str | None:
-    """Return the layout string of one formula, or None if it has no readable MathML or no symbols."""
+    """Return the layout string of one formula, or None without readable MathML or symbols."""
     return layout_strings([mathml])[0]
 
 

@@ -173,9 +173,11 @@ def test_clean_text_is_returned_unchanged() -> None:
     assert body(CLEAN) == CLEAN
 
 
-TOKENS = r"""<b> </b> <i> </i> <div> </div> <table> <tbody> <tr> <td> </td> </tr> </table> </p>
-<li> </ul> <dl> <dt> <a> </a> $ $$ { } \( \) \ < > " ' & &lt; <span> <span <br <!-- --> <svg> </svg> <script> </script>
-\begin{cases} \end{cases} 5 = /"""
+TOKENS = r"""
+<b> </b> <i> </i> <div> </div> <table> <tbody> <tr> <td> </td> </tr> </table> </p> <li> </ul>
+<dl> <dt> <a> </a> $ $$ { } \( \) \ < > " ' & &lt; <span> <span <br <!-- --> <svg> </svg>
+<script> </script> \begin{cases} \end{cases} 5 = /
+"""
 PIECES = st.sampled_from(
     [
         *re.findall(r"<[^>]*>|[^<]+", CLEAN),
