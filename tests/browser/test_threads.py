@@ -145,7 +145,7 @@ def test_a_dead_link_and_a_mark_are_told_to_a_screen_reader(page):
     dead = page.get_by_role("link", name="a sum", disabled=True)
     expect(dead).to_have_attribute(
         "title",
-        "Leads to https://en.wikipedia.org/wiki/Sum. Links out of the collection are not followed here.",
+        "Leads to https://en.wikipedia.org/wiki/Sum, outside the collection. Links to other sites are disabled.",
     )
     assert page.locator("mark.is-highlighted math").count() == 1
 

@@ -96,7 +96,7 @@ def test_a_change_of_somebody_else_is_told_and_what_was_chosen_stays(organizing,
         path(), before | {"difficulty:A.1": "hard", "category:A.2": "proof"}
     ).content.decode()
 
-    assert "A.1 was changed by somebody else since you opened this page." in page
+    assert "A.1 was changed by another user after you opened this page." in page
     assert '<option value="hard" selected>hard</option>' in page
     assert '<option value="proof" selected>proof</option>' in page
     assert "now: easy" in page
