@@ -301,7 +301,7 @@ def test_a_second_enter_does_not_submit_the_next_item_that_has_a_label_already(a
     at_work.expect_saved()
     assert Judgment.objects.count() == 2
     at_work.press("2", "Enter")
-    expect(at_work.page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    expect(at_work.page.get_by_role("heading", name="A.1 is complete")).to_be_visible()
     assert counting()[first] == 2
 
 
@@ -370,7 +370,7 @@ def test_a_label_beside_another_is_told_also_after_the_last_item_and_can_be_chan
     other.press("0", "Enter")
     other.press("0", "Enter")
 
-    expect(other.page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    expect(other.page.get_by_role("heading", name="A.1 is complete")).to_be_visible()
     expect(other.page.locator(NOTICES)).to_contain_text("yours is kept beside it.")
 
 
@@ -415,7 +415,7 @@ def test_a_topic_that_is_given_back_is_gone_on_with(at_work):
     for label in ("3", "1", "0"):
         at_work.press(label, "Enter")
     expect(
-        at_work.page.get_by_role("heading", name="This topic is no longer yours to judge")
+        at_work.page.get_by_role("heading", name="You can no longer judge this topic")
     ).to_be_visible()
     at_work.expect_saved()
     PoolItem.objects.filter(topic__query_id="A.1", position=3).update(done_at=None)
@@ -473,10 +473,10 @@ def test_a_topic_whose_last_labels_another_tab_sent_is_finished(at_work, small):
     keeper.wait_for_function("async () => (await navigator.locks.query()).pending.length > 0")
     for label in ("3", "1", "0"):
         at_work.press(label, "Enter")
-    expect(at_work.page.get_by_role("heading", name="The next item is on its way")).to_be_visible()
+    expect(at_work.page.get_by_role("heading", name="Loading the next item")).to_be_visible()
     keeper.evaluate("window.release()")
 
-    expect(at_work.page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    expect(at_work.page.get_by_role("heading", name="A.1 is complete")).to_be_visible()
     assert Judgment.objects.count() == 3
 
 

@@ -63,7 +63,7 @@ def test_an_item_that_was_judged_before_it_came_does_not_stand_again(page, small
     [(route, answer)] = late
     route.fulfill(**answer)
 
-    expect(page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    expect(page.get_by_role("heading", name="A.1 is complete")).to_be_visible()
 
 
 def test_a_label_that_the_page_of_the_own_topics_sent_does_not_let_its_item_stand_again(
@@ -118,10 +118,10 @@ def test_a_topic_that_was_taken_away_while_the_server_failed_says_so(at_work, sm
     expect(at_work.page.locator(SAVED)).to_contain_text("The server does not answer (502)")
     Assignment.objects.update(ended_at=timezone.now())
     at_work.press("Enter")
-    expect(at_work.page.get_by_role("heading", name="The next item is on its way")).to_be_visible()
+    expect(at_work.page.get_by_role("heading", name="Loading the next item")).to_be_visible()
     at_work.page.unroute("**/judging/next/**")
 
-    expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(
+    expect(at_work.page.get_by_role("heading", name="You can no longer judge this topic")).to_be_visible(
         timeout=40_000
     )
 

@@ -73,7 +73,7 @@ def seen(html: str) -> str:
     runs = [tag for tag in ("alpha-run", "beta-run") if f">{tag}</a>" in html]
     if len(runs) == 1:
         return "own"
-    return "none" if not runs else "live" if "Organizers alone see this board" in html else "all"
+    return "none" if not runs else "live" if "Only organizers can see this leaderboard" in html else "all"
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
@@ -208,7 +208,7 @@ def test_an_organizer_reads_why_a_run_is_not_on_the_board(played, client_of):
     make_run(played.team, played.task, tag="stray", report={"items": "formula-ids"})
 
     html = client_of(played.organizer).get(board_url(played)).content.decode()
-    assert "Valid runs that are not on the board" in html
+    assert "Valid runs not on the leaderboard" in html
     assert "It names formula ids, and the qrels v1 judge posts." in html
 
 

@@ -211,7 +211,7 @@ def test_imported_labels_do_not_hasten_the_finish(organizing, task, assessor):
     items, now = PoolItem.objects.all(), timezone.now()
     for item in items[:20]:
         judge(assessor, item.instances.get(), 1, judged_at=now, is_imported=True)
-    assert "finished about" not in organizing.get(path()).text
+    assert "estimated completion" not in organizing.get(path()).text
     for item in items[20:30]:
         judge(assessor, item.instances.get(), 1, judged_at=now - timedelta(days=2))
     # Ten in the two days since the first are five a day; ten are left.
@@ -224,7 +224,7 @@ def test_who_is_no_assessor_any_more_is_marked(organizing, task, lab, assessor):
     assign(assessor, *task.topics.all())
     lab.memberships.filter(user=assessor).delete()
 
-    assert "no assessor any more" in organizing.get(path()).text
+    assert "no longer an assessor" in organizing.get(path()).text
 
 
 def test_a_topic_that_only_who_may_judge_no_longer_has_waits_for_somebody(
@@ -237,7 +237,7 @@ def test_a_topic_that_only_who_may_judge_no_longer_has_waits_for_somebody(
     lab.memberships.filter(user=assessor).delete()
 
     page = organizing.get(path()).text
-    assert "Nobody has 1 topic yet." in page
+    assert "1 unassigned topic." in page
     assert row(page, "A.1").startswith("A.1 Unassigned")
     assert [(one.person, one.left) for one in organizing.get(path()).context["grid"].judges] == [
         (bo, 2),
@@ -257,7 +257,7 @@ def test_the_labels_of_who_has_neither_role_nor_topics_any_more_stay_in_the_grid
 
     page = organizing.get(path()).text
     assert f"{assessor.name} judged 1 and has the topic no longer" in page
-    assert "no assessor any more" in page
+    assert "no longer an assessor" in page
     assert f'<option value="{assessor.pk}"' not in page
 
 
@@ -330,7 +330,7 @@ def test_every_problem_of_a_file_is_told_by_its_line(organizing, task, bo):
     assert "3 problems" in page
     assert "the topic &#x27;A.9&#x27;" in page
     assert "the assessor &#x27;nobody&#x27;" in page
-    assert "Nothing can be assigned by this file until none is left." in page
+    assert "Nothing was assigned. Correct the file and upload it again." in page
     assert path("apply") not in page
 
 

@@ -1,4 +1,4 @@
-"""The instructions for assessors: read by them, written by organizers, in versions that stay."""
+"""The guidelines: read by assessors, written by organizers, and never changed once saved."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_an_old_version_stays_and_leads_to_the_newest(assessor, organizer, clien
     html = client_of(assessor).get(path(1)).text
 
     assert "First words." in html
-    assert f'<a href="{path(2)}">Version 2</a> is the newest' in html
+    assert f'<a href="{path(2)}">Version 2</a> is the current version' in html
 
 
 def test_instructions_are_sanitized_and_typeset(assessor, client_of, task):

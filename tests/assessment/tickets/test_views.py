@@ -223,7 +223,7 @@ def test_the_assessor_reads_the_answer_beside_their_topics(organizing, ticket, c
 
     assert "Reload &amp; judge &lt;again&gt;." in page
     assert f"?item={ticket.judgment.instance.item_id}" in page
-    assert "to be judged again" in page
+    assert "to judge again" in page
 
 
 @pytest.mark.parametrize("size", [1, 12])

@@ -138,7 +138,7 @@ def test_what_is_downloaded_can_be_uploaded_and_changes_nothing(organizing, task
     assert answer.content.startswith(
         b'Topic,Category,Difficulty,Dependency,Multi-Part\nA.1,"a free, quoted value",'
     )
-    assert "The file would change nothing." in preview(organizing, answer.content.decode())[0]
+    assert "The file changes nothing." in preview(organizing, answer.content.decode())[0]
 
 
 def test_a_file_is_shown_before_it_is_applied(organizing, task):
@@ -147,7 +147,7 @@ def test_a_file_is_shown_before_it_is_applied(organizing, task):
     )
 
     assert changes == [["A.1", "category", "", "computation"], ["A.1", "difficulty", "", "hard"]]
-    assert "The file would change 2 values of 1 topic" in page
+    assert "The file changes 2 values of 1 topic" in page
     assert Topic.objects.get(query_id="A.1").info_edits == {}
 
 

@@ -26,11 +26,11 @@ def test_the_list_of_labs_shows_states_and_takes_two_queries(
     ("role", "said"),
     [
         ("visitor", "Sign up to take part"),
-        ("outsider", "Make a team"),
-        ("member", "Your role here: member of Alpha."),
-        ("assessor", "Your role here: assessor."),
-        ("organizer", "Edit the lab"),
-        ("superuser", "Edit the lab"),
+        ("outsider", "Create team"),
+        ("member", "Your role: member of Alpha."),
+        ("assessor", "Your role: assessor."),
+        ("organizer", "Edit lab"),
+        ("superuser", "Edit lab"),
     ],
 )
 def test_a_lab_says_to_each_role_what_to_do(scene, client_of, role, said):
@@ -52,7 +52,7 @@ def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(
 def test_a_draft_says_who_sees_it(db, client_of):
     draft = make_lab("draft", is_public=False)
 
-    assert "Only the people of this lab see it." in text_of(
+    assert "This lab is a draft." in text_of(
         client_of(draft.organizer).get("/labs/draft/")
     )
 

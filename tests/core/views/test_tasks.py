@@ -26,8 +26,8 @@ def test_a_task_says_its_rules_in_words(scene, client):
 
     assert "Query_Id, Post_Id, Rank, Score, Run_Number" in page
     assert "at most 1,000" in page
-    assert "at most 5 valid ones, one of them primary" in page
-    assert "nDCG′</span> (the main one)" in page
+    assert "at most 5 valid runs, one of which is primary" in page
+    assert "nDCG′</span> (main measure)" in page
     assert "relevant from 2" in page
 
 
@@ -163,7 +163,7 @@ def test_topics_are_searched_by_words_but_not_by_markup(scene, client):
     TopicFactory(task=scene.task, query_id="A.3", title="<b>Limits</b> of sums", tags=["analysis"])
 
     assert "1 of 3 topics" in text_of(client.get(TASK + "topics/?q=limits+ANALYSIS"))
-    assert "No topic has all of that" in text_of(client.get(TASK + "topics/?q=<b>"))
+    assert "No matching topics" in text_of(client.get(TASK + "topics/?q=<b>"))
 
 
 def test_topics_are_chosen_by_what_organizers_say_of_them(scene, client):

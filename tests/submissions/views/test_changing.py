@@ -116,7 +116,7 @@ def test_a_refused_mark_is_shown_as_a_message(browser: Client, valid_run: Run) -
 
 def test_a_checked_run_is_submitted_from_its_page(scene: Scene, browser: Client) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, check_only=True)
-    assert "Submit this run" in browser.get(url("run-detail", run.pk)).text
+    assert "Submit run" in browser.get(url("run-detail", run.pk)).text
     browser.post(url("run-submit", run.pk))
     assert not Run.objects.get(pk=run.pk).check_only
 

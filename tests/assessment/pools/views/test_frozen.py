@@ -157,4 +157,4 @@ def test_a_rank_by_rank_pool_of_formulas_says_how_it_was_made(browser, task):
         "until a topic has 100 items; visually distinct formulas, of each at most 3 instances by"
         in text
     )
-    assert "free settings" in text
+    assert "custom settings" in text

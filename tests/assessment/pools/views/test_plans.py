@@ -150,7 +150,7 @@ def test_settings_that_cannot_be_are_told_beside_the_plan(browser, task, runs, c
 
 
 @pytest.mark.parametrize(
-    ("depth", "said"), [(0, "These settings let nothing in."), (None, "as soon as the task has")]
+    ("depth", "said"), [(0, "These settings select no items."), (None, "When the task has a valid run")]
 )
 def test_an_empty_plan_says_what_will_be_there(browser, task, team, depth, said):
     if depth is not None:
@@ -202,7 +202,7 @@ def test_a_supplement_is_planned_with_the_settings_of_the_last_pool(browser, tas
     )
     page = browser.get(at(task, "plan"))
 
-    assert "Plan a supplement" in page.content.decode()
+    assert "Plan supplement" in page.content.decode()
     assert page.context["form"]["primary"].value() == 20
     assert page.context["form"][f"run_{runs.pk}"].value() == "baseline-alternate"
 

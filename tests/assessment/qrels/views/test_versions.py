@@ -30,7 +30,7 @@ def judged(task, assessor) -> None:
 def test_the_draft_tells_how_far_judging_is_and_why_topics_are_left_out(browser, judged):
     page = browser.get(LIST).content.decode()
 
-    assert "3 of 4 in the pool have a label." in page
+    assert "3 of 4 pool items have a label." in page
     assert "1 of 2 topics is left out so far." in " ".join(page.split())
     assert "Nothing of it is judged." in page
     assert "33.3%" in page
