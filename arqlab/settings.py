@@ -1,4 +1,4 @@
-"""Settings of ArqLab, read from environment variables; each one is described in README.md.
+"""Settings of ArqLab, read from environment variables; described in docs/settings.md.
 
 Without any variable ArqLab runs on its embedded default: SQLite, and tasks inside the web process,
 all below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery workers

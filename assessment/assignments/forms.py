@@ -50,9 +50,8 @@ class ChosenTopicsForm(forms.Form):
         people = User.objects.filter(
             Q(pk__in=judging_staff(task.lab).values("pk")) | having
         ).distinct()
-        self.fields["topics"].queryset = task.topics.only("query_id", "task_id").order_by(
-            "position"
-        )  # type: ignore[attr-defined]
+        topics = task.topics.only("query_id", "task_id").order_by("position")
+        self.fields["topics"].queryset = topics  # type: ignore[attr-defined]
         self.fields["person"].queryset = people  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from django.core import mail
 
 from arqlab.core.models import User
 from tests.factories import PASSWORD
-
-from .views.test_home import text_of
+from tests.pages.views.test_home import text_of
 
 ADA = {"email": "ada@example.org", "username": "ada", "password1": "a quiet blackboard 7"}
 

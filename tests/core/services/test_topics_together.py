@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
 
 SAVE = """
-from arqlab.core.services import change_topic_information
+from arqlab.core.services.topics import change_topic_information
 from arqlab.ir.topics import FactChange
 try:
     change = FactChange(Topic.objects.first().query_id, "difficulty", "", "{value}")

@@ -6,8 +6,7 @@ from arqlab.core.models import AuditEvent, Lab, Membership
 from arqlab.core.permissions import may_organize
 from arqlab.core.services.audit import record_event
 from tests.factories import MemberFactory, TaskFactory, TeamFactory, UserFactory, make_lab
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 PEOPLE = "/labs/arqmath-x/people/"
 

@@ -8,8 +8,7 @@ from arqlab.core.models import AuditEvent, Task, Topic
 from arqlab.ir.protocols.presets import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 TASK = "/labs/arqmath-x/tasks/task1/"
 FORM = {

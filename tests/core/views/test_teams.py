@@ -5,8 +5,7 @@ from django.test import Client
 
 from arqlab.core.models import Membership, Team
 from tests.factories import MemberFactory
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 NEW = "/labs/arqmath-x/teams/new/"
 

@@ -28,7 +28,7 @@ for n in range(6):
 """
 SCORE = """
 from django.utils import timezone
-from evaluation.services import score_waiting
+from evaluation.services.scoring import score_waiting
 print(score_waiting(at=timezone.now()))
 """
 # The worker dies when the scores of the topics are written and the means are not.

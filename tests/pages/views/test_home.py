@@ -91,5 +91,5 @@ def test_health_says_that_the_database_answers(db, client):
 
 
 def test_health_is_503_without_the_database(db, client):
-    with mock.patch("arqlab.core.views.home.connection.cursor", side_effect=DatabaseError):
+    with mock.patch("arqlab.core.views.account.connection.cursor", side_effect=DatabaseError):
         assert client.get("/healthz/").status_code == 503

@@ -15,17 +15,17 @@ import pytest
 from tests.submissions.processes import MAKE_LAB, killed, told
 
 DEATHS = {
-    "before anything is stored": "services.validation.check_stored = die",
+    "before anything is stored": "validation.check_stored = die",
     "while the index is stored": "FileSystemStorage._save = die",
     "when index and places are stored": "RunProblem.objects.filter = die",
     "inside the last transaction": "RunProblem.objects.bulk_create = die",
 }
-VALIDATE = "services.validate_run(run_id=Run.objects.get().pk, at=timezone.now())"
-GIVE_BACK = "services.return_stale_claims(at=timezone.now() + timedelta(hours=1))"
+VALIDATE = "validate_uploaded_run(run_id=Run.objects.get().pk, at=timezone.now())"
+GIVE_BACK = "return_stale_claims(at=timezone.now() + timedelta(hours=1))"
 RESUME = f"""
 {GIVE_BACK}
-for run_id in services.waiting_run_ids():
-    services.validate_run(run_id=run_id, at=timezone.now())
+for run_id in waiting_run_ids():
+    validate_uploaded_run(run_id=run_id, at=timezone.now())
 """
 TELL = """
 run = Run.objects.get()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
 
-VALIDATE = "print(json.dumps(services.validate_run(run_id={run}, at=timezone.now())))"
+VALIDATE = "print(json.dumps(validate_uploaded_run(run_id={run}, at=timezone.now())))"
 SUBMIT = """
 try:
     submit("run{number}")

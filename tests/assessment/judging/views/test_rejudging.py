@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tests.assessment.judging.selectors.test_rejudging import index
+from tests.assessment.qrels.selectors.test_rejudging import index
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collection.services.importing.formulas import import_formulas
-from tests.assessment.judging.selectors.test_rejudging import index
+from tests.assessment.qrels.selectors.test_rejudging import index
 from tests.collection.factories import NOW, load_small
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory

@@ -12,7 +12,9 @@ from tests.submissions.processes import MAKE_LAB, told, told_together, use_teste
 
 JUDGED = """
 from assessment.models import *
-from assessment.services import *
+from assessment.judging.services.importing import import_judgments
+from assessment.pools.services.freezing import discard_pool
+from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
 pool = Pool.objects.create(task=task, number=1, settings={}, seed=1, runs=[], sha256="0" * 64, frozen_at=timezone.now())
 for place, post in enumerate(["10", "11"], start=1):
@@ -23,7 +25,9 @@ print(0)
 """
 START = """
 from assessment.models import *
-from assessment.services import *
+from assessment.judging.services.importing import import_judgments
+from assessment.pools.services.freezing import discard_pool
+from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
 task = Task.objects.select_related("lab").get()
 try:
