@@ -1,4 +1,4 @@
-"""The pages of the instructions for assessors."""
+"""The pages of the guidelines for assessors."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ from assessment.models import Guideline
 
 @require_safe
 def guideline_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
-    """Assessors and organizers read a version of the instructions, and what it changed of the one
-    before it.
+    """Show a version of the guidelines and its changes since the previous version.
 
-    Version 0 is the text that ArqLab comes with.
+    Version 0 is ArqLab's default text.
     """
     found = task_or_404(request.user, lab, task)
     if not may_look_up(request.user, found.lab):

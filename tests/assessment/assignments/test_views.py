@@ -156,7 +156,7 @@ def test_the_grid_tells_state_pace_and_what_is_left(organizing, task, assessor):
     # 44.1 s an answer, as in ARQMath-3, while ten were not judged; the pace shown is the topic's
     # own.
     assert row(text, "A.1").startswith("A.1 In progress 3 2 30 0.0")
-    assert row(text, "A.2").startswith("A.2 Not begun 1 0 – 0.0")
+    assert row(text, "A.2").startswith("A.2 Not started 1 0 – 0.0")
     assert "2 of 4 items judged." in text
 
 
@@ -271,7 +271,7 @@ def test_who_has_not_begun_a_shared_topic_is_told_apart_from_who_has(
 
     page = organizing.get(path()).text
     assert f'title="{assessor.name}: in progress, 1 judged"' in page
-    assert f'title="{bo.name}: not begun, 0 judged"' in page
+    assert f'title="{bo.name}: not started, 0 judged"' in page
     assert row(page, "A.1").startswith("A.1 In progress")
 
 
@@ -311,7 +311,7 @@ def apply(client, page: str) -> str:
 def test_a_file_is_shown_before_it_changes_anything(organizing, task, assessor, bo):
     page = preview(organizing, f"topic,assessor\nA.1,BO@example.org\nA.2,{assessor.username}\n")
 
-    assert "2 topics of Answer retrieval would change hands" in page
+    assert "The file reassigns 2 topics of Answer retrieval" in page
     assert open_ones() == set()
     assert "2 assignments made." in apply(organizing, page)
     assert open_ones() == {("A.1", "bo"), ("A.2", assessor.username)}

@@ -56,7 +56,7 @@ def answer(client, ticket, text="It shows now.", **fields):
 def test_an_open_ticket_stands_with_its_comment_topic_and_assessor(organizing, ticket, assessor):
     page = organizing.get(path()).text
 
-    assert "1 ticket:" in page
+    assert "1 ticket about" in page
     assert "Line 2 is empty &lt;b&gt;." in page
     assert "A.1" in page
     assert assessor.name in page
@@ -157,7 +157,7 @@ def test_a_ticket_goes_with_the_label_that_replaces_its_own(organizing, ticket, 
     desk.submit(again, 6, comment="Line 3 is empty, too.")
 
     page = organizing.get(path()).text
-    assert "1 ticket:" in page
+    assert "1 ticket about" in page
     assert "Line 3 is empty, too." in page
     answer(organizing, ticket, gives_back="on")
     assert list(Judgment.objects.values_list("label", "is_current")) == [(5, False), (6, False)]

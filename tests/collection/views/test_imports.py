@@ -50,7 +50,7 @@ def test_the_overview_says_which_imports_to_look_at(
 
     assert "stopped after 90,000 rows. Run the same command again" in said
     assert "is being imported: 7,000 rows so far." in said
-    assert "has 18 problems. Everything else of it is in" in said
+    assert "has 18 problems. All other rows were imported" in said
 
 
 def test_the_overview_of_a_lab_without_collection_says_how_to_get_one(

@@ -26,11 +26,11 @@ def instance(topic: str, place: int = 0):
 
 def test_the_first_topic_is_begun_and_the_last_judged_is_gone_on_with(client_of, assessor, judging):
     client = client_of(assessor)
-    assert "Begin with A.1" in client.get(HOME).text
+    assert "Start judging A.1" in client.get(HOME).text
 
     judge(assessor, instance("A.1"), 1)
     page = client.get(HOME).text
-    assert "Go on with A.1" in page
+    assert "Continue judging A.1" in page
     assert "2 items left" in page
 
 
@@ -38,14 +38,14 @@ def test_a_finished_topic_is_not_gone_on_with(client_of, assessor, judging):
     for place in (0, 1):
         judge(assessor, instance("A.1", place), 1)
 
-    assert "Begin with A.2" in client_of(assessor).get(HOME).text
+    assert "Start judging A.2" in client_of(assessor).get(HOME).text
 
 
 @pytest.mark.parametrize("where", ["/", "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"])
 def test_every_page_on_the_way_leads_to_the_next_topic(client_of, assessor, judging, where):
     page = client_of(assessor).get(where).text
 
-    assert "Begin with A.1" in page
+    assert "Start judging A.1" in page
     assert reverse("assessment:judge", args=["arqmath-x", "task1", "A.1"]) in page
 
 
@@ -57,7 +57,7 @@ def test_organizers_see_how_far_the_judging_is(client_of, organizer, assessor, t
     page = " ".join(client_of(organizer).get(where).text.replace("</a>", "").split())
 
     assert "1 of 3 items judged; 1 unassigned topic." in page
-    assert "Begin with" not in page
+    assert "Start judging" not in page
 
 
 def test_nothing_is_left_in_a_pool_that_is_closed(client_of, assessor, judging):

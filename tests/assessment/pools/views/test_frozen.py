@@ -123,7 +123,7 @@ def test_a_pool_is_closed_and_reopened(browser, pool, task):
 
 
 def test_a_pool_is_discarded_while_nobody_judged(browser, pool, task):
-    assert "Discard</button>" in browser.get(at(task, "detail", 1)).content.decode()
+    assert "Discard pool</button>" in browser.get(at(task, "detail", 1)).content.decode()
 
     assert "was discarded" in browser.post(at(task, "discard", 1), follow=True).content.decode()
     assert not Pool.objects.exists()
@@ -131,7 +131,7 @@ def test_a_pool_is_discarded_while_nobody_judged(browser, pool, task):
 
 def test_a_judged_pool_is_not_discarded(browser, pool, task, assessor):
     judge(assessor, PoolInstance.objects.first(), 3)
-    assert "Discard</button>" not in browser.get(at(task, "detail", 1)).content.decode()
+    assert "Discard pool</button>" not in browser.get(at(task, "detail", 1)).content.decode()
 
     assert "has judgments" in browser.post(at(task, "discard", 1), follow=True).content.decode()
     assert Pool.objects.exists()

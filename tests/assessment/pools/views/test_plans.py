@@ -89,7 +89,7 @@ def test_the_numbers_follow_the_settings(browser, task, runs):
         0.4,
     )
     assert [(row.items, row.alone) for row in plan.runs] == [(1, 1), (3, 3)]
-    assert "down to rank 1," in page.content.decode()
+    assert "the top 1 item of every run and topic is judged" in page.content.decode()
 
 
 def test_an_instance_for_which_runs_name_two_posts_is_one_label(browser, lab, team, other_team):

@@ -28,7 +28,7 @@ def test_two_versions_are_compared_in_counts_topics_and_lines(ask, task):
     page = ask("?before=1&after=2")
 
     assert "From v1 to v2: 2 lines added, 2 removed, 1 with a different label." in page
-    assert 'added: <span class="id">A.2</span>' in page
+    assert 'Added topics: <span class="id">A.2</span>' in page
     assert 'Removed topics: <span class="id">A.3</span>' in page
     assert page.count('<tr class="changed">') == 1
 
@@ -68,7 +68,7 @@ def test_versions_of_other_items_are_not_compared(ask, task):
     make_qrels(task, OLD)
     make_qrels(task, NEW, items="visual-ids")
 
-    assert "v1 judges posts, v2 visual ids: they have no line in common." in ask(
+    assert "v1 contains posts, v2 contains visual ids, so they share no lines." in ask(
         "?before=1&after=2"
     )
 
