@@ -82,7 +82,7 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             except UserError as error:
                 context |= _refused(form, error, initial)
             else:
-                messages.success(request, f"Version {made.version} is what assessors go by now.")
+                messages.success(request, f"Assessors now follow version {made.version}.")
                 return redirect(
                     "assessment:guideline-detail", lab=lab, task=task, version=made.version
                 )
@@ -93,8 +93,11 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _refused(form: GuidelineForm, error: UserError, current: dict[str, Any]) -> dict[str, Any]:
-    """Return the form with the refusal. Where somebody else wrote a version meanwhile, it goes by
-    that one from now on: who saves again has seen what differs."""
+    """Return the form with the error.
+
+    If somebody else saved a version in the meantime, the form is based on that version and shows
+    the differences, so that saving again is an informed choice.
+    """
     written = form.cleaned_data
     if error.code != "changed-meanwhile":
         form.add_error(None, error.message)

@@ -15,7 +15,9 @@ class AnswerForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 5}),
         max_length=LONGEST_ANSWER,
         help_text="The assessor sees the answer on their topics page.",
-        error_messages={"required": "Write an answer: what the assessor should do, or what you have done."},
+        error_messages={
+            "required": "Write an answer: what the assessor should do, or what you have done."
+        },
     )
     gives_back = forms.BooleanField(
         label="Return the item for another judgment",

@@ -81,9 +81,9 @@ def test_where_no_item_stands_the_reason_has_the_focus(at_work):
 
     Assignment.objects.update(ended_at=timezone.now())
     at_work.page.context.set_offline(False)
-    expect(at_work.page.get_by_role("heading", name="You can no longer judge this topic")).to_be_visible(
-        timeout=40_000
-    )
+    expect(
+        at_work.page.get_by_role("heading", name="You can no longer judge this topic")
+    ).to_be_visible(timeout=40_000)
 
 
 def test_a_notice_in_sight_is_left_alone_while_others_are_saved(at_work):

@@ -121,9 +121,9 @@ def test_a_topic_that_was_taken_away_while_the_server_failed_says_so(at_work, sm
     expect(at_work.page.get_by_role("heading", name="Loading the next item")).to_be_visible()
     at_work.page.unroute("**/judging/next/**")
 
-    expect(at_work.page.get_by_role("heading", name="You can no longer judge this topic")).to_be_visible(
-        timeout=40_000
-    )
+    expect(
+        at_work.page.get_by_role("heading", name="You can no longer judge this topic")
+    ).to_be_visible(timeout=40_000)
 
 
 def test_the_list_of_somebody_who_signed_in_since_is_not_shown(at_work, small):

@@ -45,7 +45,7 @@ def tab_to(page: Page, name: str) -> None:
 
 def sign_in_by_keys(page: Page, scene: Scene) -> None:
     page.goto("/accounts/login/")
-    tab_to(page, "E-mail address or user name")
+    tab_to(page, "Email address or user name")
     page.keyboard.type(scene.member.username)
     tab_to(page, "Password")
     page.keyboard.type(PASSWORD)

@@ -73,7 +73,13 @@ def seen(html: str) -> str:
     runs = [tag for tag in ("alpha-run", "beta-run") if f">{tag}</a>" in html]
     if len(runs) == 1:
         return "own"
-    return "none" if not runs else "live" if "Only organizers can see this leaderboard" in html else "all"
+    return (
+        "none"
+        if not runs
+        else "live"
+        if "Only organizers can see this leaderboard" in html
+        else "all"
+    )
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))

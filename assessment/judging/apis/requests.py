@@ -111,9 +111,10 @@ class _Reader:
 
 
 _MESSAGES = {
-    "bad-label": "a label is none that there is.",
-    "bad-comment": f"a comment is longer than {LONGEST_COMMENT:,} characters or no text. Shorten it; it is still on the page.",
-    "malformed": "what the page sent is not as it should be. Reload the page; what you typed is kept in this browser.",
+    "bad-label": "a label is unknown. Use one of the labels on the page.",
+    "bad-comment": f"a comment is not text or has more than {LONGEST_COMMENT:,} characters. "
+    "Shorten the comment; it is still on the page.",
+    "malformed": "the request is malformed. Reload the page; your input is kept in this browser.",
 }
 
 

@@ -64,7 +64,7 @@ def test_many_topics_are_assigned_at_once(organizing, task, bo):
 def test_assigning_again_changes_nothing_and_says_so(organizing, task, bo):
     do(organizing, "assign", "A.1", person=bo.pk)
 
-    assert "Nothing was changed: the topics are assigned so already." in do(
+    assert "Nothing changed: the topics are already assigned this way." in do(
         organizing, "assign", "A.1", person=bo.pk
     )
     assert (
@@ -114,18 +114,18 @@ def test_topics_are_taken_from_one_person_or_from_all(organizing, task, assessor
     do(organizing, "take", "A.1", person=bo.pk)
     assert ("A.1", assessor.username) in open_ones()
     page = do(organizing, "take", "A.1", "A.2")
-    assert "Nobody was chosen. Choose whose assignments shall end, or tick" in page
+    assert "No assessor selected. Choose an assessor, or tick" in page
     assert open_ones() == {("A.1", assessor.username), ("A.2", assessor.username), ("A.2", "bo")}
     do(organizing, "take", "A.1", "A.2", everybody="on")
     assert open_ones() == set()
 
 
 def test_without_topics_or_a_person_the_page_says_what_is_missing(organizing, task, bo):
-    assert "No topic was chosen. Tick topics in the table first." in do(
+    assert "No topics selected. Select topics in the table first." in do(
         organizing, "assign", person=bo.pk
     )
     page = do(organizing, "assign", "A.2")
-    assert "Nobody was chosen. Choose who is to judge the topics." in page
+    assert "No assessor selected. Choose who should judge the topics." in page
     assert re.search(r'value="A.2"\s+aria-label="A.2" checked', page)
 
 
@@ -141,7 +141,7 @@ def test_what_no_page_of_ours_sends_is_refused(organizing, task, data):
 
 
 def test_nobody_is_assigned_who_may_not_judge(organizing, task, outsider):
-    assert "may not judge here any more" in do(organizing, "assign", "A.1", person=outsider.pk)
+    assert "can no longer judge in this lab" in do(organizing, "assign", "A.1", person=outsider.pk)
     assert open_ones() == set()
 
 
@@ -349,7 +349,7 @@ def test_an_assignment_that_comes_twice_is_made_once(organizing, task, bo):
 def test_a_preview_that_did_not_come_whole_changes_nothing(organizing, task, pairs):
     page = organizing.post(path("apply"), {"pairs": pairs}, follow=True).text
 
-    assert "did not come whole, and nothing was changed" in page
+    assert "are incomplete, so nothing was changed" in page
 
 
 def test_topics_that_nobody_has_are_shared_out_by_size(organizing, task, assessor, bo):
@@ -369,6 +369,6 @@ def test_without_assessors_there_is_nobody_to_share_with(organizing, task, lab, 
     lab.memberships.filter(role="assessor").delete()
 
     assert (
-        "Grant somebody the role on the page People first."
+        "Grant the role on the People page first."
         in organizing.post(path("share"), follow=True).text
     )

@@ -99,7 +99,7 @@ def test_a_ticket_opens_whatever_was_sent_as_seen(organizing, task, assessor, sh
 
 
 def test_an_answer_is_stored_once_and_audited(organizing, ticket, organizer):
-    assert "The ticket was answered" in answer(organizing, ticket)
+    assert "Ticket answered" in answer(organizing, ticket)
     ticket.refresh_from_db()
 
     assert (ticket.answer, ticket.answered_by) == ("It shows now.", organizer)
@@ -118,9 +118,7 @@ def test_the_words_of_an_answer_are_corrected_and_those_before_are_kept(organizi
     answer(organizing, ticket, gives_back="on")
     assert "It shows now.</textarea>" in organizing.get(path(ticket)).text
 
-    assert "The answer was corrected" in answer(
-        organizing, ticket, "It shows tomorrow.", corrects="yes"
-    )
+    assert "Answer updated" in answer(organizing, ticket, "It shows tomorrow.", corrects="yes")
     assert "Write an answer" in answer(organizing, ticket, " ", corrects="yes")
     ticket.refresh_from_db()
 
@@ -203,7 +201,7 @@ def test_an_item_that_was_judged_since_is_not_given_back(organizing, ticket):
 
     assert "was judged again since" in answer(organizing, ticket, gives_back="on")
     assert Ticket.objects.get().answered_at is None
-    assert "Give the item back" not in organizing.get(path(ticket)).text
+    assert "Return the item" not in organizing.get(path(ticket)).text
 
 
 def test_an_item_of_a_closed_pool_is_not_given_back(organizing, ticket):

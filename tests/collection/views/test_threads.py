@@ -122,7 +122,9 @@ def test_an_instance_that_was_asked_for_is_marked_and_can_be_gone_to(
     assert 'data-formula-id="10.1" data-latex="x=2y" id="formula-10.1">' in html
     assert html.count("is-highlighted") == 1
     assert 'href="#formula-10.1"' in html
-    assert "does not occur in the collection" in client.get(page(lab, "10"), {"formula": "999"}).text
+    assert (
+        "does not occur in the collection" in client.get(page(lab, "10"), {"formula": "999"}).text
+    )
 
 
 def test_a_link_to_a_folded_comment_or_to_a_formula_in_one_unfolds_it(
@@ -224,7 +226,8 @@ def test_a_topic_shows_the_thread_that_it_was_made_of(lab: Lab, task: Task, clie
 
 
 @pytest.mark.parametrize(
-    ("thread_id", "said"), [("404", "was not imported"), ("", "The thread of this topic is unknown")]
+    ("thread_id", "said"),
+    [("404", "was not imported"), ("", "The thread of this topic is unknown")],
 )
 def test_a_topic_whose_thread_is_not_here_shows_its_own_question_and_why(
     lab: Lab, task: Task, client: Client, thread_id: str, said: str

@@ -81,7 +81,7 @@ def test_the_form_shows_what_holds_and_what_the_preset_says(scene, client_of):
     page = text_of(client_of(scene.organizer).get(TASK + "edit/"))
 
     assert 'name="quota" value="7"' in page
-    assert "The preset arqmath-3 says: 5." in page
+    assert "Preset arqmath-3: 5." in page
 
 
 def test_saving_the_form_as_it_is_overrides_nothing(scene, client_of):
@@ -129,7 +129,7 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": ""}, "Enter the name of the task."),
+        ({"name": ""}, "Enter a task name."),
         ({"measures": "nDGC@10"}, "The measure &#x27;nDGC@10&#x27; cannot be read"),
         ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
         ({"quota": "0"}, "Enter a whole number from 1 for runs a team, or leave it empty."),

@@ -75,7 +75,7 @@ def test_the_account_lists_roles_and_takes_a_name(scene, client_of):
         "/account/", {"first_name": "Emmy", "last_name": "Noether"}, follow=True
     )
 
-    assert "Your name was saved." in text_of(response)
+    assert "Name saved." in text_of(response)
     assert scene.team.name in text_of(response)
     assert AuditEvent.objects.get().verb == "person.rename"
 

@@ -101,7 +101,7 @@ def test_a_withdrawn_run_leaves_a_tombstone(browser: Client, valid_run: Run) -> 
 
 def test_a_withdrawal_without_reason_is_refused(browser: Client, valid_run: Run) -> None:
     response = browser.post(url("run-withdraw", valid_run.pk), {"reason": ""})
-    assert (response.status_code, "Give the reason" in response.text) == (422, True)
+    assert (response.status_code, "Enter the reason" in response.text) == (422, True)
 
 
 def test_the_primary_run_is_marked_on_the_page(browser: Client, valid_run: Run) -> None:

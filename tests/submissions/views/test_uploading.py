@@ -78,7 +78,7 @@ def test_a_correction_without_tag_is_refused_in_a_sentence(scene: Scene, browser
     response = upload(browser, scene, json=True, **said)
     assert (response.status_code, response.json()["errors"]) == (
         422,
-        ["Give the run a tag; boards show it."],
+        ["Enter a run tag. The leaderboard shows it."],
     )
 
 

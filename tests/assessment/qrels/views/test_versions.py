@@ -61,7 +61,7 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
     [
         ({"name": ""}, "Enter a name for the version."),
         ({"name": "v" * 51}, "Enter a name of at most 50 characters."),
-        ({"name": "Version 1"}, "Enter a name of letters, digits, hyphens and underscores."),
+        ({"name": "Version 1"}, "Enter a name with letters, digits, hyphens and underscores only."),
         ({"name": "v1"}, "Give this one another name."),
     ],
 )
