@@ -38,7 +38,8 @@ def share_cell(row: TopicRow, person: PersonRow) -> SafeString:
     count, name = share.judged.items, person.person.name
     if share.assignment is None:
         return format_html(
-            '<td class="person muted" data-value="{}" title="{} judged {} and is no longer assigned">{}'
+            '<td class="person muted" data-value="{}" '
+            'title="{} judged {} and is no longer assigned">{}'
             '<span class="visually-hidden"> judged, no longer assigned</span></td>',
             *(count, name, count, count),
         )

@@ -26,7 +26,7 @@ TICKETS_A_PAGE = 100
 
 @require_safe
 def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Show the open tickets of all tasks, oldest first; with `state=answered`, the answered ones."""
+    """Show the open tickets of all tasks, or with `state=answered` the answered ones."""
     found = organized_lab_or_404(request.user, lab)
     tickets, is_answered = tickets_of(found), request.GET.get("state") == "answered"
     shown = tickets.filter(answered_at__isnull=not is_answered)

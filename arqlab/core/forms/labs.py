@@ -115,10 +115,11 @@ class CountField(forms.IntegerField):
     """A limit: a whole number of at least 1, or empty for the preset's value."""
 
     def __init__(self, what: str) -> None:
-        sentence = f"Enter a whole number of at least 1 for {what[0].lower()}{what[1:]}, or leave it empty."
+        name = f"{what[0].lower()}{what[1:]}"
+        sentence = f"Enter a whole number of at least 1 for {name}, or leave it empty."
         errors = {"invalid": sentence, "min_value": sentence}
         super().__init__(
-            label=f"Maximum {what[0].lower()}{what[1:]}",
+            label=f"Maximum {name}",
             min_value=1,
             required=False,
             error_messages=errors,
@@ -184,7 +185,7 @@ class TaskForm(forms.Form):
             del self.fields["max_characters"]
 
     def clean_measures(self) -> list[str]:
-        """Return the measures, one per line, or reject unknown measures with the kernel's message."""
+        """Return the measures, one per line; reject unknown ones with the kernel's message."""
         measures = [
             line.strip() for line in self.cleaned_data["measures"].splitlines() if line.strip()
         ]

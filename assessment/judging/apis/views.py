@@ -67,7 +67,7 @@ class JudgingApi(APIView):
     http_method_names = ("get", "post", "options")  # no HEAD: to ask for an item leases it
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Reject signed-out users, users other than the one who opened the page, and large bodies."""
+        """Reject signed-out users, users who did not open the page, and large bodies."""
         super().initial(request, *args, **kwargs)
         # A second person may have signed in since, in another tab: what the first one typed must
         # not become theirs.
@@ -101,7 +101,7 @@ class JudgingApi(APIView):
 
     @property
     def seat(self) -> Seat:
-        """Return the user and the topic; `require_topic` and `require_lease` check the assignment."""
+        """Return the user and the topic, before their assignment is checked."""
         path = self.kwargs
         return Seat(self.person, TopicPath(path["lab"], path["task"], path["query_id"]))
 
@@ -128,7 +128,8 @@ def _words(error: Exception, to: int) -> tuple[str, str]:
     """Return the message and the code for an error of the framework."""
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         return (
-            "You are signed out. Sign in again in another tab, then continue here; nothing is lost.",
+            "You are signed out. "
+            "Sign in again in another tab, then continue here; nothing is lost.",
             "signed-out",
         )
     if to == status.HTTP_403_FORBIDDEN:

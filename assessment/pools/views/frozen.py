@@ -115,7 +115,8 @@ def settings_said(protocol: PoolProtocol) -> str:
     if protocol.visually_distinct:
         policy = protocol.instance_policy.replace("-", " ")
         said.append(
-            f"visually distinct formulas with at most {protocol.instances} instances each, by {policy}"
+            f"visually distinct formulas with at most {protocol.instances} instances each, "
+            f"by {policy}"
         )
     if protocol.extra_depth:
         said.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")

@@ -81,8 +81,9 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
 def _steps(
     diff: QrelDiff, labels: Sequence[int]
 ) -> list[tuple[int | None, list[tuple[int | None, int]]]]:
-    """Return how many lines went from a label (a row) to another (its cells); None is a line that is
-    not there.
+    """Return the matrix of label changes: labels before in rows, labels after in cells.
+
+    None stands for a line that is missing on one side.
     """
     known = [*labels, None]
     return [
