@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from arqlab.core.permissions import task_or_404
 from arqlab.formats.leaderboards import board_as_dict
-from evaluation.permissions import board_shown, board_with_run, sight_of
+from evaluation.permissions import board_with_run, score_access_of, visible_board
 from evaluation.selectors.topics import scores_by_topic
 from submissions.models import Run
 
@@ -80,8 +80,8 @@ class LeaderboardApi(APIView):
     @extend_schema(parameters=[QRELS], responses=BoardSerializer)
     def get(self, request: Request, lab: str, task: str) -> Response:
         """Return the leaderboard, or 404 if the user cannot see one."""
-        sight = sight_of(request.user, task_or_404(request.user, lab, task))
-        shown = board_shown(sight, qrels=request.query_params.get("qrels", ""))
+        sight = score_access_of(request.user, task_or_404(request.user, lab, task))
+        shown = visible_board(sight, qrels=request.query_params.get("qrels", ""))
         if shown is None:
             raise Http404
         version = (
@@ -99,7 +99,7 @@ class RunScoresApi(APIView):
         found = task_or_404(request.user, lab, task)
         one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
         shown = board_with_run(
-            sight_of(request.user, found), one, qrels=request.query_params.get("qrels", "")
+            score_access_of(request.user, found), one, qrels=request.query_params.get("qrels", "")
         )
         line = next(row for row in shown.board.rows if row.run.key == one.pk)
         return Response(

@@ -23,7 +23,7 @@ from arqlab.ir.records import Severity
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import report_data, runs_visible_to
-from submissions.services.intake import check_upload, claims_for, submit_upload
+from submissions.services.uploads import check_upload, metadata_by_name, submit_upload
 from submissions.tasks import validate_after_commit
 
 
@@ -165,7 +165,7 @@ class RunListApi(ListAPIView):
         given = {key: value for key, value in form.validated_data.items() if value is not None}
         file, team = given.pop("file"), _team(request, found, given.pop("team", None))
         take = check_upload if given.pop("check_only") else submit_upload
-        claims = claims_for(file, **given)
+        metadata = metadata_by_name(file, **given)
         with transaction.atomic():
             runs = take(
                 file=file,
@@ -173,7 +173,7 @@ class RunListApi(ListAPIView):
                 team=team,
                 by=signed_in(request),
                 at=timezone.now(),
-                claims=claims,
+                metadata=metadata,
             )
             validate_after_commit(runs)
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)

@@ -10,7 +10,7 @@ from django.core.files import File
 
 from arqlab.core.models import Task, Team
 from submissions.models import Run
-from submissions.services.claims import RunClaims
+from submissions.services.run_metadata import RunMetadata
 
 YES_NO = {"True": True, "False": False}
 
@@ -69,7 +69,7 @@ def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
     )
 
 
-class ClaimsForm(forms.Form):
+class RunMetadataForm(forms.Form):
     """The details of one run. The fields depend on the task and on the user's role."""
 
     name = forms.CharField(widget=forms.HiddenInput, max_length=255, required=False)
@@ -114,22 +114,22 @@ class ClaimsForm(forms.Form):
             del self.fields["is_baseline"]
 
     def filled(self) -> dict[str, Any]:
-        """Return the submitted fields of `RunClaims`."""
+        """Return the submitted fields of `RunMetadata`."""
         return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
-def claims_forms(
+def metadata_forms(
     data: Mapping[str, Any],
     *,
     names: Sequence[str],
-    guesses: Mapping[str, RunClaims],
+    guesses: Mapping[str, RunMetadata],
     task: Task,
     organizes: bool,
-) -> list[ClaimsForm]:
+) -> list[RunMetadataForm]:
     """Return a form for each file name, filled with what `data` has for it already, else with its
     guess.
     """
-    known = {data.get(f"{prefix}-name"): prefix for prefix in claim_prefixes(data)}
+    known = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
         values = guesses[name].as_fields() | {"name": name}
@@ -137,13 +137,13 @@ def claims_forms(
             posted = {key: data.get(f"{known[name]}-{key}") for key in values}
             values |= {key: value for key, value in posted.items() if value is not None}
         forms_of_files.append(
-            ClaimsForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes)
+            RunMetadataForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes)
         )
     return forms_of_files
 
 
-def claim_prefixes(data: Mapping[str, Any]) -> list[str]:
-    """Return the prefixes of the claims forms that a request holds."""
+def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
+    """Return the prefixes of the metadata forms that a request holds."""
     return [
         key.removesuffix("-name") for key in data if key.startswith("run") and key.endswith("-name")
     ]

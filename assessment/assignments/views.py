@@ -26,7 +26,7 @@ from assessment.assignments.forms import (
     read_pairs,
     write_pairs,
 )
-from assessment.assignments.selectors import assignment_grid
+from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.services import (
     Pairs,
     Reassigned,

@@ -12,7 +12,7 @@ from arqlab.core.models import Task
 from arqlab.ir.pooling.settings import DEEPEST, LARGEST_SEED, MOST_INSTANCES, OF_KIND
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.records import TaskKind
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.selectors.choices import PoolChoice
 from submissions.models import Run
 
 BASELINE = "run_"
@@ -170,5 +170,5 @@ class SupplementForm(forms.Form):
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Shown on the page of the supplement.",
-        error_messages={"required": "Enter the reason for the supplement."},
+        error_messages={"required": "Enter a reason for the supplement."},
     )

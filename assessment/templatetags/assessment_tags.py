@@ -7,7 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from arqlab.core.templatetags.core_tags import chip
-from assessment.assignments.selectors import PersonRow, TopicRow
+from assessment.assignments.selectors.rows import PersonRow, TopicRow
 
 register = template.Library()
 NOTHING = SafeString('<td class="person"></td>')

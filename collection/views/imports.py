@@ -20,7 +20,7 @@ from collection.selectors.imports import (
     holdings_of,
     import_row,
     import_rows,
-    lacks_of,
+    missing_parts,
     problems_of,
 )
 
@@ -38,7 +38,7 @@ def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
         rows = import_rows(collection, at=timezone.now())
         holdings = holdings_of(collection)
         context |= {"rows": rows, "holdings": holdings, "steps": [row for row in rows if row.asks]}
-        context |= {"lacks": lacks_of(collection, holdings, rows)}
+        context |= {"lacks": missing_parts(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
 
 

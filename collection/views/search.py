@@ -15,7 +15,7 @@ from arqlab.core.models import Lab
 from arqlab.core.permissions import looked_up_lab_or_404
 from collection.forms import LookUpForm
 from collection.selectors.collections import collection_of
-from collection.services.lookup import Found, Known, look_up
+from collection.services.lookup import IdMatch, SearchResults, look_up
 
 
 @require_safe
@@ -55,14 +55,14 @@ def _wants_part(request: HttpRequest) -> bool:
     return asks and request.headers.get("HX-History-Restore-Request") != "true"
 
 
-def _only_known(lab: Lab, found: Found, *, is_named: bool) -> str | None:
+def _only_known(lab: Lab, found: SearchResults, *, is_named: bool) -> str | None:
     """Return the URL of the only result of an id query such as `post:12345`, or None."""
     if not is_named or len(found.known) != 1 or found.results:
         return None
     return address_of(lab, found.known[0])
 
 
-def address_of(lab: Lab, known: Known) -> str:
+def address_of(lab: Lab, known: IdMatch) -> str:
     """Return the URL of a post or a formula."""
     if known.kind == "post":
         return (

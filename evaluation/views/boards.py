@@ -14,8 +14,8 @@ from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
 from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from assessment.models import QrelSet
-from evaluation.permissions import ShownBoard, Sight, board_shown, sight_of
-from evaluation.selectors.waiting import unscored_runs
+from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
+from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.views.tables import board_lines
 from submissions.models import Run
@@ -28,8 +28,8 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     Without a leaderboard, the page explains why.
     """
     found = task_or_404(request.user, lab, task)
-    sight = sight_of(request.user, found)
-    shown = board_shown(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
+    sight = score_access_of(request.user, found)
+    shown = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
     if format_ := request.GET.get("format"):
         return _file(shown, format_)
     sort = request.GET.get("sort", "")
@@ -84,7 +84,7 @@ def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return _back_to_board(found)
 
 
-def _file(shown: ShownBoard | None, format_: str) -> HttpResponse:
+def _file(shown: VisibleBoard | None, format_: str) -> HttpResponse:
     if shown is None or format_ not in CONTENT_TYPES:
         raise Http404
     response = HttpResponse(write_board(shown.board, format_), content_type=CONTENT_TYPES[format_])
@@ -93,7 +93,7 @@ def _file(shown: ShownBoard | None, format_: str) -> HttpResponse:
     return response
 
 
-def _unscored(shown: ShownBoard, sight: Sight) -> list[tuple[Run, str]]:
+def _unscored(shown: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]]:
     """Return the valid runs missing from the leaderboard, with the reasons."""
     if shown.state == "released":
         return []

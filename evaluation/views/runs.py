@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import task_or_404
 from arqlab.ir.leaderboard import Board
 from arqlab.ir.measures.names import Measure
-from evaluation.permissions import board_with_run, sight_of
+from evaluation.permissions import board_with_run, score_access_of
 from evaluation.selectors.topics import topic_rows
 from evaluation.views.tables import chart_of, info_columns, means_of
 from submissions.models import Run
@@ -20,7 +20,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     """Show a run's score per topic with the median and best of the runs the user can see."""
     found = task_or_404(request.user, lab, task)
     one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
-    sight = sight_of(request.user, found)
+    sight = score_access_of(request.user, found)
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
     measure = _measure(shown.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in shown.board.rows if not row.run.is_withdrawn]

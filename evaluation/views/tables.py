@@ -13,7 +13,7 @@ from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.ir.leaderboard import BoardCell, BoardRow, sorted_board
 from arqlab.ir.measures.names import Measure
 from arqlab.texts.html.rendering import title_text
-from evaluation.permissions import ShownBoard, Sight
+from evaluation.permissions import ScoreAccess, VisibleBoard
 from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
 
@@ -31,12 +31,12 @@ class BoardLine:
     is_own: bool
 
 
-def board_lines(shown: ShownBoard, sight: Sight, *, sort: str = "") -> list[BoardLine]:
+def board_lines(shown: VisibleBoard, sight: ScoreAccess, *, sort: str = "") -> list[BoardLine]:
     """Return the rows of a leaderboard, sorted by a column if requested."""
     return [_line(row, shown, sight) for row in sorted_board(shown.board, sort).rows]
 
 
-def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
+def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess) -> BoardLine:
     address = [sight.task.lab.slug, sight.task.slug, row.run.key]
     scores = reverse("evaluation:run-scores", args=address)
     named = (

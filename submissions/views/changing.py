@@ -16,18 +16,18 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.formats.archives.uploads import UploadRefusedError
-from submissions.forms import ClaimsForm, WithdrawForm
+from submissions.forms import RunMetadataForm, WithdrawForm
 from submissions.models import Run
 from submissions.permissions import run_or_404
 from submissions.selectors import repaired_file
 from submissions.services.changing import (
-    claims_of,
     correct_run,
     mark_primary,
+    metadata_of,
     submit_checked_run,
     withdraw_run,
 )
-from submissions.services.intake import check_upload, submit_upload
+from submissions.services.uploads import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
 
@@ -36,16 +36,18 @@ from submissions.tasks import validate_after_commit
 def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
     """Edit the details of a run."""
     found = run_or_404(request.user, lab, task, run)
-    said, organizes = claims_of(found), may_organize(request.user, found.task.lab)
-    form = ClaimsForm(
+    said, organizes = metadata_of(found), may_organize(request.user, found.task.lab)
+    form = RunMetadataForm(
         request.POST or None, initial=said.as_fields(), task=found.task, organizes=organizes
     )
     status = 200
     if request.method == "POST" and form.is_valid():
-        claims = replace(said, **form.filled())
+        metadata = replace(said, **form.filled())
         try:
             with transaction.atomic():
-                if correct_run(run=found, claims=claims, by=signed_in(request), at=timezone.now()):
+                if correct_run(
+                    run=found, metadata=metadata, by=signed_in(request), at=timezone.now()
+                ):
                     validate_after_commit([found])
         except UserError as refused:
             form.add_error(None, refused.message)
@@ -124,7 +126,7 @@ def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
         response.headers["Content-Disposition"] = f'attachment; filename="{repaired.name}"'
         return response
     take = check_upload if "check" in request.POST else submit_upload
-    claims = {str(repaired.name): claims_of(found)}
+    metadata = {str(repaired.name): metadata_of(found)}
     try:
         with transaction.atomic():
             runs = take(
@@ -133,7 +135,7 @@ def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
                 team=found.team,
                 by=signed_in(request),
                 at=timezone.now(),
-                claims=claims,
+                metadata=metadata,
             )
             validate_after_commit(runs)
     except UserError as refused:

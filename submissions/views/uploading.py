@@ -17,12 +17,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, signed_in
-from submissions.forms import ClaimsForm, UploadForm, claim_prefixes, claims_forms
+from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
-from submissions.selectors import places_left
-from submissions.services.claims import RunClaims, claims_from_name
-from submissions.services.intake import check_upload, submit_upload
+from submissions.selectors import quotas_left
+from submissions.services.run_metadata import RunMetadata, metadata_from_name
+from submissions.services.uploads import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
 
@@ -36,11 +36,11 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     )
     if request.method == "GET":
         return _page(request, found, form)
-    claims = _claims_forms(request, found)
-    if not form.is_valid() or not all(filled.is_valid() for filled in claims):
-        return _refuse(request, found, form, _sentences([form, *claims]))
+    metadata = _metadata_forms(request, found)
+    if not form.is_valid() or not all(filled.is_valid() for filled in metadata):
+        return _refuse(request, found, form, _sentences([form, *metadata]))
     try:
-        runs = _take(request, found, form, claims)
+        runs = _take(request, found, form, metadata)
     except UserError as refused:
         return _refuse(request, found, form, [refused.message], status=409)
     location = _location(found, runs)
@@ -57,24 +57,26 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         for name in dict.fromkeys(request.POST.getlist("names"))
         if not name.lower().endswith(".zip")
     ][:50]
-    guesses = {name: claims_from_name(name) for name in names}
+    guesses = {name: metadata_from_name(name) for name in names}
     organizes = may_organize(request.user, found.lab)
-    forms = claims_forms(
+    forms = metadata_forms(
         request.POST, names=names, guesses=guesses, task=found, organizes=organizes
     )
     return render(request, "submissions/run_guess.html", {"task": found, "forms": forms})
 
 
 def _take(
-    request: HttpRequest, task: Task, form: UploadForm, claims: list[ClaimsForm]
+    request: HttpRequest, task: Task, form: UploadForm, metadata: list[RunMetadataForm]
 ) -> list[Run]:
     """Store all files or none, and queue their validation."""
-    said = {filled.cleaned_data["name"]: RunClaims(**filled.filled()) for filled in claims}
+    said = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
     take = check_upload if "check" in request.POST else submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
     with transaction.atomic():
         for file in form.cleaned_data["file"]:
-            runs += take(file=file, task=task, team=team, by=signed_in(request), at=at, claims=said)
+            runs += take(
+                file=file, task=task, team=team, by=signed_in(request), at=at, metadata=said
+            )
         validate_after_commit(runs)
     files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
     purpose = " for checking only" if "check" in request.POST else ""
@@ -83,11 +85,11 @@ def _take(
     return runs
 
 
-def _claims_forms(request: HttpRequest, task: Task) -> list[ClaimsForm]:
+def _metadata_forms(request: HttpRequest, task: Task) -> list[RunMetadataForm]:
     organizes = may_organize(request.user, task.lab)
-    prefixes = claim_prefixes(request.POST)
+    prefixes = metadata_prefixes(request.POST)
     return [
-        ClaimsForm(request.POST, prefix=prefix, task=task, organizes=organizes)
+        RunMetadataForm(request.POST, prefix=prefix, task=task, organizes=organizes)
         for prefix in prefixes
     ]
 
@@ -98,7 +100,7 @@ def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> H
         "task": task,
         "form": form,
         "state": task.state(timezone.now()),
-        "places": places_left(teams_to_submit_for(request.user, task), task),
+        "places": quotas_left(teams_to_submit_for(request.user, task), task),
         "organizes": may_organize(request.user, task.lab),
         **extra,
     }
@@ -113,7 +115,7 @@ def _refuse(
     return _page(request, task, form, errors=errors, status=status)
 
 
-def _sentences(forms: Iterable[UploadForm | ClaimsForm]) -> list[str]:
+def _sentences(forms: Iterable[UploadForm | RunMetadataForm]) -> list[str]:
     return [str(message) for form in forms for errors in form.errors.values() for message in errors]
 
 

@@ -12,7 +12,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import FactChange, fact_value, heading, info_fields
+from arqlab.ir.topics import InfoChange, heading, info_fields, normalized_value
 
 INCOMPLETE = "The form is incomplete, so nothing was saved. Reload the page and try again."
 
@@ -75,16 +75,16 @@ class InformationForm:
         """Return the topics with their cells; submitted values take precedence."""
         return [(topic, [self._cell(topic, name) for name in self.fields]) for topic in self.topics]
 
-    def changes(self) -> list[FactChange]:
+    def changes(self) -> list[InfoChange]:
         """Return the changed values. Raises `UserError` for an incomplete form."""
         data = self.data or {}
         was = _shown_values(data.get("was", ""))
         return [
-            FactChange(query_id, name, seen[name], value)
+            InfoChange(query_id, name, seen[name], value)
             for query_id, seen in was.items()
             for name in self.fields
             if name in seen
-            and (value := fact_value(name, data.get(f"{name}:{query_id}", seen[name])))
+            and (value := normalized_value(name, data.get(f"{name}:{query_id}", seen[name])))
             != seen[name]
         ]
 
@@ -94,7 +94,7 @@ class InformationForm:
 
     def _cell(self, topic: Topic, name: str) -> FactCell:
         key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
-        value = now if self.data is None else fact_value(name, self.data.get(key, now))
+        value = now if self.data is None else normalized_value(name, self.data.get(key, now))
         options = (
             self.values[name] if value in ("", *self.values[name]) else (*self.values[name], value)
         )
@@ -125,12 +125,12 @@ class InformationFileForm(forms.Form):
     )
 
 
-def read_changes(text: str) -> list[FactChange]:
+def read_changes(text: str) -> list[InfoChange]:
     """Read changes that a page sent back. Raises `UserError` if they are malformed."""
     try:
         rows = json.loads(text)
         if all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):
-            return [FactChange(*row) for row in rows]
+            return [InfoChange(*row) for row in rows]
     except (ValueError, TypeError):
         pass
     raise UserError(INCOMPLETE, code="incomplete")

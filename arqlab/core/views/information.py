@@ -16,7 +16,7 @@ from arqlab.core.models import Task
 from arqlab.core.services.topics import change_topic_information
 from arqlab.formats.topics.information import read_info_rows
 from arqlab.ir.records import Problem
-from arqlab.ir.topics import FactChange, changes_of_file, write_topic_info
+from arqlab.ir.topics import InfoChange, info_changes, write_topic_info
 
 MOST_BYTES = 2**20
 
@@ -81,7 +81,7 @@ def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpR
         )
         return _preview(request, found, form, [], [problem])
     rows, problems = read_info_rows(file.read(), path=name)
-    changes, more = changes_of_file(rows, form.facts, form.fields, path=name)
+    changes, more = info_changes(rows, form.facts, form.fields, path=name)
     return _preview(
         request, found, form, changes, sorted([*problems, *more], key=lambda one: one.line or 0)
     )
@@ -118,7 +118,7 @@ def _preview(
     request: HttpRequest,
     task: Task,
     form: InformationForm,
-    changes: list[FactChange],
+    changes: list[InfoChange],
     problems: list[Problem],
     error: str = "",
 ) -> HttpResponse:

@@ -52,7 +52,7 @@ def team_detail(request: HttpRequest, lab: str, team: int) -> HttpResponse:
         "lab": found.lab,
         "link": link,
         "members": found.memberships.select_related("user").order_by("created_at"),
-        "standing": selectors.standing_in(request.user, found.lab),
+        "standing": selectors.roles_in(request.user, found.lab),
         "is_member": permissions.is_team_member(request.user, found),
     }
     return render(request, "core/team_detail.html", context)

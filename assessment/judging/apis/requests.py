@@ -8,7 +8,7 @@ from uuid import UUID
 
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from assessment.errors import JudgingError, RequestProblem
-from assessment.judging.services.judgments import Label, Submission
+from assessment.judging.services.stored_labels import Label, Submission
 from assessment.models import Judgment
 
 MOST_LABELS = 200

@@ -24,7 +24,7 @@ from assessment.pools.selectors.frozen import (
     pool_sizes,
     topic_sizes,
 )
-from assessment.pools.services.freezing import close_pool, discard_pool, open_pool
+from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import picture_of
 
 

@@ -21,9 +21,9 @@ from arqlab.ir.protocols.presets import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from assessment.models import Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
+from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs
 from assessment.pools.selectors.frozen import preset_of, presets_for
 from assessment.pools.selectors.plans import plan_pool
-from assessment.pools.selectors.sources import PoolChoice, choice_of, poolable_runs
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_of, picture_of

@@ -177,7 +177,7 @@ def test_what_is_not_finished_or_has_no_items_cannot_be_in_review(
     make_pool(task, items)
     assign(assessor, *task.topics.all())
 
-    assert "Not so: A.1, A.2. Nothing was changed." in do(organizing, "review", "A.1", "A.2")
+    assert "Cannot review A.1, A.2." in do(organizing, "review", "A.1", "A.2")
 
 
 def test_a_review_ends_when_an_item_waits_again(organizing, organizer, task, assessor):

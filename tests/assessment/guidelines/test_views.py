@@ -110,7 +110,7 @@ def test_who_was_overtaken_sees_what_differs_and_saves_again(organizer, client_o
         ("  ", 1, "The guidelines are empty."),
         ("x" * 50_001, 1, "Shorten them."),
         ("<p>Old.</p>", 1, "Nothing was changed"),
-        ("<p>New.</p>", 0, "Somebody else wrote version 1"),
+        ("<p>New.</p>", 0, "Someone else wrote version 1"),
     ],
 )
 def test_what_cannot_be_a_version_is_refused_and_what_was_typed_stays(

@@ -107,7 +107,7 @@ def test_an_answer_is_stored_once_and_audited(organizing, ticket, organizer):
         "answer": "It shows now.",
         "gives_back": False,
     }
-    assert "answered this ticket meanwhile" in answer(organizing, ticket, "Another one.")
+    assert "has already answered this ticket" in answer(organizing, ticket, "Another one.")
     assert Ticket.objects.get().answer == "It shows now."
 
 
@@ -199,7 +199,7 @@ def test_an_item_that_was_judged_since_is_not_given_back(organizing, ticket):
     Judgment.objects.update(is_current=False)  # an import of labels put its own there
     judge(None, ticket.judgment.instance, 1, is_imported=True)
 
-    assert "was judged again since" in answer(organizing, ticket, gives_back="on")
+    assert "was judged again after" in answer(organizing, ticket, gives_back="on")
     assert Ticket.objects.get().answered_at is None
     assert "Return the item" not in organizing.get(path(ticket)).text
 

@@ -34,9 +34,9 @@ def test_the_overview_tells_what_is_here_and_what_is_not(
     html = client_of(scene.organizer).get(overview(scene)).text
 
     assert "Comments.xml" in html
-    assert "No users were imported" in html
+    assert "No users are imported" in html
     assert "manage.py import_posts FOLDER --collection small" in html
-    assert "No comments were imported" not in html
+    assert "No comments are imported" not in html
 
 
 def test_the_overview_says_which_imports_to_look_at(

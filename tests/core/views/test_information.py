@@ -96,7 +96,7 @@ def test_a_change_of_somebody_else_is_told_and_what_was_chosen_stays(organizing,
         path(), before | {"difficulty:A.1": "hard", "category:A.2": "proof"}
     ).content.decode()
 
-    assert "A.1 was changed by somebody else since you opened this page." in page
+    assert "A.1 was changed by another user after you opened this page." in page
     assert '<option value="hard" selected>hard</option>' in page
     assert '<option value="proof" selected>proof</option>' in page
     assert "now: easy" in page
@@ -182,7 +182,7 @@ def test_an_empty_cell_takes_a_value_away_and_a_column_that_is_missing_nothing(o
     [
         ("Nothing\n1\n", "a column Topic"),
         ("Topic,Assessor\nA.1,7\n", "none of the columns that can be changed"),
-        ("{", "broken JSON"),
+        ("{", "invalid JSON"),
         ("", "The file is empty."),
         ("Topic,Difficulty\nA.1,\x00\n", "a null byte"),
         ("x" * 1_100_000, "at most 1,048,576"),

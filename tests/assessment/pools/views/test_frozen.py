@@ -12,7 +12,7 @@ from django.urls import reverse
 from arqlab.core.models import Task, User
 from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, PoolInstance
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from submissions.services.changing import withdraw_run
 from tests.assessment.factories import NOW, judge, make_pool
@@ -114,7 +114,7 @@ def test_the_file_of_a_pool_has_its_hash(browser, pool, task):
 def test_a_pool_is_closed_and_reopened(browser, pool, task):
     assert "Judging is closed" in browser.post(at(task, "close", 1), follow=True).content.decode()
     assert (
-        "The pool is closed already."
+        "The pool is already closed."
         in browser.post(at(task, "close", 1), follow=True).content.decode()
     )
     assert (

@@ -32,7 +32,7 @@ def test_the_draft_tells_how_far_judging_is_and_why_topics_are_left_out(browser,
 
     assert "3 of 4 pool items have a label." in page
     assert "1 of 2 topics is left out so far." in " ".join(page.split())
-    assert "Nothing of it is judged." in page
+    assert "No item of this topic has a label." in page
     assert "33.3%" in page
 
 
@@ -53,7 +53,7 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
     assert "official is frozen as version 1" in page
     assert made.sha256 in page
     assert organizer.username in page
-    assert "Nothing of it is judged." in page
+    assert "No item of this topic has a label." in page
 
 
 @pytest.mark.parametrize(
