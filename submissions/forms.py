@@ -157,5 +157,5 @@ class WithdrawForm(forms.Form):
         help_text="Your team and the organizers can read the reason on the run page.",
         widget=forms.Textarea(attrs={"rows": 3}),
         max_length=2000,
-        error_messages={"required": "Enter the reason for the withdrawal."},
+        error_messages={"required": "Enter a reason for the withdrawal."},
     )

@@ -170,5 +170,5 @@ class SupplementForm(forms.Form):
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Shown on the page of the supplement.",
-        error_messages={"required": "Enter the reason for the supplement."},
+        error_messages={"required": "Enter a reason for the supplement."},
     )

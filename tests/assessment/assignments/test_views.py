@@ -243,7 +243,7 @@ def test_a_topic_that_only_who_may_judge_no_longer_has_waits_for_somebody(
         (bo, 2),
         (assessor, 0),
     ]
-    assert "nobody has 1 topic" in organizing.get(f"/labs/{lab.slug}/").text
+    assert "1 unassigned topic" in organizing.get(f"/labs/{lab.slug}/").text
     apply(organizing, organizing.post(path("share")).text)
     assert ("A.1", "bo") in open_ones()
 
@@ -256,7 +256,7 @@ def test_the_labels_of_who_has_neither_role_nor_topics_any_more_stay_in_the_grid
     lab.memberships.filter(user=assessor).delete()
 
     page = organizing.get(path()).text
-    assert f"{assessor.name} judged 1 and has the topic no longer" in page
+    assert f"{assessor.name} judged 1 and is no longer assigned" in page
     assert "no longer an assessor" in page
     assert f'<option value="{assessor.pk}"' not in page
 

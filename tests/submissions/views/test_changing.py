@@ -103,7 +103,7 @@ def test_a_withdrawn_run_keeps_its_page(browser: Client, valid_run: Run) -> None
 
 def test_a_withdrawal_needs_a_reason(browser: Client, valid_run: Run) -> None:
     response = browser.post(url("run-withdraw", valid_run.pk), {"reason": ""})
-    assert (response.status_code, "Enter the reason" in response.text) == (422, True)
+    assert (response.status_code, "Enter a reason" in response.text) == (422, True)
 
 
 def test_the_primary_run_is_marked_on_the_page(browser: Client, valid_run: Run) -> None:
