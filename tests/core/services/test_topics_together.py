@@ -1,6 +1,4 @@
-"""Organizers who save at the same moment: the database decides who was first, and the others are
-told.
-"""
+"""Of organizers who save at the same time, the first one wins and the others are refused."""
 
 from __future__ import annotations
 
