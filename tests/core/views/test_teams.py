@@ -114,7 +114,7 @@ def test_a_member_leaves(scene, client_of):
 def test_an_organizer_who_is_no_member_cannot_leave(scene, client_of):
     response = client_of(scene.organizer).post(at(scene.team, "leave/"), follow=True)
 
-    assert "is no member of Alpha" in text_of(response)
+    assert "is not a member of Alpha" in text_of(response)
 
 
 def test_an_organizer_removes_a_member(scene, client_of):
