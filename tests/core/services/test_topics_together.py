@@ -17,7 +17,7 @@ except UserError as refused:
 """
 
 
-def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(tmp_path: Path) -> None:
+def test_of_three_conflicting_edits_one_is_saved_and_two_are_refused(tmp_path: Path) -> None:
     use_tested_database(tmp_path)
     told(tmp_path, MAKE_LAB, "print(0)")
     outcomes = told_together(
