@@ -136,7 +136,7 @@ def stored(folder: Path) -> tuple[float, pl.DataFrame]:
 
     django.setup()
     from assessment.models import PoolItem
-    from assessment.pools.selectors.sources import PoolChoice
+    from assessment.pools.selectors.choices import PoolChoice
     from assessment.pools.services.freezing import freeze_pool
 
     task = lab_in_database(folder)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from arqlab.core.models import Lab, Task, User, Visitor
 from arqlab.core.selectors import LabRoles
-from assessment.assignments.selectors import TopicRow
+from assessment.assignments.selectors.rows import TopicRow
 from assessment.judging.selectors.own_work import OwnWork, TaskJudging, own_work, task_judging
 from assessment.tickets.selectors import open_tickets
 from evaluation.selectors.boards import board_states

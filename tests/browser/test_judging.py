@@ -26,15 +26,13 @@ PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFra
 
 
 @pytest.fixture
-def started(browser, live_server, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
-    """Start a browser of its own that keeps its profile in a folder; starting it again finds the
-    profile as it was.
-    """
+def started(browser, served, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
+    """Start a browser of its own that keeps its profile in a folder; starting it again finds the profile as it was."""
     running: list[BrowserContext] = []
 
     def start(person: User) -> BrowserContext:
         context = browser.browser_type.launch_persistent_context(
-            str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=live_server.url
+            str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=served.url
         )
         running.append(context)
         context.pages[0].goto("/healthz/")
@@ -245,6 +243,7 @@ def test_what_was_chosen_and_typed_survives_a_reload(at_work):
     expect(at_work.page.locator(f"{SHOWN} .judge-comment")).to_have_value("half\nway")
 
 
+@pytest.mark.smoke
 def test_who_is_signed_out_goes_on_and_everything_is_saved_after_signing_in_again(at_work, small):
     context = at_work.page.context
     context.clear_cookies()
@@ -294,13 +293,14 @@ def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_to
     expect(other.page.locator(NOTICES)).to_be_hidden()
 
 
+@pytest.mark.smoke
 def test_a_finished_topic_says_what_was_done_and_leads_to_the_next(at_work, small):
     assign(small.assessor, small.task.topics.get(query_id="A.2"))
     for label in ("3", "0"):
         at_work.press(label, "Enter")
     at_work.press("0", "Enter")
 
-    expect(at_work.page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    expect(at_work.page.get_by_role("heading", name="A.1 is complete")).to_be_visible()
     expect(at_work.page.get_by_role("row", name="Not relevant")).to_contain_text("2")
     at_work.page.get_by_role("link", name="Judge A.2").click()
     expect(at_work.page.locator(SHOWN)).to_be_visible()
@@ -325,7 +325,7 @@ def test_earlier_judgments_are_found_by_label_and_opened_beside_the_question(at_
 
 
 def test_one_key_opens_the_instructions_and_the_help_and_escape_closes_them(at_work):
-    for key, name in (("i", "Instructions"), ("?", "Keys")):
+    for key, name in (("i", "Guidelines"), ("?", "Keyboard shortcuts")):
         at_work.press(key, "3", "Enter")
         expect(at_work.page.get_by_role("dialog", name=name)).to_be_hidden()
         at_work.press(key)
@@ -336,7 +336,7 @@ def test_one_key_opens_the_instructions_and_the_help_and_escape_closes_them(at_w
 
 def test_single_keys_can_be_switched_off(at_work):
     at_work.press("?")
-    at_work.page.get_by_role("checkbox", name="Single keys judge").uncheck()
+    at_work.page.get_by_role("checkbox", name="Judge with single keys").uncheck()
     at_work.press("Escape", "3")
 
     expect(at_work.page.get_by_role("button", name="High", pressed=True)).to_have_count(0)

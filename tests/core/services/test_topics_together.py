@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
 SAVE = """
 from arqlab.core.services.topics import change_topic_information
@@ -17,10 +18,12 @@ except UserError as refused:
 """
 
 
-def test_of_three_conflicting_edits_one_is_saved_and_two_are_refused(tmp_path: Path) -> None:
+def test_of_three_conflicting_edits_one_is_saved_and_two_are_refused(
+    tmp_path: Path, use_tested_database: UseDatabase
+) -> None:
     use_tested_database(tmp_path)
-    told(tmp_path, MAKE_LAB, "print(0)")
-    outcomes = told_together(
+    output_of(tmp_path, MAKE_LAB, "print(0)")
+    outcomes = outputs_together(
         tmp_path, [SAVE.format(value=value) for value in ("easy", "medium", "hard")]
     )
 

@@ -17,8 +17,8 @@ from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.changing import withdraw_run
-from submissions.services.claims import RunClaims
-from submissions.services.intake import check_upload, submit_upload
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import check_upload, submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 OPEN_TASK = "task1-progress"
@@ -44,8 +44,10 @@ def _send(
     file = ContentFile(data, name=f"{team.name}-task1-{tag}-auto-both-A.tsv")
     at, by = demo.at - timedelta(hours=hours), submitter_of(demo, team)
     submit = check_upload if check_only else submit_upload
-    claims = {str(file.name): RunClaims(tag=tag, data_used="both")}
-    [run] = submit(file=file, task=demo.tasks[OPEN_TASK], team=team, by=by, at=at, claims=claims)
+    metadata = {str(file.name): RunMetadata(tag=tag, data_used="both")}
+    [run] = submit(
+        file=file, task=demo.tasks[OPEN_TASK], team=team, by=by, at=at, metadata=metadata
+    )
     validate_uploaded_run(run_id=run.pk, at=at + timedelta(seconds=1))
     return run
 

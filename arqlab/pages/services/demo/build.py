@@ -24,8 +24,8 @@ from arqlab.pages.services.demo.activity import OPEN_TASK, release_boards, simul
 from arqlab.pages.services.demo.context import DemoContext, submitter_of
 from arqlab.pages.services.demo.judging import simulate_judging
 from assessment.qrels.services.loading import load_lab
-from submissions.services.claims import RunClaims
-from submissions.services.intake import submit_upload
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 __all__ = ["OPEN_TASK", "SLUG", "account_roles", "build_demo", "new_password"]
@@ -142,7 +142,7 @@ def _submit(
     task = demo.tasks[plan.task]
     end = min(filter(None, (task.deadline, demo.at)))
     at = end - timedelta(hours=7 + 19 * number + 5 * (team.pk % 4))
-    claims = RunClaims(
+    metadata = RunMetadata(
         tag=plan.tag,
         is_primary=plan.primary,
         is_manual=plan.manual,
@@ -156,6 +156,6 @@ def _submit(
     )
     by = submitter_of(demo, team)
     [run] = submit_upload(
-        file=file, task=task, team=team, by=by, at=at, claims={str(file.name): claims}
+        file=file, task=task, team=team, by=by, at=at, metadata={str(file.name): metadata}
     )
     validate_uploaded_run(run_id=run.pk, at=at + timedelta(seconds=1))

@@ -14,10 +14,11 @@ from arqlab.pages.services.demo.context import DemoContext
 from assessment.assignments.services import assign_topics
 from assessment.judging.selectors.items import ShownInstance, TopicPath
 from assessment.judging.services.items import item_payload
-from assessment.judging.services.judgments import Label, Submission, submit_judgments
+from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import Seat, Taken, take_next
+from assessment.judging.services.stored_labels import Label, Submission
 from assessment.models import Qrel, Ticket
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.tickets.services import answer_ticket
 

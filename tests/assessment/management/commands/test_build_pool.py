@@ -234,9 +234,9 @@ def test_a_second_pool_is_refused_and_a_supplement_wants_a_reason(runs, task):
 
     with pytest.raises(CommandError, match="never changes"):
         build(str(task))
-    with pytest.raises(CommandError, match="Say why"):
+    with pytest.raises(CommandError, match="Enter a reason"):
         build(str(task), "--supplement")
-    with pytest.raises(CommandError, match=r"has no pool 3\. Its pools are: 1"):
+    with pytest.raises(CommandError, match=r"has no pool 3\. Its pools: 1"):
         call_command("export_pool", str(task), pool=3)
 
 

@@ -122,7 +122,7 @@ def test_what_a_collection_holds_and_what_could_not_be_read_is_printed(folder):
 
     assert "Collection posts, complete: 1 posts." in printed
     assert "1 problem:" in printed
-    assert "posts has no formulas, so there are no visual ids." in printed
+    assert "posts has no formulas, so it has no visual ids." in printed
 
 
 def test_a_missing_file_of_the_collection_loads_nothing(folder):

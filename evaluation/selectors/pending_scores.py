@@ -1,4 +1,4 @@
-"""Which runs can be scored against which qrels, and which of these still wait."""
+"""The runs that can be scored against qrels, and those that still lack scores."""
 
 from __future__ import annotations
 
@@ -27,22 +27,21 @@ FORMULAS_INDEX = Coalesce(
     Value(""),
     output_field=CharField(),
 )
-"""The columns that give the visual ids of formulas in the lab of some qrels: those of the newest
-version, before the first one the formula index; empty where there is none."""
+"""The name of the file with the visual ids of formulas in the lab of the qrels: the newest version,
+else the formula index, else empty."""
 
 
 def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
-    """Return the measures that runs are scored with against these qrels, the main one first."""
+    """Return the measures of the task with the relevance threshold of the qrels, main one first."""
     return parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
 
 
-def identity_of(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
-    """Return what the items of a run are joined with those of qrels by, where the ids in its file do
-    not say it alone.
+def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
+    """Return what links the items of a run to those of qrels, apart from the ids in its file.
 
-    Qrels know a written answer by the run's tag. Formula ids become visual ids by the collection's
-    index, whose name differs with its content. When this changes, the scores that were made with it
-    do not stand any more.
+    Qrels identify an answer (Task 3) by the run's tag. Formula ids are mapped to visual ids by the
+    collection's formula index, whose file name changes with its content. Scores become invalid when
+    this value changes. It is empty if the ids are the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
         return run.tag
@@ -53,29 +52,36 @@ def identity_of(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
     return formulas_index if is_joined else ""
 
 
-def obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:
-    """Return in a sentence why a run cannot be scored against qrels; nothing when it can.
+def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:
+    """Return the reason why a run cannot be scored against qrels, or an empty string.
 
-    Instances become visual ids by the lab's collection, if it joins them; a visual id names no
-    instance, so there is no way back.
+    The lab's collection may map formula ids to visual ids (`joins_formulas`), but not the reverse.
     """
     items = run_items(run, qrel_set.task)
     if items == qrel_set.items:
         return ""
     if items == ItemKind.VISUAL_IDS and qrel_set.items == ItemKind.FORMULA_IDS:
-        return f"It names visual ids, and the qrels {qrel_set.name} judge formula ids: use qrels by visual ids."
+        return (
+            f"The run has visual ids, but the qrels {qrel_set.name} have formula ids. "
+            "Use qrels with visual ids."
+        )
     if items == ItemKind.FORMULA_IDS and qrel_set.items == ItemKind.VISUAL_IDS:
         if joins_formulas:
             return ""
-        return f"It names formula ids, the qrels {qrel_set.name} visual ids, and the lab's collection does not join them."
-    return f"It names {Task.Items(items).label}, and the qrels {qrel_set.name} judge {Task.Items(qrel_set.items).label}."
+        return (
+            f"The run has formula ids and the qrels {qrel_set.name} have visual ids, "
+            "but the lab's collection does not map one to the other."
+        )
+    return (
+        f"The run has {Task.Items(items).label}, "
+        f"but the qrels {qrel_set.name} have {Task.Items(qrel_set.items).label}."
+    )
 
 
-def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
-    """Return the valid runs that lack scores, by the qrels that they lack them for; all tasks, or
-    one.
+def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
+    """Return the valid runs that lack scores for each of the qrels, of all tasks or of one.
 
-    Three queries, however many labs: the beat asks this every few seconds.
+    Takes three queries whatever the number of labs, because Celery beat calls it every few seconds.
     """
     qrel_sets = (
         QrelSet.objects.select_related("task__lab")
@@ -96,7 +102,7 @@ def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
         possible = [
             run
             for run in by_task[qrel_set.task_id]
-            if not obstacle(run, qrel_set, joins_formulas=bool(qrel_set.formulas_index))
+            if not scoring_obstacle(run, qrel_set, joins_formulas=bool(qrel_set.formulas_index))
         ]
         if lacking := _lacking(possible, qrel_set, scored, formulas_index=qrel_set.formulas_index):
             waiting.append((qrel_set, lacking))
@@ -104,9 +110,7 @@ def waiting_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
 
 
 def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, str]]:
-    """Return the valid runs that are on no board of these qrels, each with the reason; without one it
-    only waits.
-    """
+    """Return the valid runs that are not `scored`, each with the reason, empty if it only waits."""
     joins = bool(formulas_index_of(qrel_set))
     runs = (
         Run.objects.valid()
@@ -114,13 +118,11 @@ def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, s
         .exclude(pk__in=list(scored))
         .select_related("team")
     )
-    return [(run, obstacle(run, qrel_set, joins_formulas=joins)) for run in runs]
+    return [(run, scoring_obstacle(run, qrel_set, joins_formulas=joins)) for run in runs]
 
 
 def formulas_index_of(qrel_set: QrelSet) -> str:
-    """Return the name of the index by which formula ids become the visual ids of these qrels; empty
-    without one.
-    """
+    """Return the name of the file that maps formula ids to visual ids for these qrels, or ""."""
     return str(QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True).get())
 
 
@@ -137,7 +139,7 @@ def _lacking(
 
     def lacks(run: Run) -> bool:
         scoring = scored.get((run.pk, qrel_set.pk))
-        identity = identity_of(run, qrel_set, formulas_index=formulas_index)
+        identity = item_identity(run, qrel_set, formulas_index=formulas_index)
         return scoring is None or not scoring.covers(names, order, identity)
 
     return [run for run in runs if lacks(run)]

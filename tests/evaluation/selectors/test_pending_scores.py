@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from assessment.models import QrelSet
-from evaluation.selectors.waiting import measures_of, obstacle, unscored_runs, waiting_scores
+from evaluation.selectors.pending_scores import (
+    measures_of,
+    pending_scores,
+    scoring_obstacle,
+    unscored_runs,
+)
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.evaluation.factories import NOW, make_qrels, make_run
@@ -19,36 +24,38 @@ pytestmark = pytest.mark.django_db
     [
         ("posts", "posts", False, ""),
         ("formula-ids", "visual-ids", True, ""),
-        ("formula-ids", "visual-ids", False, "does not join them"),
-        ("visual-ids", "formula-ids", True, "use qrels by visual ids"),
-        ("posts", "visual-ids", True, "It names posts"),
+        ("formula-ids", "visual-ids", False, "does not map one to the other"),
+        ("visual-ids", "formula-ids", True, "Use qrels with visual ids"),
+        ("posts", "visual-ids", True, "The run has posts"),
     ],
 )
-def test_a_run_is_scored_against_qrels_of_its_items_only(task, run, qrels, joins, reason):
-    said = obstacle(
+def test_a_run_is_scored_only_against_qrels_with_the_same_item_type(
+    task, run, qrels, joins, reason
+):
+    found = scoring_obstacle(
         Run(items=run), QrelSet(task=task, name="v1", items=qrels), joins_formulas=joins
     )
 
-    assert reason in said
-    assert bool(said) == bool(reason)
+    assert reason in found
+    assert bool(found) == bool(reason)
 
 
-def test_what_waits_is_listed_by_the_qrels_it_waits_for(team, task):
+def test_waiting_runs_are_listed_by_qrels(team, task):
     run, first, second = make_run(team, task), make_qrels(task), make_qrels(task)
-    assert waiting_scores() == [(first, [run]), (second, [run])]
+    assert pending_scores() == [(first, [run]), (second, [run])]
 
     score_waiting(at=NOW)
-    assert waiting_scores() == []
+    assert pending_scores() == []
 
 
-def test_another_tasks_runs_may_wait_on(team, task):
+def test_the_list_can_be_limited_to_one_task(team, task):
     run, qrel_set = make_run(team, task), make_qrels(task)
 
-    assert waiting_scores(task) == [(qrel_set, [run])]
-    assert waiting_scores(TaskFactory()) == []
+    assert pending_scores(task) == [(qrel_set, [run])]
+    assert pending_scores(TaskFactory()) == []
 
 
-def test_a_run_that_is_on_no_board_has_its_reason(team, task):
+def test_a_run_without_scores_has_a_reason(team, task):
     qrel_set = make_qrels(task)
     waits, other = make_run(team, task), make_run(team, task, items="visual-ids")
     reasons = dict(unscored_runs(qrel_set, []))
@@ -58,7 +65,7 @@ def test_a_run_that_is_on_no_board_has_its_reason(team, task):
     assert dict(unscored_runs(qrel_set, [waits.pk])).keys() == {other}
 
 
-def test_the_measures_take_the_lowest_relevant_label_of_the_qrels(task):
+def test_the_measures_use_the_relevance_threshold_of_the_qrels(task):
     task.overrides = {"measures": ["AP"]}
     task.save()
 

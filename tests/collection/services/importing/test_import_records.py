@@ -1,4 +1,4 @@
-"""An import has one process at a time, and says when it was taken over."""
+"""An import has one process at a time and notices when another takes over."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from collection.models import Collection, Import
-from collection.models.imports import SILENCE
-from collection.services.importing.records import (
+from collection.models.imports import STALE_AFTER
+from collection.services.importing.import_records import (
     TakenOverError,
     file_digest,
     finish_import,
@@ -32,10 +32,10 @@ def started() -> Import:
 
 
 def silent(record: Import) -> None:
-    Import.objects.filter(pk=record.pk).update(updated_at=timezone.now() - 2 * SILENCE)
+    Import.objects.filter(pk=record.pk).update(updated_at=timezone.now() - 2 * STALE_AFTER)
 
 
-def test_a_process_that_was_silent_and_wakes_up_writes_no_more() -> None:
+def test_a_stale_process_that_wakes_up_writes_nothing() -> None:
     first = started()
     silent(first)
     second = started()
@@ -43,12 +43,12 @@ def test_a_process_that_was_silent_and_wakes_up_writes_no_more() -> None:
     save_progress(record=second, at=timezone.now())
 
     first.rows = 5
-    with pytest.raises(TakenOverError, match="taken over"), stopped_on_error(first):
+    with pytest.raises(TakenOverError, match="took over"), stopped_on_error(first):
         save_progress(record=first, at=timezone.now())
     assert Import.objects.values_list("rows", "state").get() == (7, "running")
 
 
-def test_an_import_that_was_taken_out_does_not_come_back() -> None:
+def test_a_deleted_import_is_not_recreated() -> None:
     record = started()
     Import.objects.all().delete()
 
@@ -57,7 +57,7 @@ def test_an_import_that_was_taken_out_does_not_come_back() -> None:
     assert not Import.objects.exists()
 
 
-def test_the_digest_of_a_folder_is_over_the_files_in_it_and_below(tmp_path: Path) -> None:
+def test_the_digest_of_a_folder_includes_the_files_in_its_subfolders(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "1.tsv").write_text("a")
     before = file_digest(tmp_path)

@@ -1,6 +1,4 @@
-"""Posts made ready in processes of their own, as sanitizing costs more than all else; the order is
-the file's.
-"""
+"""A pool of processes that sanitize posts, the slowest step of an import, in file order."""
 
 from __future__ import annotations
 
@@ -13,24 +11,24 @@ from multiprocessing import current_process, get_context
 from arqlab.texts.html.dump_posts import ReadyBlock, Work, begin_worker, make_ready
 
 LARGE = 16 * 2**20
-"""Bytes of a file from which on processes are worth their start."""
+"""The file size in bytes from which a pool pays off."""
 MOST = 8
-"""Processes at most: one that reads and stores keeps up with no more."""
+"""The maximum number of processes: the process that reads and stores cannot feed more."""
 
 
-def worth_starting(size: int) -> int:
-    """Return how many processes to start for a file of so many bytes; 0 where this one does it all."""
+def process_count(size: int) -> int:
+    """Return how many processes to start for a file of `size` bytes; 0 means no pool."""
     cores = len(os.sched_getaffinity(0))
-    # A process of a task queue may have no children.
+    # A daemon process, such as a Celery worker, cannot have children.
     return min(cores, MOST) if size >= LARGE and cores > 1 and not current_process().daemon else 0
 
 
 def ready_blocks(works: Iterable[Work], *, processes: int) -> Iterator[ReadyBlock]:
-    """Make block after block ready; with processes, some ahead of what is asked for."""
+    """Yield sanitized blocks in order. A pool of processes works some blocks ahead."""
     if not processes:
         yield from map(make_ready, works)
         return
-    # Not forked: the database connection and the threads of this process are not theirs.
+    # Spawn instead of fork: children must not inherit the database connection and threads.
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=begin_worker)
     ahead: deque[Future[ReadyBlock]] = deque()
     try:

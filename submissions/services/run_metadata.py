@@ -1,4 +1,4 @@
-"""What a team says of a run: read out of the file's name, corrected by a person."""
+"""The metadata of a run: read from the file name, edited by the team."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ TAG_LENGTH = 100
 
 
 @dataclass(frozen=True)
-class RunClaims:
-    """What the sender says of one run. The fields are those of `Run`; an empty text says nothing."""
+class RunMetadata:
+    """A team's description of one run, with the fields of `Run`. An empty text means unknown."""
 
     tag: str
     is_primary: bool = False
@@ -24,16 +24,14 @@ class RunClaims:
     items: str = ""
 
     def as_fields(self) -> dict[str, Any]:
-        """Return the claims as fields of a `Run`."""
+        """Return the values of the fields of a `Run`."""
         return asdict(self)
 
 
-def claims_from_name(name: str) -> RunClaims:
-    """Read what a file's name tells (protocol §4); a run of which it says nothing is an automatic,
-    alternate one.
-    """
+def metadata_from_name(name: str) -> RunMetadata:
+    """Return the metadata in a file name (protocol §4); by default an automatic, alternate run."""
     read = read_name("".join(sign if sign.isprintable() else "_" for sign in name))
-    return RunClaims(
+    return RunMetadata(
         tag=(read.tag or "run")[:TAG_LENGTH],
         is_primary=bool(read.primary),
         is_manual=bool(read.manual),

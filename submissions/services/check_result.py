@@ -1,6 +1,4 @@
-"""What came out of a check, as it is stored with the run: facts, problems with their first lines,
-columns.
-"""
+"""The result of a check as it is stored with the run: facts, problems and every occurrence."""
 
 from __future__ import annotations
 
@@ -10,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from arqlab.formats.runs.check import ProblemGroup, RunReport
+from arqlab.formats.runs.report import ProblemGroup, RunReport
 from arqlab.ir.records import Problem, Severity
 from submissions.models import RunProblem
 
 FIRST_LINES = 10
-SHOWN_TAGS = 20  # a broken file may have one in every line
-# A found value may be a line of megabytes; a page shows its beginning, the download more.
+SHOWN_TAGS = 20  # a broken file may have a new tag on every line
+# A value may be a line of several megabytes. Pages show less of it than the download.
 SHOWN_CHARACTERS = 200
 KEPT_CHARACTERS = 1000
 OCCURRENCES = {
@@ -30,10 +28,8 @@ OCCURRENCES = {
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The result of a check. `index` is None for a refused run; `facts` are shown on the run's
-    page.
-    """
+class CheckResult:
+    """The result of a check. `index` is None for an invalid run; the run's page shows `facts`."""
 
     facts: dict[str, Any]
     problems: list[RunProblem]
@@ -42,8 +38,8 @@ class Outcome:
     is_valid: bool = False
 
 
-def outcome_of(report: RunReport) -> Outcome:
-    """Return what is stored of a report of the kernel."""
+def check_result_of(report: RunReport) -> CheckResult:
+    """Return the result to store for a report of `arqlab.formats.runs.check`."""
     facts = {
         "format": report.format,
         "format_name": report.format_name,
@@ -63,7 +59,7 @@ def outcome_of(report: RunReport) -> Outcome:
         )
         for group in report.problems
     ]
-    return Outcome(
+    return CheckResult(
         facts=facts,
         problems=[problem_row(group, position) for position, group in enumerate(report.problems)],
         occurrences=pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical"),
@@ -73,7 +69,7 @@ def outcome_of(report: RunReport) -> Outcome:
 
 
 def problem_row(group: ProblemGroup, position: int) -> RunProblem:
-    """Return one kind of problem as a row of the database, not yet of a run."""
+    """Return one kind of problem as an unsaved row, not yet assigned to a run."""
     first = group.occurrences.head(FIRST_LINES).with_columns(
         pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
     )
@@ -89,11 +85,11 @@ def problem_row(group: ProblemGroup, position: int) -> RunProblem:
     )
 
 
-def refused_outcome(problems: Iterable[Problem]) -> Outcome:
-    """Return what is stored of an upload that could not be unpacked."""
+def unreadable_upload_result(problems: Iterable[Problem]) -> CheckResult:
+    """Return the result to store for an upload that cannot be unpacked."""
     rows, columns = [], []
     for position, problem in enumerate(problems):
-        sentence = f"This is {problem.found}; expected is {problem.expected}."
+        message = f"Found {problem.found}; expected {problem.expected}."
         occurrence = {
             "line": problem.line,
             "topic": None,
@@ -107,26 +103,26 @@ def refused_outcome(problems: Iterable[Problem]) -> Outcome:
                 kind=kind,
                 severity=Severity.ERROR.value,
                 count=1,
-                message=sentence,
+                message=message,
                 todo=problem.todo,
                 first=[occurrence],
             )
         )
         columns.append({"kind": kind, "severity": Severity.ERROR.value, **occurrence})
-    return Outcome(facts={}, problems=rows, occurrences=pl.DataFrame(columns, schema=OCCURRENCES))
+    return CheckResult(
+        facts={}, problems=rows, occurrences=pl.DataFrame(columns, schema=OCCURRENCES)
+    )
 
 
-def unchecked_outcome(attempts: int) -> Outcome:
-    """Return what is stored of a run whose check never came to an end. That is a fault of ours, and
-    the page says so.
-    """
+def failed_check_result(attempts: int) -> CheckResult:
+    """Return the result to store for a run whose check failed, through no fault of the team."""
     problem = RunProblem(
         position=0,
         kind="check-failed",
         severity=Severity.ERROR.value,
         count=1,
-        message=f"The check itself failed {attempts} times; whether the run has problems is not known.",
-        todo="Nothing is to be done by the team: the organizers were told, and the file is kept.",
+        message=f"The check itself failed {attempts} times. The run may or may not have problems.",
+        todo="The team need not do anything. The file is stored, and the error was logged.",
         first=[],
     )
-    return Outcome(facts={}, problems=[problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
+    return CheckResult(facts={}, problems=[problem], occurrences=pl.DataFrame(schema=OCCURRENCES))

@@ -1,8 +1,7 @@
-"""Columns beside the database: Parquet files in the storage, and the sweep of those that no row
-names any more.
+"""Parquet files in the storage that rows of the database refer to.
 
-A name holds a digest of its file's content, so that readers may keep what they read by its name. A
-replaced file is removed after the commit; what a worker that was killed left behind is swept.
+A file name contains a digest of the content, so readers may cache a file by its name. A replaced
+file is deleted after the commit; files that killed workers left behind are deleted later.
 """
 
 from __future__ import annotations
@@ -24,13 +23,14 @@ from collection.models import Collection
 
 FOLDER = "collections"
 ORPHAN_AGE = timedelta(days=1)
-"""A file is stored before the row that names it is committed; no import takes this long to commit
-one.
+"""The age from which an unused file is deleted.
+
+A file is stored before the row that refers to it is committed, but never this long before.
 """
 
 
 def store_file(*, slug: str, what: str, path: Path) -> str:
-    """Store a Parquet file under a name that no other content has; gives the name."""
+    """Store a Parquet file under a name that is unique to its content. Return the name."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
@@ -38,17 +38,15 @@ def store_file(*, slug: str, what: str, path: Path) -> str:
 
 
 def store_frame(*, slug: str, what: str, frame: pl.DataFrame) -> str:
-    """Store a frame as Parquet; gives the name."""
+    """Store a frame as a Parquet file. Return the name."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "columns.parquet"
         frame.write_parquet(path)
         return store_file(slug=slug, what=what, path=path)
 
 
-def name_columns(collection: Collection, **names: str) -> None:
-    """Have fields of a collection name other files (empty: none), and remove the replaced ones
-    after the commit.
-    """
+def replace_files(collection: Collection, **names: str) -> None:
+    """Set file fields of a collection ("" for no file). Delete replaced files after the commit."""
     for field, name in names.items():
         replaced = str(getattr(collection, field).name or "")
         setattr(collection, field, name)
@@ -57,27 +55,27 @@ def name_columns(collection: Collection, **names: str) -> None:
     collection.save(update_fields=list(names))
 
 
-def delete_unused_columns(*, at: datetime) -> int:
-    """Remove the column files that no row names and that are older than a day; gives their number."""
-    named = set(_named_files())
-    swept = 0
+def delete_unused_files(*, at: datetime) -> int:
+    """Delete the Parquet files that are unused and older than a day. Return their number."""
+    used = set(_used_files())
+    deleted = 0
     for name in default_storage.listdir(FOLDER)[1] if default_storage.exists(FOLDER) else ():
         path = f"{FOLDER}/{name}"
-        if name.endswith(".parquet") and path not in named and _is_old(path, at):
+        if name.endswith(".parquet") and path not in used and _is_old(path, at):
             default_storage.delete(path)
-            swept += 1
-    return swept
+            deleted += 1
+    return deleted
 
 
 def _is_old(path: str, at: datetime) -> bool:
     try:
         return default_storage.get_modified_time(path) < at - ORPHAN_AGE
-    except FileNotFoundError:  # another worker swept it, or a commit removed it
+    except FileNotFoundError:  # another worker or a commit deleted it
         return False
 
 
-def _named_files() -> Iterator[str]:
-    """Return the names in all file fields of the app: a field that is added later is known at once."""
+def _used_files() -> Iterator[str]:
+    """Yield the names in all file fields of the app's models."""
     for model in apps.get_app_config("collection").get_models():
         for field in model._meta.get_fields():
             if isinstance(field, models.FileField):

@@ -1,6 +1,4 @@
-"""Which posts of a file are taken in, as they pass: each id once, and an answer as its question is
-(protocol §2).
-"""
+"""The posts of a file to import: each id once, and answers with their question (protocol §2)."""
 
 from __future__ import annotations
 
@@ -18,10 +16,8 @@ QUESTION = "question"
 
 
 @dataclass
-class Threads:
-    """What is known of the posts that passed, a bit for each id; and the answers whose question did
-    not pass yet.
-    """
+class ThreadTracker:
+    """The posts read so far, with a bit per id, and the answers read before their question."""
 
     source: str
     seen: SeenIds = field(default_factory=SeenIds)
@@ -32,12 +28,12 @@ class Threads:
     lines: array[int] = field(default_factory=lambda: array("q"))
     parents: array[int] = field(default_factory=lambda: array("q"))
 
-    def take(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
-        """Return how a post is stored; None where it lies outside the window."""
+    def add(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
+        """Return the post to store, a problem for a duplicate, or None outside the window."""
         if not self.seen.add(post.number):
             found, todo = (
                 f"the post {post.number} again",
-                "Take one of the two rows out; the first was taken.",
+                "Remove one of the two rows. The first was imported.",
             )
             return Problem(self.source, post.line, found, "each post once", todo)
         place = self._place(post)
@@ -48,7 +44,7 @@ class Threads:
         return StoredPost(post.number, place == IN, post.values)
 
     def _place(self, post: ReadyPost) -> str:
-        """Return where a post lies; an answer lies where its question does, or further out."""
+        """Return the place of a post relative to the window; an answer follows its question."""
         if post.kind == QUESTION:
             self.questions.add(post.number)
             if post.place != IN:
@@ -62,22 +58,20 @@ class Threads:
         return OUT if OUT in places else LATER if LATER in places else IN
 
     def place_of(self, question: int) -> str | None:
-        """Return where a question lies; None of one that did not pass."""
+        """Return the place of a question relative to the window, or None if it was not read."""
         if question not in self.questions:
             return None
         return OUT if question in self.outside else LATER if question in self.later else IN
 
     def waiting(self) -> Iterator[tuple[int, int, int]]:
-        """Return number, question and line of the answers that came before their question or without
-        it.
-        """
+        """Yield id, question and line of the answers that were read before their question."""
         return zip(self.orphans, self.parents, self.lines, strict=True)
 
     def without_question(self, number: int, question: int, line: int) -> Problem:
-        """Return that an answer's question is not there."""
+        """Return the problem of an answer whose question is missing."""
         found, todo = (
-            f"the answer {number} to {question}, which is not there",
-            "Import its question; the answer is in.",
+            f"the answer {number} to the missing question {question}",
+            "Import the question. The answer was imported.",
         )
         return Problem(
             self.source, line, found, "a question of that Id, here or in an earlier file", todo

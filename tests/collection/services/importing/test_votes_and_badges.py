@@ -1,4 +1,4 @@
-"""Rows that are counted and not kept."""
+"""Tallies of votes and badges."""
 
 from collections import Counter
 
@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.formats.dumps.records import BadgeRecord
-from collection.services.importing.tallies import BADGES, gather_badges
+from collection.services.importing.votes_and_badges import BADGES, badge_tally
 
 KINDS = st.sampled_from([*BADGES, "wooden"])
 AUTHORS = st.integers(-1, 5) | st.just(10**18 - 1)
 
 
 @given(st.lists(st.tuples(AUTHORS, KINDS), max_size=60))
-def test_a_tally_says_what_counting_one_by_one_says(rows):
-    tally = gather_badges()
+def test_a_tally_counts_like_a_plain_loop(rows):
+    tally = badge_tally()
     for author, kind in rows:
         tally.append(BadgeRecord("", str(author), kind, None))
     ids, sums = tally.sums()

@@ -1,8 +1,7 @@
-"""How an import goes: begun or taken up, its problems kept, its heartbeat, stopped or done.
+"""The record of an import: start or resume, progress with heartbeat and problems, end.
 
-`Import.rows` is how far a file was read and stored. It is written in the transaction of each batch,
-together with the time: an import whose time is `SILENCE` ago has died, and whoever starts it again
-goes on from there.
+Each batch stores `Import.rows`, the number of rows read, together with the time. An import without
+a heartbeat for `STALE_AFTER` counts as dead, and another process can resume it.
 """
 
 from __future__ import annotations
@@ -20,26 +19,20 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.ir.records import Problem
 from collection.models import Collection, Import, ImportProblem
-from collection.models.imports import SILENCE
+from collection.models.imports import STALE_AFTER
 
 Progress = Callable[[int, int | None], None]
-"""Is told after each batch how many rows are done, and how many there will be as far as the bytes
-read tell; None: unknown.
-"""
-KEPT_PROBLEMS = 10_000
-"""Problems of an import that are kept with their lines; the others are counted."""
+"""A callback after each batch: rows done, and an estimate of all rows, None if unknown."""
+MAX_STORED_PROBLEMS = 10_000
+"""The number of problems stored per import; further problems are only counted."""
 
 
 class TakenOverError(UserError):
-    """Another process goes on with this import, or took it out: this one must write nothing more of
-    it.
-    """
+    """Another process resumed or deleted this import, so this process must stop writing to it."""
 
 
 def file_digest(path: Path, *options: object) -> str:
-    """Return the sha256 over a file, or over the files of a folder by their names, and the options
-    that it is read with.
-    """
+    """Return the sha256 of a file, or of all files below a folder, and of the import options."""
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
     whole = hashlib.sha256(repr(options).encode())
     for one in files:
@@ -51,9 +44,9 @@ def file_digest(path: Path, *options: object) -> str:
 def start_import(
     *, collection: Collection, kind: str, source: str, sha256: str, at: datetime
 ) -> Import:
-    """Return the record of an import: new, taken up where it was stopped or died, or done.
+    """Return the record of an import: new, resumed after it was stopped or died, or done.
 
-    Raises `UserError` when another process is at it.
+    Raise `UserError` if another process is running the import.
     """
     fields = {"source": source[-300:], "started_at": at, "updated_at": timezone.now()}
     record, is_new = Import.objects.get_or_create(
@@ -62,26 +55,25 @@ def start_import(
     if is_new or record.state == Import.State.DONE:
         return record
     resting = Q(state=Import.State.STOPPED) | Q(
-        state=Import.State.RUNNING, updated_at__lt=timezone.now() - SILENCE
+        state=Import.State.RUNNING, updated_at__lt=timezone.now() - STALE_AFTER
     )
     claimed = Import.objects.filter(resting, pk=record.pk)
     if not claimed.update(state=Import.State.RUNNING, updated_at=timezone.now()):
         raise UserError(
-            f"{source} is being imported by another process. Wait until it is done; if that process died, "
-            f"start again {SILENCE.seconds} seconds after its last sign.",
+            f"Another process is importing {source}. Wait until it is done. If that process died, "
+            f"start again {STALE_AFTER.seconds} seconds after its last progress.",
             code="import-running",
         )
     record.refresh_from_db()
     return record
 
 
-def begin_anew(record: Import, at: datetime) -> None:
-    """Have an import that was done begin again from its first row."""
+def restart_import(record: Import, at: datetime) -> None:
+    """Reset a finished import, so that it starts again from the first row."""
     record.problems.all().delete()
     record.rows = record.kept = record.problem_count = 0
     record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
-    # The counts of last time stay until the first batch is stored: they tell which scores came from
-    # votes.
+    # Keep the old counts until the first batch is stored: they show which scores came from votes.
     record.save(
         update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"]
     )
@@ -89,15 +81,13 @@ def begin_anew(record: Import, at: datetime) -> None:
 
 @contextmanager
 def stopped_on_error(record: Import) -> Iterator[None]:
-    """Mark an import that is broken off (Ctrl-C, or a fault) as stopped, so that it can be taken up
-    at once.
-    """
+    """Mark an import that Ctrl-C or an error ends as stopped, so that it can resume at once."""
     try:
         yield
     except TakenOverError:
-        raise  # its state is the other's now
+        raise  # the other process owns the state now
     except BaseException:
-        # In a transaction that is lost anyway nothing can be written; then the silence tells.
+        # A broken transaction allows no writes. The import then becomes stale.
         if not connection.needs_rollback:
             Import.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(
                 state=Import.State.STOPPED
@@ -106,14 +96,13 @@ def stopped_on_error(record: Import) -> Iterator[None]:
 
 
 def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datetime) -> None:
-    """Store the record, the problems of a batch and a sign of life. Call it in the transaction that
-    stores the batch.
+    """Store the record with a heartbeat, and the problems of a batch.
 
-    Raises `TakenOverError` when another process has taken the import over: then the batch is rolled
-    back.
+    Call this in the transaction that stores the batch. Raise `TakenOverError` if another process
+    took over the import, so that the batch is rolled back.
     """
     found = list(problems)
-    room = max(0, KEPT_PROBLEMS - record.problem_count)
+    room = max(0, MAX_STORED_PROBLEMS - record.problem_count)
     ImportProblem.objects.bulk_create(
         ImportProblem(
             record=record,
@@ -126,21 +115,19 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
         for problem in found[:room]
     )
     record.problem_count += len(found)
-    # The sign of life is the clock's and not `at`: it tells other processes that this one lives.
-    _save(record, sign=max(at, timezone.now()))
+    # The heartbeat is the current time and not `at`: it shows that this process is alive.
+    _save(record, heartbeat=max(at, timezone.now()))
 
 
 def finish_import(*, record: Import, at: datetime) -> None:
-    """Mark an import as done. Raises `TakenOverError` as `save_progress` does."""
+    """Mark an import as done. Raise `TakenOverError` as `save_progress` does."""
     record.state, record.finished_at = Import.State.DONE, at
-    _save(record, sign=at)
+    _save(record, heartbeat=at)
 
 
-def _save(record: Import, *, sign: datetime) -> None:
-    """Write a record whose last sign of life is still this process's own: of two at one import, one
-    wins.
-    """
-    last, record.updated_at = record.updated_at, sign
+def _save(record: Import, *, heartbeat: datetime) -> None:
+    """Store the record if its last heartbeat is from this process: of two processes, one wins."""
+    last, record.updated_at = record.updated_at, heartbeat
     values = {
         field.attname: getattr(record, field.attname)
         for field in Import._meta.concrete_fields
@@ -148,7 +135,8 @@ def _save(record: Import, *, sign: datetime) -> None:
     }
     if not Import.objects.filter(pk=record.pk, updated_at=last).update(**values):
         raise TakenOverError(
-            f"{record.source} was taken over by another process, after this one gave no sign for {SILENCE.seconds} seconds, "
-            "or other files were loaded instead. Nothing is lost; look at the collection's page before you start again.",
+            f"Another process took over the import of {record.source}, because this one made no "
+            f"progress for {STALE_AFTER.seconds} seconds, or other files were loaded instead. "
+            "Nothing is lost. Check the collection's page before you start again.",
             code="import-taken-over",
         )
