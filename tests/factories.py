@@ -36,7 +36,7 @@ class TaskFactory(factory.django.DjangoModelFactory):
         model = Task
 
     lab = factory.SubFactory(LabFactory)
-    slug = factory.Sequence(lambda number: f"task-{number}")  # none of the names that tests give
+    slug = factory.Sequence(lambda number: f"task-{number}")  # differs from all names in tests
     name = "Answer retrieval"
     kind = Task.Kind.ANSWERS
     trec_items = Task.Items.POSTS

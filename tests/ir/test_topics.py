@@ -1,8 +1,16 @@
 """Topic information: fields by kind of task, edits, and the CSV file."""
 
 from arqlab.formats.topics.information import read_topic_info
-from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import info_fields, merged_info, updated_edits, write_topic_info
+from arqlab.ir.records import FileRefusedError, Problem, TaskKind
+from arqlab.ir.topics import (
+    InfoChange,
+    InfoRow,
+    info_changes,
+    info_fields,
+    merged_info,
+    updated_edits,
+    write_topic_info,
+)
 from tests.real_data import DATA, needs_data
 
 FOLDER = {"category": "proof", "difficulty": "hard", "#Answers": "7"}
@@ -62,3 +70,32 @@ def test_the_real_information_is_read_again_field_by_field():
     again = read_topic_info(write_topic_info(real, fields), path="again.csv")
 
     assert again == {topic: {name: facts[name] for name in fields} for topic, facts in real.items()}
+
+
+def test_a_file_changes_values_that_differ():
+    rows = {"A.1": InfoRow(2, {"difficulty": "hard", "category": "proof"})}
+    facts = {"A.1": {"difficulty": "easy", "category": "proof"}}
+
+    changes, problems = info_changes(rows, facts, ["difficulty", "category"], path="info.csv")
+
+    assert (changes, problems) == ([InfoChange("A.1", "difficulty", "easy", "hard")], [])
+
+
+def test_unknown_topics_long_values_and_missing_columns_are_problems():
+    rows = {"A.2": InfoRow(2, {}), "A.1": InfoRow(3, {"category": "x" * 101})}
+
+    _, long = info_changes(rows, {"A.1": {}}, ["category"], path="info.csv")
+    _, without = info_changes({"A.1": InfoRow(2, {})}, {"A.1": {}}, ["category"], path="info.csv")
+
+    assert [str(problem) for problem in long] == [
+        "info.csv:2: found the topic A.2; expected a topic of this task. Did you mean A.1?",
+        "info.csv:3: found 101 characters for category of A.1; expected at most 100."
+        " Shorten the value.",
+    ]
+    assert [problem.line for problem in without] == [1]
+
+
+def test_a_refused_file_reports_all_problems():
+    problems = [Problem("a.csv", None, "x", "y", "Correct it."), Problem("a.csv", 2, "x", "y", "")]
+
+    assert str(FileRefusedError(problems)).count("a.csv") == 2

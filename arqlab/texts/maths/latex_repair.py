@@ -1,7 +1,7 @@
 r"""Repair LaTeX for the typesetter: missing macros, and damage from conversion and copying.
 
-Every formula goes through `prepared`. `mend` returns the next attempt after an error. The repairs
-are those that the formulas of the collection's sample and of the labs' topics need.
+Every formula goes through `prepared`. After an error, `next_attempt` repairs it. The repairs are
+those that the formulas of the collection's sample and of the labs' topics need.
 """
 
 import re
@@ -48,7 +48,9 @@ def prepared(latex: str) -> str:
     return _EQNARRAY.sub(r"\\begin{darray}{rclrcl}\1\\end{darray}", latex)
 
 
-def mend(latex: str, display: bool, macros: dict[str, str], error: str) -> tuple[str, bool] | None:
+def next_attempt(
+    latex: str, display: bool, macros: dict[str, str], error: str
+) -> tuple[str, bool] | None:
     """Return the next attempt after an error, or None.
 
     An unknown macro is shown by its name, as in MathJax.
@@ -58,15 +60,15 @@ def mend(latex: str, display: bool, macros: dict[str, str], error: str) -> tuple
     if "display mode" in error and not display:
         return latex, True
     for pattern, replacement in _REPAIRS:
-        mended = pattern.sub(replacement, latex)
-        if mended != latex:
-            return mended, display
+        repaired = pattern.sub(replacement, latex)
+        if repaired != latex:
+            return repaired, display
     if _named(latex, macros, error):
         return latex, display
     if "got '&'" in error and not latex.startswith(r"\begin{aligned}"):
         return rf"\begin{{aligned}}{latex}\end{{aligned}}", display
-    mended = _balanced(latex)
-    return (mended, display) if mended and mended != latex else None
+    repaired = _balanced(latex)
+    return (repaired, display) if repaired and repaired != latex else None
 
 
 def _named(latex: str, macros: dict[str, str], error: str) -> bool:

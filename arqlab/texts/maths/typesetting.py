@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import quickjs
 from lxml import etree
 
-from arqlab.texts.maths.latex_repair import MACROS, mend, prepared
+from arqlab.texts.maths.latex_repair import MACROS, next_attempt, prepared
 
 TEMML = Path(__file__).resolve().parents[3] / "static" / "vendor" / "temml" / "temml.min.js"
 SECONDS = 0.5
@@ -132,10 +132,10 @@ def _converted(source: str, display: bool, function: str) -> str | None:
         try:
             return str(_engine().get(function)(attempt, display, json.dumps(macros)))
         except (quickjs.JSException, quickjs.StackOverflow) as error:
-            mended = mend(attempt, display, macros, str(error))
-        if mended is None:
+            repaired = next_attempt(attempt, display, macros, str(error))
+        if repaired is None:
             return None
-        attempt, display = mended
+        attempt, display = repaired
     return None
 
 

@@ -27,7 +27,7 @@ def test_a_role_is_granted_once(lab, organizer, assessor):
 
 
 def test_membership_of_a_team_is_not_granted(lab, organizer, outsider):
-    with pytest.raises(UserError, match="join by a team's invitation"):
+    with pytest.raises(UserError, match="join with an invitation link"):
         grant_role(lab=lab, user=outsider, role="member", by=organizer)
 
 
@@ -54,7 +54,7 @@ def test_one_of_two_organizers_can_be_revoked(lab, organizer):
 
 
 def test_revoking_a_missing_role_is_refused(lab, organizer, outsider):
-    with pytest.raises(UserError, match="is no assessor"):
+    with pytest.raises(UserError, match="is not an assessor"):
         revoke_role(lab=lab, user=outsider, role="assessor", by=organizer)
 
 

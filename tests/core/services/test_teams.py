@@ -98,7 +98,7 @@ def test_the_last_member_of_a_team_with_runs_cannot_leave(team, task, member):
 
 
 def test_a_user_outside_the_team_cannot_leave(team, outsider):
-    with pytest.raises(UserError, match="is no member"):
+    with pytest.raises(UserError, match="is not a member"):
         leave_team(team=team, user=outsider)
 
 

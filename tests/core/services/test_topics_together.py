@@ -1,6 +1,4 @@
-"""Organizers who save at the same moment: the database decides who was first, and the others are
-told.
-"""
+"""Of organizers who save at the same time, the first one wins and the others are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ except UserError as refused:
 """
 
 
-def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(
+def test_of_three_conflicting_edits_one_is_saved_and_two_are_refused(
     tmp_path: Path, use_tested_database: UseDatabase
 ) -> None:
     use_tested_database(tmp_path)

@@ -202,7 +202,7 @@ def test_a_change_between_preview_and_apply_is_not_overwritten(organizing, task)
         path("topic-information-apply"), {"changes": json.dumps(changes)}
     ).content.decode()
 
-    assert "A.1 was changed by somebody else" in page
+    assert "A.1 was changed by another user" in page
     assert "[&quot;A.1&quot;, &quot;difficulty&quot;, &quot;easy&quot;, &quot;hard&quot;]" in page
     assert Topic.objects.get(query_id="A.1").facts == {"difficulty": "easy"}
 

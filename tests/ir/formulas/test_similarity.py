@@ -108,3 +108,15 @@ def test_an_empty_index_finds_nothing():
 
 def test_pair_numbers_do_not_depend_on_the_process():
     assert pair_index(["V!x"])["pair"].to_list() == [9634302967547363282]
+
+
+def test_an_index_made_in_batches_is_the_same(monkeypatch):
+    forms = [SQUARE, None, "V!x", SQUARE]
+    whole = pair_index(forms)
+    monkeypatch.setattr("arqlab.ir.formulas.similarity.BATCH", 2)
+
+    assert pair_index(forms).equals(whole)
+
+
+def test_repeated_spaces_in_a_layout_do_not_matter():
+    assert symbol_pairs("V!x  n V!y") == symbol_pairs("V!x n V!y")
