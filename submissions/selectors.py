@@ -20,7 +20,8 @@ from arqlab.core.models import Lab, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import Standing, topic_ids
 from arqlab.formats.archives.uploads import MAX_RUN_BYTES, Unpacked, unpack
-from arqlab.formats.runs.check import RunRules, repaired_run
+from arqlab.formats.runs.repair import repaired_run
+from arqlab.formats.runs.report import RunRules
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, TaskKind
 from collection.selectors.collections import (
@@ -184,7 +185,7 @@ def run_bytes(run: Run) -> bytes:
 def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the index of a valid run, or some of its columns.
 
-    `arqlab.formats.runs.check.RunReport.index` describes the columns.
+    `arqlab.formats.runs.report.RunReport.index` describes the columns.
     """
     return _read_parquet(run.index, columns)
 

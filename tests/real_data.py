@@ -12,10 +12,7 @@ from tests.paths import SHARED_DATA
 
 DATA = SHARED_DATA
 
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(),
-    reason="The labs' public data is not at ../shared/data; put it there to run this test.",
-)
+needs_data = pytest.mark.shared_data
 
 LABELS = {"ntcir-12-wfb": (0, 4)}
 QRELS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/qrels.*"))

@@ -61,10 +61,6 @@ def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
 
 def first_score(port: int) -> float:
     """Wait for the board to hold the run, and give its value of the main measure."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        board = ask(port, "/api/labs/small/tasks/task1/leaderboard/")
-        if board["runs"]:
-            return float(next(iter(board["runs"][0]["scores"].values())))
-        time.sleep(0.5)
-    raise TimeoutError("No scores after 60 s.")
+    while not (runs := ask(port, "/api/labs/small/tasks/task1/leaderboard/")["runs"]):
+        time.sleep(0.1)
+    return float(next(iter(runs[0]["scores"].values())))

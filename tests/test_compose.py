@@ -80,7 +80,7 @@ def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_u
 
     with ExitStack() as stack:
         stack.enter_context(started("web", environment, port))
-        wait_for_port(port, seconds=60)
+        wait_for_port(port)
         load_small_lab(tmp_path, environment)
         stack.enter_context(started("worker", environment, port))
         stack.enter_context(started("beat", environment, port))

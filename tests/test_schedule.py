@@ -56,7 +56,7 @@ def test_a_task_that_fails_is_logged_and_keeps_no_other_from_its_turn(failed, pl
 def test_the_schedule_is_a_thread_that_ends_with_the_process(monkeypatch):
     monkeypatch.setattr(schedule, "_run_schedule", lambda: None)
     thread = schedule.start_schedule()
-    thread.join(timeout=5)
+    thread.join()
 
     assert thread.daemon
     assert not thread.is_alive()

@@ -1,8 +1,9 @@
-// The scores of one run topic by topic, against the median and the best of all runs, as SVG by ECharts.
-// <div data-topic-chart="ID"> reads the data block #ID: {"measure", "run", "topics": [{"topic", "title", "own",
-// "median", "best", "url"}]}; null stands for no score. The same numbers stand in a table on the page.
+// A chart of one run's scores by topic, with the median and the best of all runs (SVG by ECharts).
+// <div data-topic-chart="ID"> reads the data block #ID: {"measure", "run", "topics": [{"topic",
+// "title", "own", "median", "best", "url"}]}; null means no score. The page has a table with the
+// same numbers.
 
-/** A colour token as the browser computes it, so that light and dark need no list of their own here. */
+/** Return a colour token as the browser computes it, in the light or dark scheme. */
 function colour(element, token) {
   const probe = document.createElement("span");
   probe.style.color = `var(${token})`;
@@ -15,7 +16,8 @@ function colour(element, token) {
 function ordered(topics, order) {
   if (order === "score") return [...topics].sort((a, b) => (b.own ?? -1) - (a.own ?? -1));
   if (order === "gain") {
-    return [...topics].sort((a, b) => (b.own ?? 0) - (b.median ?? 0) - ((a.own ?? 0) - (a.median ?? 0)));
+    const gain = ({ own, median }) => (own ?? 0) - (median ?? 0);
+    return [...topics].sort((a, b) => gain(b) - gain(a));
   }
   return topics;
 }
@@ -30,7 +32,8 @@ function tooltip(topics, measure) {
     const box = document.createElement("div");
     const title = document.createElement("strong");
     title.textContent = topic.title ? `${topic.topic} ${topic.title}` : topic.topic;
-    const lines = [["this run", topic.own], ["median", topic.median], ["best", topic.best]].map(([name, value]) => {
+    const scores = [["this run", topic.own], ["median", topic.median], ["best", topic.best]];
+    const lines = scores.map(([name, value]) => {
       const line = document.createElement("div");
       line.textContent = `${measure} ${name}: ${figure(value)}`;
       return line;
@@ -42,8 +45,9 @@ function tooltip(topics, measure) {
 
 function options(element, data, order) {
   const topics = ordered(data.topics, order);
-  const [ink, soft, rule, surface] = ["--ink", "--ink-soft", "--rule", "--surface"].map((name) => colour(element, name));
-  const [own, median, best] = ["--series-own", "--series-median", "--series-best"].map((name) => colour(element, name));
+  const colours = (...names) => names.map((name) => colour(element, `--${name}`));
+  const [ink, soft, rule, surface] = colours("ink", "ink-soft", "rule", "surface");
+  const [own, median, best] = colours("series-own", "series-median", "series-best");
   const font = getComputedStyle(element).fontFamily;
   const axis = { axisLabel: { color: soft }, axisLine: { lineStyle: { color: soft } } };
   return {
@@ -51,8 +55,10 @@ function options(element, data, order) {
     textStyle: { fontFamily: font, color: ink },
     aria: { enabled: true, label: { description: element.getAttribute("aria-label") } },
     grid: { left: 44, right: 12, top: 36, bottom: 56 },
-    // A run may be named with 60 characters: its name ends with an ellipsis here, and stands whole in the head.
-    legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink, width: 260, overflow: "truncate" } },
+    // A run name may have 60 characters: it is shortened here; the heading shows it in full.
+    legend: {
+      top: 0, left: 44, itemGap: 20, textStyle: { color: ink, width: 260, overflow: "truncate" },
+    },
     tooltip: {
       trigger: "axis", axisPointer: { type: "shadow" }, formatter: tooltip(topics, data.measure),
       confine: true, backgroundColor: surface, borderColor: soft, textStyle: { color: ink },
@@ -63,9 +69,20 @@ function options(element, data, order) {
     },
     yAxis: { ...axis, type: "value", min: 0, splitLine: { lineStyle: { color: rule } } },
     series: [
-      { name: data.run, type: "bar", data: topics.map((topic) => topic.own), itemStyle: { color: own }, barCategoryGap: "35%" },
-      { name: "median of all runs", type: "scatter", symbol: "rect", symbolSize: [11, 5], data: topics.map((topic) => topic.median), itemStyle: { color: median, borderColor: surface, borderWidth: 1 }, z: 3 },
-      { name: "best of all runs", type: "scatter", symbol: "diamond", symbolSize: 9, data: topics.map((topic) => topic.best), itemStyle: { color: best, borderColor: surface, borderWidth: 1 }, z: 4 },
+      {
+        name: data.run, type: "bar", data: topics.map((topic) => topic.own),
+        itemStyle: { color: own }, barCategoryGap: "35%",
+      },
+      {
+        name: "median of all runs", type: "scatter", data: topics.map((topic) => topic.median),
+        symbol: "rect", symbolSize: [11, 5], z: 3,
+        itemStyle: { color: median, borderColor: surface, borderWidth: 1 },
+      },
+      {
+        name: "best of all runs", type: "scatter", data: topics.map((topic) => topic.best),
+        symbol: "diamond", symbolSize: 9, z: 4,
+        itemStyle: { color: best, borderColor: surface, borderWidth: 1 },
+      },
     ],
   };
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from arqlab.formats.runs.check import ProblemGroup, RunReport
+from arqlab.formats.runs.report import ProblemGroup, RunReport
 from arqlab.ir.records import Problem, Severity
 from submissions.models import RunProblem
 

@@ -9,7 +9,9 @@ from django.core.files import File
 
 from arqlab.core.models import Task
 from arqlab.formats.archives.uploads import UploadRefusedError
-from arqlab.formats.runs.check import RunRules, check_run
+from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.report import RunRules
+from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.records import ItemKind
 from submissions.models import Run
 from submissions.selectors import report_data, rules_for, run_bytes, unpack_runs
@@ -46,6 +48,7 @@ def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str
     }
 
 
+@panics_as_errors()
 def _check(data: bytes, rules: RunRules, items: str) -> CheckResult:
     result = check_result_of(check_run(data, rules, items=ItemKind(items) if items else None))
     # The order of the index: scoring must notice when the task's order changes later.

@@ -60,6 +60,7 @@ def drop_a_broken_run(page):
     expect(page.get_by_text("Analytical-task1-engine-auto-both-P.tsv").last).to_be_visible()
 
 
+@pytest.mark.smoke
 def test_a_team_goes_from_a_broken_run_to_the_leaderboard(page, look):
     scene = make_lab()
     make_qrels(scene.task, {"A.1": {"101": 3, "102": 1}, "A.2": {"201": 2}})

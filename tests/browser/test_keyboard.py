@@ -93,6 +93,7 @@ def test_a_team_signs_in_uploads_and_reads_its_report_with_the_keyboard(page):
     assert page.evaluate("location.hash") == "#duplicate-item"
 
 
+@pytest.mark.smoke
 def test_a_board_sorts_by_a_column_and_opens_a_run_with_the_keyboard(page):
     released_board()
     page.goto(f"{TASK}leaderboard/")

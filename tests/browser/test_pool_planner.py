@@ -79,9 +79,9 @@ def test_the_numbers_follow_a_slider_in_sight_before_it_is_let_go(planner, width
     planner.mouse.up()
 
 
-def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(browser, live_server):
+def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(browser, served):
     # A page of its own: htmx tells the console of the failure, which `page` takes for a complaint.
-    planner = opened(browser.new_context(base_url=live_server.url).new_page())
+    planner = opened(browser.new_context(base_url=served.url).new_page())
     items, freeze = (
         planner.locator(".figures dd").first,
         planner.get_by_role("link", name="Freeze…"),
@@ -131,8 +131,8 @@ def test_a_pool_is_planned_frozen_and_closed_in_the_browser(planner, look):
     assert Pool.objects.get().items.count() == 45
 
 
-def test_without_scripts_the_settings_are_counted_by_a_button(planner, browser, live_server):
-    quiet = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+def test_without_scripts_the_settings_are_counted_by_a_button(planner, browser, served):
+    quiet = browser.new_context(base_url=served.url, java_script_enabled=False)
     quiet.add_cookies(planner.context.cookies())
     page = quiet.new_page()
     page.goto(PLAN)

@@ -88,6 +88,7 @@ def test_a_deep_link_shows_its_post_or_comment_marked(page, place):
     )
 
 
+@pytest.mark.smoke
 def test_a_link_inside_the_collection_opens_the_thread_at_the_post(page):
     make_thread()
     page.goto(f"{POSTS}/1/")
@@ -149,9 +150,9 @@ def test_a_dead_link_and_a_mark_are_told_to_a_screen_reader(page):
     assert page.locator("mark.is-highlighted math").count() == 1
 
 
-def test_a_thread_is_read_without_scripts(browser, live_server):
+def test_a_thread_is_read_without_scripts(browser, served):
     make_thread()
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    context = browser.new_context(base_url=served.url, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{POSTS}/1/")
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from arqlab.formats.runs import check, repair
+from arqlab.formats.runs import repair
 from arqlab.formats.runs.report import RunRules
 from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
 from arqlab.ir.records import TaskKind
@@ -13,12 +13,11 @@ def panic(*_: object) -> None:
     raise pl.exceptions.PanicException("index out of bounds")
 
 
-@pytest.mark.parametrize(("module", "door"), [(check, "check_run"), (repair, "repaired_run")])
-def test_a_panic_under_a_door_of_the_kernel_is_an_error(monkeypatch, module, door):
-    monkeypatch.setattr(module, "read_rows", panic)
+def test_a_panic_during_a_repair_is_an_error(monkeypatch):
+    monkeypatch.setattr(repair, "read_rows", panic)
 
     with pytest.raises(EngineFailedError, match="index out of bounds"):
-        getattr(module, door)(b"A.1\t1\t1\t1\tt\n", RunRules(TaskKind.ANSWERS))
+        repair.repaired_run(b"A.1\t1\t1\t1\tt\n", RunRules(TaskKind.ANSWERS))
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, ValueError])

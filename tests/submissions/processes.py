@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-import psycopg2
-
+from tests.databases import copy_embedded, new_database
 from tests.paths import ROOT
 
 PREPARE = """
-import os, signal, json, time
+import os, signal, json, sys
 import django
 django.setup()
 from datetime import timedelta
@@ -45,11 +41,12 @@ def submit(tag, mark="A"):
     return submit_upload(file=file, task=task, team=team, by=None, at=timezone.now())
 
 def start_together():
-    while not os.path.exists(os.environ["GO"]):
-        time.sleep(0.001)
+    print("ready", flush=True)
+    sys.stdin.readline()
 """
 MAKE_LAB = """
-call_command("migrate", verbosity=0)
+if not os.environ.get("ARQLAB_TEST_TEMPLATE"):
+    call_command("migrate", verbosity=0)
 lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-3")
 task = Task.objects.create(lab=lab, slug="task1", name="Task", kind="answers", trec_items="posts")
 Topic.objects.create(task=task, query_id="A.1", position=1)
@@ -57,14 +54,10 @@ Team.objects.create(lab=lab, name="Alpha")
 """
 
 
-def use_tested_database(data: Path) -> None:
-    """Create a database for `data` on the tests' PostgreSQL server; do nothing on SQLite."""
-    if url := os.environ.get("DATABASE_URL"):
-        name = f"together_{hashlib.sha256(bytes(data)).hexdigest()[:12]}"
-        with contextlib.closing(psycopg2.connect(url)) as server:
-            server.autocommit = True
-            server.cursor().execute(f"CREATE DATABASE {name}")
-        (data / "database").write_text(f"{url.rpartition('/')[0]}/{name}")
+def use_database(data: Path) -> None:
+    """Create a database for `data` on the tests' server; SQLite's is a file in `data`."""
+    if url := new_database(data):
+        (data / "database").write_text(url)
 
 
 def start(data: Path, *steps: str) -> subprocess.Popen[str]:
@@ -72,26 +65,24 @@ def start(data: Path, *steps: str) -> subprocess.Popen[str]:
     variables = {
         key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
     }
-    variables |= {
-        "ARQLAB_DATA": str(data),
-        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
-        "GO": str(data / "go"),
-    }
+    variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     if (data / "database").exists():
         variables |= {
             "DATABASE_URL": (data / "database").read_text(),
             "ARQLAB_SECRET_KEY": "only for tests",
         }
-    command = [sys.executable, "-c", "\n".join([PREPARE, *steps])]
+    elif not (data / "arqlab.sqlite3").exists():
+        copy_embedded(data)
+    command, pipe = [sys.executable, "-c", "\n".join([PREPARE, *steps])], subprocess.PIPE
     return subprocess.Popen(
-        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True
     )
 
 
 def output_of(data: Path, *steps: str) -> Any:
     """Run the steps in a process. Return the last line that it printed, parsed as JSON."""
     process = start(data, *steps)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate()
     assert process.returncode == 0, errors
     return json.loads(out.splitlines()[-1])
 
@@ -99,14 +90,19 @@ def output_of(data: Path, *steps: str) -> Any:
 def is_killed(data: Path, *steps: str) -> bool:
     """Run the steps in a process. Return whether it was killed."""
     process = start(data, *steps)
-    process.communicate(timeout=60)
+    process.communicate()
     return process.returncode == -9
 
 
 def outputs_together(data: Path, steps: list[str]) -> list[Any]:
     """Run each step in its own process, all at once. Return what each printed."""
     processes = [start(data, "start_together()", step) for step in steps]
-    time.sleep(2.5)  # until all are loaded
-    (data / "go").touch()
-    outcomes = [process.communicate(timeout=60) for process in processes]
+    for process in processes:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    outcomes = [process.communicate() for process in processes]
     return [json.loads(out) if out else errors for out, errors in outcomes]

@@ -14,8 +14,10 @@ from datetime import datetime
 from multiprocessing import parent_process
 from typing import Any, NamedTuple
 
-from arqlab.formats.dumps.posts import PostRecord, Window, read_post
-from arqlab.formats.dumps.rows import Block, read_block
+from arqlab.formats.dumps.blocks import Block
+from arqlab.formats.dumps.posts import PostRecord, read_post
+from arqlab.formats.dumps.records import Window
+from arqlab.formats.dumps.rows import read_block
 from arqlab.ir.records import Problem
 from arqlab.texts.html.sanitizer import RULES, CleanText, clean_title_and_body
 

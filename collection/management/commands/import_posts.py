@@ -14,7 +14,7 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import DUMP_FILES, dump_files
+from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
 from arqlab.ir.records import FileRefusedError
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine

@@ -18,8 +18,9 @@ from django.db.models import QuerySet
 
 from arqlab.core.services.storing import takes_copy
 from arqlab.formats.batches import in_slices
+from arqlab.formats.dumps.blocks import blocks
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import blocks, dump_files
+from arqlab.formats.dumps.sources import dump_files
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
 from collection.models import Collection, Import, Post

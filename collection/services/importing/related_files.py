@@ -18,8 +18,10 @@ from typing import Any, Protocol
 from django.db import transaction
 
 from arqlab.formats.dumps import records as dumprecords
+from arqlab.formats.dumps.blocks import blocks
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import DumpRow, blocks, dump_files, read_block
+from arqlab.formats.dumps.rows import DumpRow, read_block
+from arqlab.formats.dumps.sources import dump_files
 from arqlab.formats.formulas.seen_ids import SeenIds
 from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import Collection, Import

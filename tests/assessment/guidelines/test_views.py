@@ -108,7 +108,7 @@ def test_who_was_overtaken_sees_what_differs_and_saves_again(organizer, client_o
     ("text", "after", "said"),
     [
         ("  ", 1, "The guidelines are empty."),
-        ("x" * 50_001, 1, "Shorten them."),
+        ("x" * 50_001, 1, "Shorten them to at most 50,000."),
         ("<p>Old.</p>", 1, "Nothing was changed"),
         ("<p>New.</p>", 0, "Someone else wrote version 1"),
     ],

@@ -1,12 +1,13 @@
 """Organizers who save at the same moment: the database decides who was first, and the others are
-told.
+output_of.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
 SAVE = """
 from arqlab.core.services.topics import change_topic_information
@@ -19,10 +20,12 @@ except UserError as refused:
 """
 
 
-def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(tmp_path: Path) -> None:
+def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(
+    tmp_path: Path, use_tested_database: UseDatabase
+) -> None:
     use_tested_database(tmp_path)
-    told(tmp_path, MAKE_LAB, "print(0)")
-    outcomes = told_together(
+    output_of(tmp_path, MAKE_LAB, "print(0)")
+    outcomes = outputs_together(
         tmp_path, [SAVE.format(value=value) for value in ("easy", "medium", "hard")]
     )
 

@@ -1,6 +1,7 @@
 """Which instances are one formula, and that ids stay what they are."""
 
 import random
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 
 from arqlab.ir.formulas.identity import VisualIdMap, agreement, visual_map
 from arqlab.ir.formulas.layout import layout_strings
-from tests.real_data import DATA
 
 SCHEMA = {"formula_id": pl.String, "latex": pl.String, "layout": pl.String, "given": pl.String}
 Row = tuple[str, str, str | None, str | None]
@@ -320,12 +320,12 @@ def test_every_change_is_listed(rows: list[Row], later: list[Row]) -> None:
 
 
 @pytest.fixture(scope="module")
-def sample() -> pl.DataFrame:
+def sample(shared_data: Path) -> pl.DataFrame:
     """The sample's instances with our ids, theirs hidden, beside the official ones."""
-    if not DATA.is_dir():
-        pytest.skip("The labs' public data is not at ../shared/data.")
     latex, slt = (
-        pl.read_csv(DATA / f"collection/formulas.{form}.tsv.gz", separator="\t", infer_schema=False)
+        pl.read_csv(
+            shared_data / f"collection/formulas.{form}.tsv.gz", separator="\t", infer_schema=False
+        )
         for form in ("latex", "slt")
     )
     rows = latex.select(formula_id="id", latex="formula", theirs="visual_id", slt=slt["formula"])

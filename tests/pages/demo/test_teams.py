@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from arqlab.formats.labs.folder import TaskFile
-from arqlab.formats.runs.check import check_run, repaired_run
+from arqlab.formats.runs.check import check_run
 from arqlab.formats.runs.filename import RunName, read_name
+from arqlab.formats.runs.repair import repaired_run
 from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import Severity
 from arqlab.pages.demo import teams

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from arqlab.formats.runs.check import RunRules, check_run
+from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import Problem, TaskKind
 from submissions.services.check_result import (
     FIRST_LINES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.formats.runs.check import RunRules
+from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import TaskKind
 from submissions.services.repair import SHOWN_CHARACTERS, SHOWN_LINES, repair_facts
 

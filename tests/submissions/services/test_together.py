@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.submissions.processes import MAKE_LAB, output_of, outputs_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
 VALIDATE = "print(json.dumps(validate_uploaded_run(run_id={run}, at=timezone.now())))"
 SUBMIT = """
@@ -19,7 +20,7 @@ except UserError as refused:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path: Path, use_tested_database: UseDatabase) -> Path:
     """Return a data folder whose database is on the tests' server."""
     use_tested_database(tmp_path)
     return tmp_path

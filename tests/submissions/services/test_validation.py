@@ -13,7 +13,7 @@ from arqlab.core.models import AuditEvent
 from arqlab.ir.polars_errors import EngineFailedError
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
-from submissions.services import validation
+from submissions.services import checking, validation
 from submissions.services.changing import withdraw_run
 from submissions.services.uploads import check_upload, submit_upload
 from submissions.services.validation import (
@@ -240,6 +240,17 @@ def test_a_check_that_panics_is_repeated_and_then_reported_as_failed(
             validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
+
+
+def test_a_panic_of_polars_during_a_check_is_an_error(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def panic(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(checking, "check_run", panic)
+    with pytest.raises(EngineFailedError, match="index out of bounds"):
+        checking.check_stored(submitted(scene))
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])

@@ -95,7 +95,7 @@ def test_the_report_shows_counts_lines_and_remedies(
     for words in (
         "2 kinds of error in 2 places",
         "Keep each item once.",
-        "the item once; it stands on line 1 already",
+        "the item once; it is already on line 1",
     ):
         assert words in html
 

@@ -16,7 +16,6 @@ from lxml import etree, html
 from arqlab.texts.html import allowed_html, sanitizer
 from arqlab.texts.html.allowed_html import FORMULA, IN_LINES, IN_POSTS, is_clean
 from arqlab.texts.html.sanitizer import CleanText, clean_line, clean_post, clean_title_and_body
-from tests.paths import SHARED_DATA
 
 SPAN = '<span class="math-container" id="{}">{}</span>'
 
@@ -284,11 +283,8 @@ def test_most_real_posts_are_plainly_built_and_proven_at_length_too(
 
 
 @pytest.fixture(scope="module")
-def real_posts() -> list[tuple[str, str, str]]:
-    path = SHARED_DATA / "collection/Posts.xml.gz"
-    if not path.exists():
-        pytest.skip(f"The real data is not at {path}.")
-    with gzip.open(path) as file:
+def real_posts(shared_data) -> list[tuple[str, str, str]]:
+    with gzip.open(shared_data / "collection/Posts.xml.gz") as file:
         return [
             (row.get("Id"), row.get("Title", ""), row.get("Body", ""))
             for _, row in etree.iterparse(file, tag="row")

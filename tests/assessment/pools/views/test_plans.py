@@ -185,7 +185,7 @@ def test_a_pool_that_would_be_another_one_than_was_shown_is_not_frozen(browser, 
 
     assert answer.status_code == 422
     assert "has changed since you opened this page" in answer.content.decode()
-    assert "Enter a reason" not in answer.content.decode()
+    assert "Say why" not in answer.content.decode()
     assert not Pool.objects.exists()
 
 
@@ -212,7 +212,7 @@ def test_a_supplement_wants_a_reason(browser, task, runs):
 
     without = browser.post(at(task, "freeze"), filled(reason=" "))
     assert without.status_code == 422
-    assert "Enter a reason for the supplement." in without.content.decode()
+    assert "Say why the supplement is made." in without.content.decode()
 
     browser.post(at(task, "freeze"), filled(reason="A late run."))
     assert Pool.objects.get(number=2).reason == "A late run."

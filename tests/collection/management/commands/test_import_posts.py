@@ -322,9 +322,10 @@ def test_the_same_command_continues_an_interrupted_import(tmp_path, settings, ho
     process = subprocess.Popen(
         command, cwd=ROOT, env=os.environ | variables, start_new_session=True
     )
-    until(lambda: Import.objects.filter(rows__gt=0).exists())
+    while not Import.objects.filter(rows__gt=0).exists():
+        assert process.poll() is None
     os.killpg(process.pid, how) if how == signal.SIGINT else process.kill()
-    process.wait(timeout=30)
+    process.wait()
     record = Import.objects.get()
     assert 0 < record.rows < 30_000
     assert record.state == ("stopped" if how == signal.SIGINT else "running")
@@ -336,10 +337,3 @@ def test_the_same_command_continues_an_interrupted_import(tmp_path, settings, ho
     assert Post.objects.count() == 30_000
     index = pl.read_parquet(tmp_path / "files" / Collection.objects.get().formulas_index.name)
     assert index["formula_id"].to_list() == [f"{number}.1" for number in range(1, 30_001)]
-
-
-def until(is_so: object, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)

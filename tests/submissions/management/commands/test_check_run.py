@@ -43,7 +43,7 @@ def test_a_bad_run_exits_with_1_and_lists_every_kind_with_its_lines(
 ) -> None:
     text = refused(tmp_path / "run.tsv", BAD_RUN)
     assert "ERROR duplicate-item (1)" in text
-    assert "line 2, A.1: 10 (expected: the item once; it stands on line 1 already)" in text
+    assert "line 2, A.1: 10 (expected: the item once; it is already on line 1)" in text
     assert "ERROR score-not-a-number (1)" in text
 
 

@@ -1,10 +1,21 @@
-"""The bytes of a run file become lines, and what is odd about them is told with its place."""
+"""The bytes of a run file become lines, records and cells, and every fault has its place."""
 
-from hypothesis import given
+import csv
+import io
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqlab.formats.runs import text as runtext
-from arqlab.formats.runs.text import decode_run, line_end_findings, split_lines
+from arqlab.formats.runs import lines as run_lines
+from arqlab.formats.runs.lines import (
+    decode_run,
+    line_end_findings,
+    records,
+    split_lines,
+    write_record,
+)
+
+CELLS = st.text(st.sampled_from('ab"\t\n\\$é '), max_size=8)
 
 
 def found(data: bytes) -> dict[str, list[tuple]]:
@@ -23,13 +34,13 @@ def test_line_ends_of_windows_are_taken_off():
 
 
 def test_pieces_are_cut_between_lines(monkeypatch):
-    monkeypatch.setattr(runtext, "PIECE", 3)
+    monkeypatch.setattr(run_lines, "PIECE", 3)
 
     assert split_lines("äb\nc\n\nlonger\nd".encode()).to_list() == ["äb", "c", "", "longer", "d"]
 
 
 def test_a_byte_that_is_not_utf_8_is_found_with_its_line_and_as_latin_1(monkeypatch):
-    monkeypatch.setattr(runtext, "PIECE", 3)
+    monkeypatch.setattr(run_lines, "PIECE", 3)
     data = "gut\nä1\nschön\n".encode("latin-1")
 
     assert [place[0] for place in found(data)["encoding"]] == [2, 3]
@@ -76,3 +87,38 @@ def test_a_last_line_without_a_line_end_is_noted():
     (finding,) = line_end_findings(b"a\nb", 2)
 
     assert (finding.kind, finding.occurrences["line"].to_list()) == ("no-final-newline", [2])
+
+
+def cells_of(text: str) -> list[list[str]]:
+    return [record.cells for record in records(text)]
+
+
+@given(st.lists(CELLS, min_size=2, max_size=4))
+def test_what_is_written_is_read_again(cells):
+    if any(cell.strip() for cell in cells):
+        assert cells_of(write_record(cells) + "\n") == [cells]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.just("A.1"), CELLS, CELLS), max_size=5))
+def test_a_file_of_the_csv_module_is_read_as_that_reads_it(rows):
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter="\t", lineterminator="\n").writerows(rows)
+
+    assert cells_of(buffer.getvalue()) == [list(row) for row in rows]
+
+
+@given(st.text(st.sampled_from('ab"\t\n')))
+def test_the_records_cover_every_line_once(text):
+    lines = [line for record in records(text) for line in range(record.line, record.last_line + 1)]
+
+    assert (
+        lines == list(range(1, len(text.removesuffix("\n").split("\n")) + 1)) if text else not lines
+    )
+
+
+def test_a_quotation_mark_that_is_left_open_swallows_no_line():
+    text = 'A.1\t"open\nA.2\t"closed"\nA.3\t"Yes" he said\n'
+
+    assert cells_of(text) == [["A.1", '"open'], ["A.2", "closed"], ["A.3", '"Yes" he said']]
+    assert [record.is_open for record in records(text)] == [True, False, True]

@@ -1,5 +1,5 @@
-// What the browser keeps beside its database, as text by name. Where it keeps nothing (its storage is full or shut), the page
-// goes on without.
+// Text in the browser's local storage, by name. A browser may refuse: its storage is full or
+// blocked. Judging goes on without it, so no function here throws.
 
 export function get(name) {
   try {
@@ -13,7 +13,7 @@ export function set(name, text) {
   try {
     localStorage.setItem(name, text);
   } catch {
-    // Said above.
+    // The browser refuses: see the top of this file.
   }
 }
 
@@ -21,7 +21,7 @@ export function remove(name) {
   try {
     localStorage.removeItem(name);
   } catch {
-    // Said above.
+    // The browser refuses: see the top of this file.
   }
 }
 
@@ -33,7 +33,7 @@ export function names() {
   }
 }
 
-/** The value that was kept as JSON, or null. */
+/** Return a value stored as JSON, or null. */
 export function value(name) {
   try {
     return JSON.parse(get(name));

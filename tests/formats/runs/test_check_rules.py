@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from arqlab.formats.runs.check import RunReport, RunRules, check_run
+from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.report import RunReport, RunRules
 from arqlab.ir.records import ItemKind, Severity, TaskKind
 
 POSTS = pl.DataFrame(
@@ -69,7 +70,7 @@ def test_the_note_on_a_sample_asks_for_nothing():
     [note] = answers("1", "9").problems
 
     assert "sample" in note.message
-    assert note.todo == "Nothing is to be done."
+    assert note.todo == "Nothing to do."
 
 
 def test_without_a_collection_no_item_is_looked_up():
@@ -140,7 +141,10 @@ def test_unknown_topics_are_named_in_the_sentence():
     lines = [f"B.{number}\t1\t1\t1\tt" for number in range(1, 8)]
     report = report_of(lines, TaskKind.ANSWERS)
 
-    assert "unknown is `B.1`, `B.2`, `B.3`, `B.4`, `B.5` and 2 more" in report.problems[0].message
+    assert (
+        "not part of this task: `B.1`, `B.2`, `B.3`, `B.4`, `B.5` and 2 more"
+        in report.problems[0].message
+    )
 
 
 def test_without_topics_in_the_rules_every_topic_is_accepted():
@@ -187,7 +191,7 @@ def test_two_answers_to_a_topic_are_refused():
     report = check_run(data, RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1",), limit=1))
 
     assert severities(report) == {"two-answers": (Severity.ERROR, [2])}
-    assert "this task takes one answer for a topic" in report.problems[0].message
+    assert "This task takes one answer per topic" in report.problems[0].message
 
 
 def test_the_index_of_written_answers_has_the_answer_and_its_sources():
@@ -195,5 +199,6 @@ def test_the_index_of_written_answers_has_the_answer_and_its_sources():
     index = check_run(data, RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1",), limit=1)).index
 
     assert index.row(0, named=True) == {
-        "topic": "A.1", "item": "A.1", "post": None, "rank": 1, "score": 2.0, "order": 1, "answer": "x", "sources": "1;2"
+        "topic": "A.1", "item": "A.1", "post": None, "rank": 1, "score": 2.0, "order": 1,
+        "answer": "x", "sources": "1;2",
     }  # fmt: skip

@@ -1,8 +1,9 @@
-// Sentences that the assessor has not understood yet. They outlive a reload, as the one with which a topic ends, in this tab.
+// Notices that the assessor has not dismissed yet. They survive a reload of their tab, such as the
+// one at the end of a topic.
 
-export class Told {
+export class NoticesStore {
   constructor(user) {
-    this.name = `arqlab.judge.told.${user}`;
+    this.name = `arqlab.judge.notices.${user}`;
     try {
       this.texts = JSON.parse(sessionStorage.getItem(this.name)) ?? [];
     } catch {
@@ -14,7 +15,7 @@ export class Told {
     if (!this.texts.includes(text)) this.#keep([...this.texts, text]);
   }
 
-  drop(text) {
+  remove(text) {
     this.#keep(this.texts.filter((each) => each !== text));
   }
 
@@ -23,7 +24,7 @@ export class Told {
     try {
       sessionStorage.setItem(this.name, JSON.stringify(texts));
     } catch {
-      // The storage is full or shut: the page itself still shows them.
+      // The storage is full or blocked: the page still shows them.
     }
   }
 }

@@ -1,17 +1,17 @@
-// An item as it stands in the right pane. It is made, typeset and laid out before it is its turn, hidden behind the one that
-// is read, so that showing it moves nothing.
+// An item in the right pane. Its card is built, typeset and laid out before its turn, hidden behind
+// the card shown, so that showing it moves nothing.
 
 import { watchFormulas } from "../maths.js";
 import { KEY_OF, WORDS } from "./labels.js";
 
 const parser = new DOMParser();
-const LONGEST = 500_000; // characters of what was seen that the organizers' desk takes
+const LONGEST = 500_000; // characters of the item that a ticket takes
 export const ASKS = {
-  5: "What went wrong? It goes to the organizers’ desk (optional)",
-  6: "What keeps you from deciding? It goes to the organizers’ desk (optional)",
+  5: "What went wrong? The organizers will read this (optional)",
+  6: "What keeps you from deciding? The organizers will read this (optional)",
 };
 
-/** The nodes of HTML that the server composed. Ids are left out, for several items stand in one page. */
+/** Parse HTML from the server. Ids are removed, since the page holds several items. */
 function nodesOf(html) {
   const body = parser.parseFromString(html, "text/html").body;
   for (const element of body.querySelectorAll("[id]")) element.removeAttribute("id");
@@ -37,14 +37,15 @@ class Instance {
     this.#write(draft);
   }
 
-  /** A draft stands where it changes the label that the server knows; where another was submitted since, that one does. */
+  /** Apply a draft if it changes the judgment that the server knows; a newer judgment wins. */
   #write(draft) {
     const known = this.data.judgment;
     const isNewest = (draft?.seen ?? null) === (known?.judgment ?? null);
     this.choose((isNewest ? draft?.label : null) ?? known?.label ?? null);
     this.comment.value = (isNewest || !known ? draft?.comment : null) ?? known?.comment ?? "";
     this.reason.value = (isNewest ? draft?.reason : null) ?? "";
-    const typed = [draft?.comment, draft?.reason].filter((text) => text?.trim() && text.trim() !== known?.comment);
+    const texts = [draft?.comment, draft?.reason].filter((text) => text?.trim());
+    const typed = texts.filter((text) => text.trim() !== known?.comment);
     this.overtaken = known && !isNewest ? typed.join(" · ") : "";
   }
 
@@ -65,10 +66,7 @@ class Instance {
     this.head.id = `${this.section.id}-head`;
     this.section.setAttribute("aria-labelledby", this.head.id);
     this.head.textContent = data.heading;
-    const which = count > 1 ? ` of instance ${this.number}` : "";
-    this.section.querySelector(".judge-labels").setAttribute("aria-label", `Label${which}`);
-    this.comment.setAttribute("aria-label", `Comment${which}`);
-    this.reason.setAttribute("aria-label", `Why you change the label${which}`);
+    this.#name(count > 1 ? `instance ${this.number}` : "");
     this.thread.hidden = !data.thread_url;
     if (data.thread_url) this.thread.href = data.thread_url;
     this.title.hidden = !data.title_html;
@@ -77,24 +75,35 @@ class Instance {
     this.section.classList.toggle("is-judged", Boolean(data.judgment));
   }
 
-  /** The formula that was found, where it stands in the text. */
+  /** Name the fields for screen readers. */
+  #name(which) {
+    const labels = this.section.querySelector(".judge-labels");
+    labels.setAttribute("aria-label", which ? `Label for ${which}` : "Label");
+    this.comment.setAttribute("aria-label", which ? `Comment on ${which}` : "Comment");
+    const change = "Reason for changing the label";
+    this.reason.setAttribute("aria-label", which ? `${change} of ${which}` : change);
+  }
+
+  /** The formula to judge, in the text around it. */
   get mark() {
     return this.section.querySelector(".is-highlighted");
   }
 
   choose(label) {
     this.label = label;
-    for (const button of this.buttons) button.setAttribute("aria-pressed", String(Number(button.dataset.label) === label));
+    for (const button of this.buttons) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.label) === label));
+    }
     this.comment.placeholder = ASKS[label] ?? "Comment (optional)";
     this.comment.classList.toggle("is-asked", label in ASKS);
   }
 
-  /** Whether it has a label that was submitted, saved or on its way. */
+  /** Whether a label of it was submitted. */
   get isJudged() {
     return Boolean(this.data.judgment ?? this.pending);
   }
 
-  /** Its label is on its way. From now on a change asks why. */
+  /** Its label is on its way. From now on a change asks for a reason. */
   submitted(pending) {
     this.pending = pending;
     this.reason.value = "";
@@ -102,39 +111,40 @@ class Instance {
     this.section.classList.add("is-judged");
   }
 
-  /** The label of a key was taken, as a judgment; or refused, without one. */
+  /** The label with this key was saved as a judgment, or refused: there is no new judgment then. */
   settled(key, judgment = this.data.judgment) {
     this.data.judgment = judgment;
     if (this.pending?.key === key) this.pending = null;
     this.section.classList.toggle("is-judged", this.isJudged);
   }
 
-  /** The judgment that another label would change, by its id, or by its key while it is on its way. */
+  /** The judgment that another label would change: its id, or its key while it is on its way. */
   get seen() {
     return this.pending?.key ?? this.data.judgment?.judgment ?? null;
   }
 
   get draft() {
-    return { label: this.label, comment: this.comment.value, reason: this.reason.value, seen: this.seen };
+    const { label, comment, reason, seen } = this;
+    return { label, comment: comment.value, reason: reason.value, seen };
   }
 
   /** Whether there is something to send: a first label, another one, or another comment. */
   get isChanged() {
     const known = this.pending ?? this.data.judgment;
-    return this.label !== null && (this.label !== known?.label || this.comment.value.trim() !== known.comment);
+    if (this.label === null) return false;
+    return this.label !== known?.label || this.comment.value.trim() !== known.comment;
   }
 }
 
 export class Card {
-  /** `drafts.of(id)` gives what was typed before. */
+  /** `drafts.of(id)` returns the draft of an instance. */
   constructor(item, drafts) {
     this.item = item;
     this.element = copy("item-template");
     this.scroller = this.element.querySelector(".judge-scroll");
     const count = item.instances.length;
-    this.instances = item.instances.map(
-      (data, index) => new Instance(data, { number: index + 1, count, draft: drafts.of(data.instance) }),
-    );
+    this.instances = item.instances.map((data, index) =>
+      new Instance(data, { number: index + 1, count, draft: drafts.of(data.instance) }));
     this.scroller.append(...this.instances.map((each) => each.section));
     this.#head();
     this.active = this.instances.find((each) => each.label === null) ?? this.instances[0];
@@ -145,7 +155,7 @@ export class Card {
     return this.instances.every((each) => each.isJudged);
   }
 
-  /** What there is to send. */
+  /** The instances whose labels are to be sent. */
   get changed() {
     return this.instances.filter((each) => each.isChanged);
   }
@@ -154,19 +164,21 @@ export class Card {
     return this.element.classList.contains("is-shown");
   }
 
-  /** Whether it has the labels that came with an item; what is on its way the server may not know yet. */
+  /** Whether it has the labels of an item; the server may not know yet what is on its way. */
   isOf(item) {
-    const ids = (instances) => instances.map((each) => [each.instance, each.judgment?.judgment ?? null]).join();
-    return this.instances.some((each) => each.pending) || ids(this.instances.map((each) => each.data)) === ids(item.instances);
+    const idOf = (each) => [each.instance, each.judgment?.judgment ?? null];
+    const ids = (instances) => instances.map(idOf).join();
+    const own = this.instances.map((each) => each.data);
+    return this.instances.some((each) => each.pending) || ids(own) === ids(item.instances);
   }
 
-  /** The HTML that the assessor sees of an instance: its title, the formula that is judged, and its text. */
+  /** Return the HTML that the assessor sees of an instance: title, candidate formula and text. */
   shown({ title, text }) {
     const parts = [title, this.candidate, text].filter((each) => !each.hidden);
     return parts.map((each) => each.outerHTML).join("").slice(0, LONGEST);
   }
 
-  /** Put the card into the pane, unseen, and lay it out with what is to be read in view. */
+  /** Put the card into the pane, hidden, and lay it out with the formula to judge in view. */
   place(pane) {
     if (this.element.isConnected) return;
     this.element.inert = true;
@@ -181,15 +193,17 @@ export class Card {
     this.element.classList.add("is-shown");
   }
 
-  /** Turn to an instance; the formula that was found comes into view with as much before it as there is room for. */
+  /** Turn to an instance and scroll to its formula, with as much text before it as fits. */
   activate(instance, { scrolls = true } = {}) {
     this.active = instance;
-    for (const each of this.instances) each.section.classList.toggle("is-active", each === instance);
+    for (const each of this.instances) {
+      each.section.classList.toggle("is-active", each === instance);
+    }
     this.#mark();
     if (scrolls) this.#scrollTo(instance);
   }
 
-  /** Turn to the next instance without a label, after the active one first. Gives it, or nothing where all have one. */
+  /** Return the next instance without a label, the active one last; undefined if all have one. */
   next() {
     const from = this.instances.indexOf(this.active);
     const round = [...this.instances.slice(from + 1), ...this.instances.slice(0, from + 1)];
@@ -212,7 +226,7 @@ export class Card {
     this.count = head.querySelector(".judge-count");
   }
 
-  /** Which instance is being read, and what the others got. */
+  /** Mark the active instance, and the label of each. */
   #mark() {
     this.count.textContent = `${this.active.number} of ${this.instances.length}`;
     this.instances.forEach((instance, index) => {

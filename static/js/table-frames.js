@@ -1,5 +1,5 @@
-// A .table-frame that holds its whole table lets the head stick to the window; one that is narrower than its table
-// shows on which side there is more. Without this script it scrolls all the same.
+// A .table-frame as wide as its table lets the head stick to the window; a narrower one marks the
+// side on which there is more. Without this script it scrolls all the same.
 
 function show(frame) {
   const table = frame.querySelector("table");
@@ -23,4 +23,6 @@ function watch(root) {
 }
 
 watch(document);
-document.addEventListener("htmx:load", (event) => watch(event.detail.elt.parentElement ?? document));
+document.addEventListener("htmx:load", ({ detail }) => {
+  watch(detail.elt.parentElement ?? document);
+});

@@ -1,9 +1,10 @@
-// The labels of an item as they are sent: each with a key of its own, so that the server takes it once, and with what it changes.
+// The labels of an item as they are sent. Each has its own key, so that the server stores it once,
+// and names the judgment that it changes.
 
+import { ASKS } from "./item-card.js";
 import { uuid } from "./outbox.js";
-import { ASKS } from "./render.js";
 
-function labelOf(card, instance, timer) {
+function outgoing(card, instance, timer) {
   const { label, comment, reason } = instance.draft;
   const judgment = {
     instance: instance.id,
@@ -22,7 +23,7 @@ function labelOf(card, instance, timer) {
   return judgment;
 }
 
-/** Take the labels of a card that are to be sent; from now on they are on their way. */
+/** Return the labels of a card that are new or changed, and mark them as submitted. */
 export function takeLabels(card, timer) {
-  return card.changed.map((instance) => labelOf(card, instance, timer));
+  return card.changed.map((instance) => outgoing(card, instance, timer));
 }
