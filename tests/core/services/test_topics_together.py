@@ -1,5 +1,5 @@
 """Organizers who save at the same moment: the database decides who was first, and the others are
-output_of.
+told.
 """
 
 from __future__ import annotations
