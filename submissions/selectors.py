@@ -18,8 +18,9 @@ from django.db.models.fields.files import FieldFile
 
 from arqlab.core.models import Lab, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
-from arqlab.core.selectors import Standing, topic_ids
-from arqlab.formats.archives.uploads import MAX_RUN_BYTES, Unpacked, unpack
+from arqlab.core.selectors import LabRoles, topic_ids
+from arqlab.formats.archives.run_files import MAX_RUN_BYTES, Unpacked
+from arqlab.formats.archives.uploads import unpack
 from arqlab.formats.runs.repair import repaired_run
 from arqlab.formats.runs.report import RunRules
 from arqlab.ir.ranking import with_order
@@ -83,7 +84,7 @@ def quotas_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
     return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
 
 
-def run_counts(standings: Iterable[tuple[Lab, Standing]]) -> dict[int, TaskRuns]:
+def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
     """Return the counts of the runs a user may see in the tasks of labs, by the task's key.
 
     Organizers see the runs of all teams, other users those of their own teams. Takes one query for

@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: a lab, one person of each role, and browsers signed in as them."""
+"""Shared fixtures: a lab, one user of each role, and browsers signed in as them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def use_tested_database() -> UseDatabase:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of the field's real data; tests that ask for it are skipped where there is none."""
+    """Return the folder of the labs' real data; skip the test if it does not exist."""
     return SHARED_DATA
 
 
@@ -171,7 +171,7 @@ def superuser(scene: Scene) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User | AnonymousUser], Client]:
-    """Return a browser signed in as a person, or signed out for a visitor."""
+    """Return a browser signed in as a user, or signed out for a visitor."""
 
     def sign_in(user: User | AnonymousUser) -> Client:
         client = Client()

@@ -1,5 +1,8 @@
-"""Run the suite on SQLite, then on PostgreSQL and Redis, started here in a folder of their own:
-`python -m tests.everywhere`. What needs no database runs once; browser tests run on PostgreSQL, some of them on SQLite."""
+"""Run the suite on SQLite, then on PostgreSQL and Redis servers started in a temporary folder.
+
+Usage: `python -m tests.everywhere`. Tests that need no database run once; browser tests run on
+PostgreSQL, a few of them on SQLite too.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,10 @@ from tests.paths import ROOT
 
 WORKERS = "2"
 MISSING = {
-    "postgresql": "PostgreSQL's server was not found, so nothing ran on it. Install it: apt-get install postgresql",
-    "redis": "redis-server was not found, so no worker ran on it. Install it: apt-get install redis-server",
+    "postgresql": "PostgreSQL not found; its tests did not run."
+    " Install it: apt-get install postgresql",
+    "redis": "redis-server not found; its tests did not run."
+    " Install it: apt-get install redis-server",
 }
 
 
@@ -108,9 +113,7 @@ def migrate(variables: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def postgresql_server() -> Iterator[str | None]:
-    """Start a PostgreSQL server of our own on a free port; give its DATABASE_URL, or None where
-    there is no server.
-    """
+    """Start a PostgreSQL server on a free port; yield its DATABASE_URL, or None if missing."""
     binaries = postgresql_binaries()
     if binaries is None:
         yield None
@@ -150,9 +153,7 @@ def postgresql_server() -> Iterator[str | None]:
 
 @contextlib.contextmanager
 def redis_server() -> Iterator[str | None]:
-    """Start a Redis server of our own on a free port; give its URL, or None where there is no
-    server.
-    """
+    """Start a Redis server on a free port; yield its URL, or None if it is missing."""
     binary = shutil.which("redis-server")
     if binary is None:
         yield None
@@ -181,9 +182,7 @@ def redis_server() -> Iterator[str | None]:
 
 
 def postgresql_binaries() -> Path | None:
-    """Return the folder of the newest installed server, as Debian lays them out, or that of an
-    `initdb` on the path.
-    """
+    """Return the folder of the newest Debian server, or that of `initdb` on the path."""
     for initdb in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True):
         return initdb.parent
     found = shutil.which("initdb")
@@ -191,8 +190,10 @@ def postgresql_binaries() -> Path | None:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on, below those that the system gives to connections: it would give
-    one away before a server that starts slowly listens there."""
+    """Return a free port of 127.0.0.1 below the ephemeral range.
+
+    The system could give a port of that range to a connection before a slow server listens on it.
+    """
     while True:
         port = 20_000 + secrets.randbelow(12_000)
         with contextlib.suppress(OSError), socket.socket() as probe:
@@ -201,7 +202,7 @@ def free_port() -> int:
 
 
 def wait_for_port(port: int, *, seconds: float = 300) -> None:
-    """Return once somebody listens on the port; raises `TimeoutError` after the seconds."""
+    """Wait until the port accepts connections; raise `TimeoutError` after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):

@@ -1,6 +1,4 @@
-"""Settings of the tests: the settings of ArqLab in a folder of their own, with files and letters
-kept in memory.
-"""
+"""Test settings: those of ArqLab in a temporary folder, with files and mail in memory."""
 
 import os
 import tempfile

@@ -189,7 +189,7 @@ def rows() -> list[tuple[str, str, dict[str, int]]]:
 
 
 def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
-    """Return the full name of every address of the project."""
+    """Return the full name of every URL of the project."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
@@ -199,14 +199,14 @@ def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "
             yield namespace + pattern.name
 
 
-def test_every_address_is_in_the_table():
+def test_every_url_is_in_the_table():
     assert set(named_addresses(get_resolver().url_patterns)) == {name for _, name, _ in rows()} - {
         "admin:index"
     }
 
 
 def address(name: str, scene: Scene, run_id: int) -> str:
-    """Return the path of an address in the scene."""
+    """Return the path of a URL in the scene."""
     known = {
         "lab": scene.lab.slug,
         "task": scene.task.slug,
@@ -259,7 +259,7 @@ def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
 
 
 def parameters_of(name: str) -> list[str]:
-    """Return the names of the parameters that an address takes."""
+    """Return the names of the parameters of a URL."""
     resolver = get_resolver()
     *namespaces, last = name.split(":")
     for namespace in namespaces:
@@ -269,8 +269,9 @@ def parameters_of(name: str) -> list[str]:
 
 
 def fill(scene: Scene, folder) -> Run:
-    """Return the lab posts, an import, qrels, a pool of which A.1 is the assessor's, and team Alpha a
-    valid run with a problem, scored, on an unreleased board.
+    """Return the lab filled with posts, an import, qrels, a pool and a scored run of team Alpha.
+
+    The assessor judges A.1 of the pool. The run has a problem and an unreleased leaderboard.
     """
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
@@ -312,7 +313,7 @@ def filled(kept_db: None, tmp_path_factory) -> Filled:
 
 
 def status_of(method: str, path: str, scene: Scene, role: str, **sent: Any) -> int:
-    """Ask for an address as a person of a role, and return the status."""
+    """Return the status of a request by a user of a role."""
     client, person = Client(raise_request_exception=False), scene.people[role]
     if not isinstance(person, AnonymousUser):
         client.force_login(person)
@@ -322,7 +323,7 @@ def status_of(method: str, path: str, scene: Scene, role: str, **sent: Any) -> i
 @pytest.mark.parametrize(
     ("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else ""
 )
-def test_an_address_answers_each_role_as_the_table_says(method, name, expected, filled, db):
+def test_a_url_answers_each_role_as_in_the_table(method, name, expected, filled, db):
     scene, found = filled.public, {}
     path = address(name, scene, filled.run.pk)
 
@@ -338,7 +339,7 @@ def test_an_address_answers_each_role_as_the_table_says(method, name, expected, 
 @pytest.mark.parametrize(
     "name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)})
 )
-def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, filled, db):
+def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
     path = address(name, filled.draft, filled.draft_run.pk)
     found = {status_of("GET", path, filled.draft, role) for role in ("visitor", "outsider")}
 
@@ -349,7 +350,7 @@ def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, filled, db):
     "name",
     ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"],
 )
-def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, filled, db):
+def test_a_run_is_not_found_under_another_task(name, filled, db):
     elsewhere, client = make_lab("elsewhere"), Client()
     client.force_login(filled.public.member)
 

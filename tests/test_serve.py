@@ -1,4 +1,4 @@
-"""`manage.py serve` on the embedded default, as a process of its own."""
+"""`manage.py serve` in embedded mode, as a separate process."""
 
 from __future__ import annotations
 

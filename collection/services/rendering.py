@@ -11,7 +11,7 @@ from django.urls import reverse
 from arqlab.core.models import Lab, Topic
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.texts.html.comments import with_markup
-from arqlab.texts.html.highlights import places_of
+from arqlab.texts.html.highlights import matching_formulas
 from arqlab.texts.html.rendering import (
     Key,
     PostText,
@@ -202,7 +202,7 @@ def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozen
         for text in (read[0].title, read[0].body)
         for formula in text.formulas
     ]
-    return places_of(found, formula_id=topic.formula_id, latex=topic.latex)
+    return matching_formulas(found, formula_id=topic.formula_id, latex=topic.latex)
 
 
 def _asked(read: Iterable[_Read], formula_id: str) -> frozenset[str]:

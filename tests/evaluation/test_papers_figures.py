@@ -43,7 +43,7 @@ def printed(task: str, qrels: str) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def lab(request: pytest.FixtureRequest, kept_db: None, shared_data: Path) -> str:
-    """Return the slug of a real lab, loaded once for all tests."""
+    """Return the slug of a real lab, loaded once for the tests that use it."""
     call_command("load_lab", str(shared_data / request.param), stdout=StringIO())
     return str(request.param)
 

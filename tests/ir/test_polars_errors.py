@@ -1,4 +1,4 @@
-"""A fault of polars becomes an exception of the usual kind; a request to stop stays one."""
+"""Internal failures of polars become ordinary exceptions; requests to stop do not."""
 
 import polars as pl
 import pytest
@@ -13,7 +13,7 @@ def panic(*_: object) -> None:
     raise pl.exceptions.PanicException("index out of bounds")
 
 
-def test_a_panic_during_a_repair_is_an_error(monkeypatch):
+def test_a_panic_during_a_repair_becomes_an_ordinary_error(monkeypatch):
     monkeypatch.setattr(repair, "read_rows", panic)
 
     with pytest.raises(EngineFailedError, match="index out of bounds"):
@@ -21,6 +21,6 @@ def test_a_panic_during_a_repair_is_an_error(monkeypatch):
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, ValueError])
-def test_everything_else_passes_as_it_is(stop):
+def test_other_exceptions_pass_unchanged(stop):
     with pytest.raises(stop), panics_as_errors():
         raise stop

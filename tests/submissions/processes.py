@@ -55,7 +55,7 @@ Team.objects.create(lab=lab, name="Alpha")
 
 
 def use_database(data: Path) -> None:
-    """Create a database for `data` on the tests' server; SQLite's is a file in `data`."""
+    """Create a database for `data` on the tests' PostgreSQL server; SQLite's is in `data`."""
     if url := new_database(data):
         (data / "database").write_text(url)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem, TaskKind
-from arqlab.ir.topics import fact_value, info_fields
+from arqlab.ir.topics import info_fields, normalized_value
 
 _POST = ("postid", "id", "question", "questionid")
 _NUMBER = ("topic", "number", "topicnumber")
@@ -71,7 +71,7 @@ def _question(line: int, cells: list[str], header: list[str]) -> ChosenQuestion:
         at = _place(header, names)
         return cells[at].strip() if at is not None and at < len(cells) else ""
 
-    facts = {name: fact_value(name, cell((name.replace("_", ""),))) for name in _FIELDS}
+    facts = {name: normalized_value(name, cell((name.replace("_", ""),))) for name in _FIELDS}
     known = {name: value for name, value in facts.items() if value}
     return ChosenQuestion(line, cell(_POST), cell(_NUMBER), cell(_FORMULA), known)
 

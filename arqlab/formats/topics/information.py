@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem
-from arqlab.ir.topics import InfoRow, fact_value
+from arqlab.ir.topics import InfoRow, normalized_value
 
 TopicInfo = dict[str, dict[str, str]]
 
@@ -64,7 +64,10 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
 
 def _normalised(row: Mapping[str, str]) -> dict[str, str]:
     named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
-    return {key: fact_value(key, value) if key in _KNOWN else value for key, value in named.items()}
+    return {
+        key: normalized_value(key, value) if key in _KNOWN else value
+        for key, value in named.items()
+    }
 
 
 def _plain(name: str) -> str:

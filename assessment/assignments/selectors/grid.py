@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 
 from arqlab.core.models import Lab, Membership, Task, User
-from arqlab.ir.judgments.completion import LATELY, Pace, expected_seconds, finishes
+from arqlab.ir.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.rows import (
     AssignmentGrid,
@@ -98,7 +98,7 @@ def judged_by(
             lately=Count(
                 "instance__item",
                 distinct=True,
-                filter=is_judged_here & Q(judged_at__gt=at - LATELY),
+                filter=is_judged_here & Q(judged_at__gt=at - RECENT),
             ),
             first=Min("judged_at", filter=is_judged_here),
             last=Max("judged_at"),
@@ -149,7 +149,9 @@ def _person_row(
     mine = [(row, share) for row, share in zip(rows, shares, strict=True) if share.assignment]
     first = min((share.judged.first for share in shares if share.judged.first), default=None)
     lately = sum(share.judged.lately for share in shares)
-    ends = finishes([share.left for _, share in mine], lately=lately, since=first, at=at)
+    ends = estimated_completions(
+        [share.left for _, share in mine], recent=lately, since=first, at=at
+    )
     for (_, share), end in zip(mine, ends, strict=True):
         share.finish = end
     states = [row.state_of(share) for row, share in mine]

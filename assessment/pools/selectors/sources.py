@@ -18,7 +18,8 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import topic_ids
 from arqlab.formats.topics.threads import threads_of
 from arqlab.ir.labels import NOT_JUDGMENTS
-from arqlab.ir.pooling.pools import PooledRun, PoolSources
+from arqlab.ir.pooling.depths import PooledRun
+from arqlab.ir.pooling.pools import PoolSources
 from assessment.models import Judgment
 from assessment.pools.selectors.choices import PoolChoice, poolable_runs, valid_runs
 from assessment.pools.selectors.earlier import pooled_before

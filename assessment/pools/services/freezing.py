@@ -16,7 +16,7 @@ from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling.pools import make_pool, write_pool
-from arqlab.ir.pooling.settings import impossible
+from arqlab.ir.pooling.settings import invalid_settings
 from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.assignments.services import end_reviews
 from assessment.models import Pool, PoolInstance, PoolItem
@@ -85,7 +85,9 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
             "Choose other settings.",
             code="no-pool",
         )
-    if refused := list(impossible(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)):
+    if refused := list(
+        invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)
+    ):
         raise UserError(" ".join(refused), code="impossible-pool")
     if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
         raise UserError(

@@ -216,7 +216,7 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
             "No baseline of arqmath-x/task1 is called deep. Known are: tfidf.",
         ),
         (["--supplement", "--reason", "x"], "has no pool yet"),
-        (["--by", "nobody"], "Nobody has an account as nobody"),
+        (["--by", "nobody"], "No account found for nobody"),
         (["--method", "rank-by-rank", "--size", "0"], "give one from 1"),
         (["--seed", "1" + "0" * 25], "Seed is 1"),
         (["--visually-distinct"], "Visually distinct is for another kind of task"),

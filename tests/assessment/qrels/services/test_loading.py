@@ -184,7 +184,7 @@ def test_a_topic_that_judging_needs_is_not_dropped_with_the_folders(folder):
 
     (folder / "topics.xml").write_text(only)
     with pytest.raises(
-        CommandError, match=r"judging needs.*: A\.302\. Nothing was loaded\. Put them back"
+        CommandError, match=r"in use: A\.302\. .* Nothing was loaded\. Add the topics"
     ):
         load(folder)
     make_pool(first.task, {"A.301": ["10"]})

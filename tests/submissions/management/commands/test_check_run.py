@@ -84,8 +84,8 @@ def test_a_file_that_cannot_be_unpacked_is_reported(scene: Scene, tmp_path: Path
     )
 
 
-def test_an_unknown_task_is_refused_with_a_list_of_the_tasks(scene: Scene, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="known are: arqmath-x/task1"):
+def test_an_unknown_task_is_refused_with_the_known_ones(scene: Scene, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="one of arqmath-x/task1"):
         call_command("check_run", str(tmp_path / "run.tsv"), "--task", "arqmath-x/task9")
 
 

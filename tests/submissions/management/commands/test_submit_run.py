@@ -103,7 +103,7 @@ def test_a_person_of_another_team_is_refused(submit: Submit, scene: Scene) -> No
 
 
 def test_an_unknown_person_is_refused(submit: Submit) -> None:
-    with pytest.raises(CommandError, match="Nobody has an account as nobody"):
+    with pytest.raises(CommandError, match="No account found for nobody"):
         submit("--by", "nobody")
 
 

@@ -1,4 +1,4 @@
-"""Who and what plays in the demo lab."""
+"""The context in which the demo lab is built."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from arqlab.pages.demo.systems import Library
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Who and what the demo plays with while it is built."""
+class DemoContext:
+    """The lab, its tasks and topics, its collection and organizer, and the time of the build."""
 
     lab: Lab
     tasks: Mapping[str, Task]
@@ -23,7 +23,7 @@ class Stage:
     at: datetime
 
 
-def sender_of(stage: Stage, team: Team) -> User:
-    """Return the person who submits for a team: its founder, or an organizer for the baselines."""
+def submitter_of(demo: DemoContext, team: Team) -> User:
+    """Return the user who submits for a team: its founder, or the organizer for baselines."""
     founder = team.memberships.select_related("user").order_by("pk").first()
-    return founder.user if founder else stage.organizer
+    return founder.user if founder else demo.organizer
