@@ -1,4 +1,4 @@
-"""Files that are not runs: each is reported within 2 s of processor time and 300 MB as what it is.
+"""Files that are not runs: each is reported within 2 s of CPU time and 300 MB as what it is.
 
 The command submits them one after the other, in a process whose time and memory are measured.
 """
@@ -95,7 +95,7 @@ SENTENCES = {
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str, float, float]]:
-    """Submit every bad file. Return its outcome, the output, the processor seconds and the peak MB."""
+    """Submit every bad file. Return its outcome, the output, the CPU seconds and the peak in MB."""
     folder, data = tmp_path_factory.mktemp("bad"), tmp_path_factory.mktemp("data")
     for name, content in inputs().items():
         (folder / name).write_bytes(content)
@@ -113,7 +113,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
 
 
 @pytest.mark.parametrize("name", SENTENCES)
-def test_a_file_that_is_not_a_run_is_reported_quickly(
+def test_a_file_that_is_not_a_run_is_reported_with_little_work(
     outcomes: dict[str, tuple[str, str, float, float]], name: str
 ) -> None:
     ended, text, seconds, megabytes = outcomes[name]

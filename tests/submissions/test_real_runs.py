@@ -65,7 +65,7 @@ def loaded(shared_data: Path, slug: str) -> Lab:
 
 @pytest.fixture(scope="module")
 def arqmath_1(kept_db: None, shared_data: Path) -> Lab:
-    """The lab of most runs, loaded once."""
+    """Return the lab of most runs, loaded once."""
     return loaded(shared_data, "arqmath-1")
 
 

@@ -164,7 +164,7 @@ def test_the_same_rules_apply_to_a_repaired_file(
     run = bad_run(browser, scene, django_capture_on_commit_callbacks)
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
     response = browser.post(url("run-repaired", run.pk), {"submit": "yes"}, follow=True)
-    assert "has 0 of its 5 runs" in response.text
+    assert "has only 0 of its 5 runs" in response.text
 
 
 def test_a_file_that_cannot_be_unpacked_cannot_be_repaired(

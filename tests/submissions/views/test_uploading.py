@@ -53,7 +53,7 @@ def test_either_all_files_are_submitted_or_none(scene: Scene, browser: Client) -
     ]
     response = browser.post(url("run-upload"), {"team": scene.team.pk, "file": files})
     assert (response.status_code, Run.objects.count()) == (409, 4)
-    assert "has 0 of its 5 runs" in response.text
+    assert "has only 0 of its 5 runs" in response.text
 
 
 def test_check_only_does_not_submit(scene: Scene, browser: Client) -> None:

@@ -232,7 +232,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(runs, task, options, said):
 def test_a_second_pool_is_refused_and_a_supplement_wants_a_reason(runs, task):
     build(str(task))
 
-    with pytest.raises(CommandError, match="never changes"):
+    with pytest.raises(CommandError, match="already has a pool"):
         build(str(task))
     with pytest.raises(CommandError, match="Enter a reason"):
         build(str(task), "--supplement")

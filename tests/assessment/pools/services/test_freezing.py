@@ -418,7 +418,7 @@ def test_a_pool_that_changed_since_it_was_looked_at_is_refused(run, task, team):
     seen = compute_pool(task=task, choice=POSTS).sha256
     make_run(team, task, {"A.1": ["50"]})
 
-    with pytest.raises(UserError, match="it would hold 4 items now"):
+    with pytest.raises(UserError, match="it would have 4 items now"):
         freeze(task, expected=seen)
     assert freeze(task, expected=compute_pool(task=task, choice=POSTS).sha256).items.count() == 4
 
@@ -432,7 +432,7 @@ def test_a_pool_is_closed_and_opened_once(run, task, organizer):
     assert pool.closed_at == NOW
 
     open_pool(pool=pool, by=organizer)
-    with pytest.raises(UserError, match="open already"):
+    with pytest.raises(UserError, match="already open"):
         open_pool(pool=pool, by=organizer)
     verbs = AuditEvent.objects.filter(verb__in=["pool.close", "pool.open"]).values_list(
         "verb", flat=True

@@ -292,7 +292,7 @@ def test_a_running_import_cannot_start_again_until_it_is_stale(collection, tmp_p
             collection=collection, path=path, window=EVERY_DAY, at=NOW, progress=Interrupt(2)
         )
     Import.objects.update(state="running")
-    with pytest.raises(UserError, match="another process"):
+    with pytest.raises(UserError, match="Another process"):
         take(collection, path)
 
     Import.objects.update(updated_at=NOW.replace(year=2020))
