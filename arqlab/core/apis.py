@@ -13,15 +13,25 @@ from arqlab.core import permissions
 from arqlab.core.models import Lab, Task
 
 
+class ScaleLabelSerializer(serializers.Serializer[Any]):
+    """One label of a task's scale."""
+
+    value = serializers.IntegerField()
+    key = serializers.CharField(help_text="What chooses it on the judging page.")
+    letter = serializers.CharField()
+    word = serializers.CharField()
+    colour = serializers.CharField(help_text="The token of its colour.")
+    is_judgment = serializers.BooleanField()
+    asks_comment = serializers.BooleanField()
+
+
 class ProtocolSerializer(serializers.Serializer[Any]):
     """The rules of a task: the lab's preset with the organizer's overrides."""
 
     limit = serializers.IntegerField(help_text="The most items of a topic.")
     max_characters = serializers.IntegerField(help_text="The longest written answer.")
     quota = serializers.IntegerField(help_text="The runs of a team.")
-    labels = serializers.ListField(
-        child=serializers.IntegerField(), help_text="The lowest and the highest label."
-    )
+    labels = ScaleLabelSerializer(many=True)
     relevant_from = serializers.IntegerField(help_text="The lowest label that is relevant.")
     order = serializers.ChoiceField(choices=["score", "rank"])
     measures = serializers.ListField(

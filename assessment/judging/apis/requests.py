@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
+from arqlab.ir.labels import LARGEST_VALUE
 from assessment.errors import JudgingError, RequestProblem
 from assessment.judging.services.stored_labels import Label, Submission
-from assessment.models import Judgment
 
 MOST_LABELS = 200
-LARGEST_LABEL = max(Judgment.Label)
 MOST_ITEMS = 200  # that a page may have at hand
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
@@ -111,7 +110,7 @@ class _Reader:
 
 
 _MESSAGES = {
-    "bad-label": "a label is none that there is.",
+    "bad-label": "the task does not have this label.",
     "bad-comment": f"a comment is longer than {LONGEST_COMMENT:,} characters or no text. Shorten it; it is still on the page.",
     "malformed": "what the page sent is not as it should be. Reload the page; what you typed is kept in this browser.",
 }
@@ -174,8 +173,8 @@ def _label(reader: _Reader, data: dict[str, Any]) -> Label:
     instance = reader.number(data, "instance", least=1, most=LARGEST_ID)
     label = data.get("label")
     # Which of them the task has is known when the item is read.
-    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label <= LARGEST_LABEL:
-        expected = f"a whole number from 0 to {LARGEST_LABEL}"
+    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label <= LARGEST_VALUE:
+        expected = f"a whole number from 0 to {LARGEST_VALUE}"
         reader.tell(instance, "label", label, expected, "Choose one of the labels on the page.")
         label = 0
     return Label(
