@@ -19,7 +19,8 @@ from django.db.models.fields.files import FieldFile
 from arqlab.core.models import Lab, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import LabRoles, topic_ids
-from arqlab.formats.archives.uploads import MAX_RUN_BYTES, Unpacked, unpack
+from arqlab.formats.archives.run_files import MAX_RUN_BYTES, Unpacked
+from arqlab.formats.archives.uploads import unpack
 from arqlab.formats.runs.repair import repaired_run
 from arqlab.formats.runs.report import RunRules
 from arqlab.ir.ranking import with_order

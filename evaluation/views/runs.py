@@ -1,4 +1,4 @@
-"""The page of a run's scores, topic by topic."""
+"""The page of a run's per-topic scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from submissions.models import Run
 
 @require_safe
 def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """A run topic by topic, against the median and the best of the runs that the person may see."""
+    """Show a run's score per topic with the median and best of the runs the user can see."""
     found = task_or_404(request.user, lab, task)
     one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
     sight = score_access_of(request.user, found)
@@ -43,8 +43,9 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
 
 
 def _measure(board: Board, label: str) -> Measure:
-    """Return the board's measure of that heading, or its main one; raises `Http404` for one that it
-    does not have.
+    """Return the measure with this label, or the main measure.
+
+    Raises `Http404` if the leaderboard lacks the measure.
     """
     for measure in board.measures:
         if label in ("", measure.label):

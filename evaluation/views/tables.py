@@ -1,4 +1,4 @@
-"""What the pages show of boards and scores: lines with their addresses, the data of the chart."""
+"""Leaderboard rows with their links, and the data of the per-topic chart."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from submissions.models import Run
 
 @dataclass(frozen=True)
 class BoardLine:
-    """A row of a board with its addresses: of the run (or its scores, for who may not see the run),
-    and of each cell.
+    """A row of a leaderboard with the links of the run and of each score.
+
+    The run links to its scores if the user cannot see the run itself.
     """
 
     row: BoardRow
@@ -31,7 +32,7 @@ class BoardLine:
 
 
 def board_lines(shown: VisibleBoard, sight: ScoreAccess, *, sort: str = "") -> list[BoardLine]:
-    """Return the rows of a board as a page shows them, sorted by a column if it is asked for."""
+    """Return the rows of a leaderboard, sorted by a column if requested."""
     return [_line(row, shown, sight) for row in sorted_board(shown.board, sort).rows]
 
 
@@ -53,9 +54,9 @@ def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess) -> BoardLine:
 
 
 def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:
-    """Return the data of the per-topic chart, as `js/topic-chart.js` reads it."""
+    """Return the data of the per-topic chart for `js/topic-chart.js`."""
     return {
-        "title": f"{measure.heading} of {run.tag} by topic, against the median and the best of all runs",
+        "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
         "measure": measure.heading,
         "run": run.tag,
         "topics": [_point(row, run) for row in rows],
@@ -75,7 +76,7 @@ def _point(row: TopicScoreRow, run: Run) -> dict[str, Any]:
 
 
 def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
-    """Return what is known of the topics and readers compare by; the rest stands on the topic's page."""
+    """Return the topic information to show as columns."""
     return [
         name
         for name in TOPIC_FILTERS
@@ -84,7 +85,7 @@ def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
 
 
 def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
-    """Return the means of the columns own, median and best over the topics that have a value."""
+    """Return the means of own, median and best over the topics that have a value."""
     return {name: _mean([getattr(row, name) for row in rows]) for name in ("own", "median", "best")}
 
 

@@ -20,7 +20,7 @@ WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 @login_required
 @require_GET
 def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Show the runs of one's teams, to organizers those of all."""
+    """Show the runs of the user's teams, or of all teams for organizers."""
     found = runs_task_or_404(request.user, lab, task)
     runs = list(with_problem_counts(runs_visible_to(request.user, found)))
     context = {
@@ -55,7 +55,7 @@ def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
 @login_required
 @require_GET
 def run_file(request: HttpRequest, lab: str, task: str, run: int) -> FileResponse:
-    """Return the upload exactly as it was sent."""
+    """Return the uploaded file unchanged."""
     found = run_or_404(request.user, lab, task, run)
     kind = "application/octet-stream"
     return FileResponse(

@@ -1,4 +1,4 @@
-"""The upload page: files, team, what is said of each run."""
+"""The upload page: files, team and run details."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from submissions.tasks import validate_after_commit
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Show the rules of the task and take run files, to be submitted or only to be checked."""
+    """Show the upload form with the rules of the task, and submit or check run files."""
     found = runs_task_or_404(request.user, lab, task)
     form = UploadForm(
         request.POST or None, request.FILES or None, teams=teams_to_submit_for(request.user, found)
@@ -50,7 +50,7 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 @login_required
 @require_POST
 def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Read the names of the chosen files, as a fragment with a small form for each."""
+    """Return a form with the run details read from each file name, as an HTML fragment."""
     found = runs_task_or_404(request.user, lab, task)
     names = [
         name
@@ -68,7 +68,7 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def _take(
     request: HttpRequest, task: Task, form: UploadForm, metadata: list[RunMetadataForm]
 ) -> list[Run]:
-    """Take in all files or none, and have them checked."""
+    """Store all files or none, and queue their validation."""
     said = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
     take = check_upload if "check" in request.POST else submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
@@ -79,9 +79,9 @@ def _take(
             )
         validate_after_commit(runs)
     files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
-    purpose = " to be checked only" if "check" in request.POST else ""
-    # Not "submitted": whether a run takes part is what its report says.
-    messages.success(request, f"{files} taken in{purpose}.")
+    purpose = " for checking only" if "check" in request.POST else ""
+    # Not "submitted": a run is submitted only if its report is valid.
+    messages.success(request, f"{files} uploaded{purpose}.")
     return runs
 
 
@@ -120,7 +120,7 @@ def _sentences(forms: Iterable[UploadForm | RunMetadataForm]) -> list[str]:
 
 
 def _location(task: Task, runs: list[Run]) -> str:
-    """Return where to go after an upload: to the only run, else to the list of them."""
+    """Return the URL to open after an upload: the only run, or the list of runs."""
     where = (task.lab.slug, task.slug)
     if len(runs) == 1:
         return reverse("pages:run-detail", args=[*where, runs[0].pk])

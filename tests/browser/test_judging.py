@@ -300,7 +300,7 @@ def test_a_finished_topic_says_what_was_done_and_leads_to_the_next(at_work, smal
         at_work.press(label, "Enter")
     at_work.press("0", "Enter")
 
-    expect(at_work.page.get_by_role("heading", name="A.1 is judged")).to_be_visible()
+    expect(at_work.page.get_by_role("heading", name="A.1 is complete")).to_be_visible()
     expect(at_work.page.get_by_role("row", name="Not relevant")).to_contain_text("2")
     at_work.page.get_by_role("link", name="Judge A.2").click()
     expect(at_work.page.locator(SHOWN)).to_be_visible()
@@ -325,7 +325,7 @@ def test_earlier_judgments_are_found_by_label_and_opened_beside_the_question(at_
 
 
 def test_one_key_opens_the_instructions_and_the_help_and_escape_closes_them(at_work):
-    for key, name in (("i", "Instructions"), ("?", "Keys")):
+    for key, name in (("i", "Guidelines"), ("?", "Keyboard shortcuts")):
         at_work.press(key, "3", "Enter")
         expect(at_work.page.get_by_role("dialog", name=name)).to_be_hidden()
         at_work.press(key)
@@ -336,7 +336,7 @@ def test_one_key_opens_the_instructions_and_the_help_and_escape_closes_them(at_w
 
 def test_single_keys_can_be_switched_off(at_work):
     at_work.press("?")
-    at_work.page.get_by_role("checkbox", name="Single keys judge").uncheck()
+    at_work.page.get_by_role("checkbox", name="Judge with single keys").uncheck()
     at_work.press("Escape", "3")
 
     expect(at_work.page.get_by_role("button", name="High", pressed=True)).to_have_count(0)

@@ -47,14 +47,14 @@ def test_where_no_item_stands_the_reason_has_the_focus(at_work):
     at_work.page.context.set_offline(True)
     for label in "310":
         at_work.press(label, "Enter")
-    expect(at_work.page.get_by_role("heading", name="The next item is on its way")).to_be_focused()
-    expect(at_work.page.locator(LIVE)).to_contain_text("Everything that was here is judged")
+    expect(at_work.page.get_by_role("heading", name="Loading the next item")).to_be_focused()
+    expect(at_work.page.locator(LIVE)).to_contain_text("You have judged all loaded items")
 
     Assignment.objects.update(ended_at=timezone.now())
     at_work.page.context.set_offline(False)
-    expect(at_work.page.get_by_role("heading", name="no longer yours to judge")).to_be_visible(
-        timeout=40_000
-    )
+    expect(
+        at_work.page.get_by_role("heading", name="You can no longer judge this topic")
+    ).to_be_visible(timeout=40_000)
 
 
 @pytest.mark.parametrize("width", [1440, 1024, 1023, 390])
@@ -84,7 +84,7 @@ def test_the_list_of_own_judgments_never_shows_the_sign_in_page_nor_an_old_list(
     held: list[Route] = []
     at_work.page.route("**/judgments/", lambda route: held.append(route))
     at_work.press("j")
-    expect(panel).to_contain_text("It stands here when the server answers")
+    expect(panel).to_contain_text("It appears when the server responds")
     expect(panel.locator("tbody tr")).to_have_count(0)
     at_work.press("Escape")
     at_work.page.unroute_all()

@@ -96,7 +96,7 @@ def test_a_link_inside_the_collection_opens_the_thread_at_the_post(page):
     page.get_by_role("link", name="there").first.click()
 
     expect(page).to_have_url(re.compile(f"{POSTS}/20/#post-20$"))
-    expect(page.locator("#post-20")).to_contain_text("The post that you asked for")
+    expect(page.locator("#post-20")).to_contain_text("Requested post")
 
 
 def test_links_of_formulas_break_no_rule_of_axe_and_are_reached_by_keyboard(page, organizer):
@@ -133,7 +133,7 @@ def test_a_link_with_a_formula_goes_to_its_mark(page):
     make_thread()
     page.goto(f"{POSTS}/10/?formula=10.1#post-10")
 
-    page.get_by_role("link", name="Go to it").click()
+    page.get_by_role("link", name="Go to the formula").click()
 
     expect(page.locator("#formula-10\\.1")).to_be_in_viewport()
 

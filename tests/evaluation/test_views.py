@@ -73,7 +73,13 @@ def seen(html: str) -> str:
     runs = [tag for tag in ("alpha-run", "beta-run") if f">{tag}</a>" in html]
     if len(runs) == 1:
         return "own"
-    return "none" if not runs else "live" if "Organizers alone see this board" in html else "all"
+    return (
+        "none"
+        if not runs
+        else "live"
+        if "Only organizers can see this leaderboard" in html
+        else "all"
+    )
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
@@ -206,7 +212,7 @@ def test_organizers_see_why_a_run_is_not_on_the_board(played, client_of):
     make_run(played.team, played.task, tag="stray", report={"items": "formula-ids"})
 
     html = client_of(played.organizer).get(board_url(played)).content.decode()
-    assert "Valid runs that are not on the board" in html
+    assert "Valid runs not on the leaderboard" in html
     assert "The run has formula ids, but the qrels v1 have posts." in html
 
 

@@ -1,6 +1,4 @@
-"""Filters that every app's pages use: states, deadlines, measures and scores as the field writes
-them.
-"""
+"""Template filters for all apps: states, deadlines, measures, scores and durations."""
 
 from __future__ import annotations
 
@@ -16,14 +14,15 @@ from arqlab.ir.measures.names import MeasureRefusedError, parse_measure
 
 register = template.Library()
 
-# POSIX turns the sign around: GMT+12 is twelve hours behind UTC, where a day ends last on earth.
+# POSIX inverts the sign: Etc/GMT+12 is twelve hours behind UTC, the last place where a day ends.
 ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
 
 
 @register.filter
 def deadline(moment: datetime | None) -> str:
-    """Write a deadline in UTC and anywhere-on-earth, for plain text; pages use
-    `components/deadline.html`.
+    """Format a deadline in UTC and anywhere on earth, for plain text.
+
+    Pages use `components/deadline.html`.
     """
     if moment is None:
         return "no deadline"
@@ -33,16 +32,15 @@ def deadline(moment: datetime | None) -> str:
 
 @register.filter
 def chip(state: str, text: str = "") -> SafeString:
-    """Return the chip of a state, one of `static/css/states.css`; `text` is what it says where that
-    is not the state.
-    """
+    """Return the chip of a state in `static/css/states.css`, labelled with `text` or the state."""
     return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
 
 
 @register.filter
 def measure(name: str) -> str:
-    """Write a measure as the papers do: `nDCG(judged_only=True)@1000` is nDCG′. An unknown name
-    stays what it is.
+    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
+
+    Unknown names are returned unchanged.
     """
     try:
         return parse_measure(name).heading
@@ -52,13 +50,13 @@ def measure(name: str) -> str:
 
 @register.filter
 def score(value: float | None) -> str:
-    """Write a score with four decimals, and a dash where there is none."""
+    """Format a score with four decimals, or as a dash if it is missing."""
     return "–" if value is None else f"{value:.4f}"
 
 
 @register.filter
 def duration(seconds: float) -> str:
-    """Write how long something takes, as `judge/status.js` does: 26 s, 50 min, 3 h 20 min, 1,234 h."""
+    """Format a duration as in `judge/status.js`: 26 s, 50 min, 3 h 20 min, 1,234 h."""
     if seconds < 60:
         return f"{round(seconds)} s"
     minutes = round(seconds / 60)
@@ -73,21 +71,19 @@ def duration(seconds: float) -> str:
 
 @register.filter("words")
 def words_of_field(slug: str) -> str:
-    """Write the key of a topic's information as words: `multi_part` is Multi part."""
+    """Format a key as words: `multi_part` becomes Multi part."""
     return slug.replace("_", " ").replace("-", " ").strip().capitalize()
 
 
 @register.filter
 def value(facts: dict[str, object], name: str) -> object:
-    """Return one value of a topic's information by its key, and nothing where it has none."""
+    """Return a value by its key, or an empty string."""
     return facts.get(name, "")
 
 
 @register.filter
 def details(detail: dict[str, Any]) -> list[str]:
-    """Write what an audit event tells in particular, a line each: changed fields with their old and
-    new values.
-    """
+    """Return the details of an audit event as lines, with old and new values of changed fields."""
     lines = [
         f"{name}: {_said(old)} → {_said(new)}"
         for name, (old, new) in detail.get("changes", {}).items()

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from arqlab.formats.dumps.sources import DUMP_FILES, READ_ERRORS, Source, opened
+from arqlab.formats.dumps.sources import DUMP_FILES, Source, opened
+from arqlab.formats.dumps.streams import READ_ERRORS
 from arqlab.ir.records import FileRefusedError, Problem
 
 BLOCK = 2**20

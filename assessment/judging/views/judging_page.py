@@ -32,11 +32,10 @@ KEPT = {"commented": "With a comment", "changed": "Changed"}
 @login_required
 @never_cache
 def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one
-    of the own items.
+    """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
 
-    Who opens it leases items. Programs that only look whether it is there lease none, and browsers
-    that fetch it before anybody asked for it are refused: they ask again when somebody does.
+    A GET request leases items. HEAD requests lease none, and browsers that prefetch the page are
+    refused; they send the request again when the user opens the page.
     """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)
@@ -71,7 +70,7 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
 def _config(
     sitting: Sitting, topic: Topic, user: User, guideline: Guideline | None
 ) -> dict[str, Any]:
-    """Return what the page's scripts begin with."""
+    """Return the initial data of the page's scripts."""
     place = [topic.task.lab.slug, topic.task.slug, topic.query_id]
     work = sitting.work
     return {
@@ -93,10 +92,9 @@ def _config(
 @login_required
 @never_cache
 def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """An assessor looks through the own judgments of a topic, all or those with a label, a comment,
-    or a change, page by page.
+    """Show the assessor's own judgments of a topic, filtered by label, comment or change.
 
-    For htmx, on the judging page, the list without its frame.
+    For htmx requests of the judging page, return the list only.
     """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)

@@ -1,4 +1,4 @@
-"""The pictures of pools: a bar for each topic, and how much the runs have in common."""
+"""Charts of pools: a bar chart of items per topic, and the overlap of runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 from assessment.pools.selectors.frozen import TopicSize
 from assessment.pools.selectors.plans import RunPlan
 
-WIDTH, HEIGHT = 1000, 160  # of the picture's own units
+WIDTH, HEIGHT = 1000, 160  # in SVG units
 HEATS = 10
 
 
 class Bar(NamedTuple):
-    """A topic as a bar, in the units of its picture; `done` is how much of its height is judged."""
+    """A topic as a bar, in SVG units; `done` is the height of the judged part."""
 
     topic: TopicSize
     x: float
@@ -26,13 +26,13 @@ class Bar(NamedTuple):
 
     @property
     def done_y(self) -> float:
-        """Return the upper end of the part that is judged."""
+        """Return the upper end of the judged part."""
         return HEIGHT - self.done
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The sizes of topics, the largest first, with the middle one and both ends."""
+    """A bar chart of items per topic, largest first, with median, largest and smallest topic."""
 
     bars: list[Bar]
     largest: TopicSize
@@ -43,19 +43,19 @@ class Picture:
 
     @property
     def median_y(self) -> float:
-        """Return where the line of the median is drawn."""
+        """Return the position of the median line."""
         return HEIGHT - HEIGHT * self.median / max(self.largest.items, 1)
 
 
 class OverlapCell(NamedTuple):
-    """The share, in per cent, of the items of one run that another brings too, and its shade."""
+    """The % of one run's items that another run also retrieved, and its shade."""
 
     percent: int | None
     heat: int
 
 
 class OverlapRow(NamedTuple):
-    """A run and what each run of the plan has in common with it."""
+    """A run and its overlap with each run of the plan."""
 
     number: int
     run: RunPlan
@@ -63,7 +63,7 @@ class OverlapRow(NamedTuple):
 
 
 def picture_of(topics: Sequence[TopicSize]) -> Picture | None:
-    """Draw the sizes of topics; None where there is nothing to draw."""
+    """Return the bar chart of items per topic, or None without items."""
     ordered = sorted(topics, key=lambda topic: -topic.items)
     if not ordered or not ordered[0].items:
         return None
@@ -83,7 +83,7 @@ def picture_of(topics: Sequence[TopicSize]) -> Picture | None:
 
 
 def overlap_of(runs: Sequence[RunPlan]) -> list[OverlapRow]:
-    """Return what the runs of a plan have in common, a row and a column each."""
+    """Return the overlap matrix of the runs of a plan."""
     return [
         OverlapRow(number, run, [_cell(shared, run.items) for shared in run.shared])
         for number, run in enumerate(runs, start=1)

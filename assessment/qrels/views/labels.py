@@ -1,4 +1,4 @@
-"""What pages show of labels: shares of a whole, and counts by topic."""
+"""The distribution of labels, and label counts per topic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arqlab.ir.labels import LabelScale, ScaleLabel
 
 @dataclass(frozen=True, slots=True)
 class LabelShare:
-    """How often a label was given; `percent` of all labels, and where its part of a bar starts."""
+    """The count of a label, its `percent` of all labels, and the start of its part of the bar."""
 
     label: ScaleLabel
     count: int
@@ -34,5 +34,5 @@ def label_shares(topics: Sequence[JudgedTopic], labels: LabelScale) -> list[Labe
 def topic_lines(
     topics: Iterable[JudgedTopic], labels: LabelScale
 ) -> list[tuple[JudgedTopic, list[int]]]:
-    """Return each topic with its counts in the order of the labels."""
+    """Return each topic with its label counts, in the order of the labels."""
     return [(topic, [topic.labels[label.value] for label in labels]) for topic in topics]

@@ -103,7 +103,7 @@ def test_a_withdrawn_run_keeps_its_page(browser: Client, valid_run: Run) -> None
 
 def test_a_withdrawal_needs_a_reason(browser: Client, valid_run: Run) -> None:
     response = browser.post(url("run-withdraw", valid_run.pk), {"reason": ""})
-    assert (response.status_code, "Enter a reason" in response.text) == (422, True)
+    assert (response.status_code, "Enter the reason" in response.text) == (422, True)
 
 
 def test_the_primary_run_is_marked_on_the_page(browser: Client, valid_run: Run) -> None:
@@ -118,7 +118,7 @@ def test_a_refused_mark_is_shown_as_a_message(browser: Client, valid_run: Run) -
 
 def test_a_checked_run_is_submitted_from_its_page(scene: Scene, browser: Client) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, check_only=True)
-    assert "Submit this run" in browser.get(url("run-detail", run.pk)).text
+    assert "Submit run" in browser.get(url("run-detail", run.pk)).text
     browser.post(url("run-submit", run.pk))
     assert not Run.objects.get(pk=run.pk).check_only
 

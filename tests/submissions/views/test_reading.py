@@ -80,7 +80,7 @@ def test_a_finished_check_is_shown_and_announced(
 ) -> None:
     html = browser.get(url("run-status", valid_run.pk), {"state": "validating"}).text
     assert "No errors: the run is valid" in html
-    assert "The check is over: the run is valid." in html
+    assert "Validation finished: the run is valid." in html
     assert "every 1s" not in html
 
 
@@ -93,7 +93,7 @@ def test_the_report_shows_counts_lines_and_remedies(
         page = upload(browser, scene, BAD_RUN)["Location"]
     html = browser.get(page).text
     for words in (
-        "2 kinds of error in 2 places",
+        "2 types of error, 2 occurrences",
         "Keep each item once.",
         "the item once; it is already on line 1",
     ):

@@ -80,7 +80,7 @@ def test_a_correction_without_tag_is_refused_with_a_message(scene: Scene, browse
     response = upload(browser, scene, json=True, **said)
     assert (response.status_code, response.json()["errors"]) == (
         422,
-        ["Give the run a tag; boards show it."],
+        ["Enter a run tag. The leaderboard shows it."],
     )
 
 
