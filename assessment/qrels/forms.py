@@ -40,8 +40,8 @@ class FreezeForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Ask for the level only if the task has two, and for the labels that are not judgments only
-        if the task has some.
+        """Ask for the level only if the task has two, and for labels that are not judgments only if
+        the task has some.
         """
         super().__init__(*args, **kwargs)
         if reports := task_scale(task).reports:

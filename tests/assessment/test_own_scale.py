@@ -1,4 +1,4 @@
-"""A label for one task touches no code: a lab.toml defines it, and every page, file and score has it.
+"""A label for one task touches no code: a lab.toml defines it, and pages, files and scores have it.
 
 Versions keep the scale they were frozen with, whatever becomes of the task's.
 """

@@ -1,4 +1,4 @@
-"""The key `labels` of a task or of qrels in a `lab.toml`: a scale, with every problem by its line."""
+"""The key `labels` of a task or of qrels in a `lab.toml`, with every problem by its line."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from arqlab.ir.protocols.scales import SCALES, is_relevant_possible, read_scale,
 
 
 class WrittenScale(NamedTuple):
-    """A scale, how the file writes it (as JSON values), and the lowest relevant label of a preset."""
+    """A scale, its JSON form as written in the file, and the lowest relevant label of a preset."""
 
     scale: LabelScale
     written: str | list[dict[str, Any]]
@@ -46,7 +46,8 @@ def check_relevant(table: LabTable, scale: LabelScale, relevant_from: int) -> No
     highest = max(label.value for label in scale.judgments)
     table.mistake(
         "relevant_from" if "relevant_from" in table else "labels",
-        f"no relevant label: the highest is {highest}, and labels are relevant from {relevant_from}",
+        f"no relevant label: the highest is {highest}, "
+        f"and labels are relevant from {relevant_from}",
         f"a label of {relevant_from} or higher",
         f"Set relevant_from to {highest} or lower, or add a label.",
     )

@@ -133,8 +133,8 @@ _REPORTS: Mapping[ScaleLabel, str] = MappingProxyType(
 )
 _CANNOT_JUDGE = "you cannot judge the item."
 _TO_ORGANIZERS = "Explain the reason to the organizers in the comment."
-_ALIKE = """<p>Judge similar items consistently. If you notice that an earlier label was wrong, go back, change
-it, and give the reason.</p>
+_ALIKE = """<p>Judge similar items consistently. If you notice that an earlier label was wrong,
+go back, change it, and give the reason.</p>
 """
 _UNJUDGED = "The item then counts as unjudged."
 _MIXED = "The item then counts as unjudged, a generated answer as not relevant."

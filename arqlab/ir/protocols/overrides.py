@@ -1,7 +1,7 @@
 """Protocol overrides: the fields an organizer may change, and how their values are written.
 
-The names are the fields of TaskProtocol; `arqlab.ir.protocols.scales` reads the labels. Each invalid
-value is refused with a message.
+The names are the fields of TaskProtocol; `arqlab.ir.protocols.scales` reads the labels. Each
+invalid value is refused with a message.
 """
 
 from collections.abc import Callable, Mapping

@@ -106,8 +106,8 @@ def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
 
 
 def task_scale(task: Task) -> LabelScale:
-    """Return the scale that the items of a task are judged by: that of their pools, before the first
-    one the protocol's.
+    """Return the scale that the items of a task are judged by: that of their pools, or the
+    protocol's while there is none.
     """
     return _scale(task, host_of(task))
 
