@@ -118,9 +118,8 @@ def make_judged() -> None:
     task = Task.objects.create(
         lab=lab, slug="task2", name="Task 2", kind="formulas", trec_items="formula-ids"
     )
-    pool = Pool.objects.create(
-        task=task, number=1, settings={}, seed=1, runs=[], sha256="0" * 64, frozen_at=NOW
-    )
+    fields = {"settings": {}, "scale": task.protocol.labels.rows(), "seed": 1, "runs": []}
+    pool = Pool.objects.create(task=task, number=1, sha256="0" * 64, frozen_at=NOW, **fields)
     names = [f"B.{number}" for number in range(1, TOPICS + 1)]
     topics = Topic.objects.bulk_create(
         Topic(task=task, query_id=name, position=at) for at, name in enumerate(names)

@@ -417,6 +417,7 @@ def make_pool(task: Any, topics: list[Any], items: int) -> None:
 
     fields = {
         "settings": {},
+        "scale": task.protocol.labels.rows(),
         "seed": 1,
         "runs": [],
         "sha256": "0" * 64,

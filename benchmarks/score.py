@@ -116,9 +116,8 @@ def database(folder: Path) -> None:
         overrides={"measures": list(PRIMES)},
     )
     team = Team.objects.create(lab=lab, name="Team")
-    qrels = QrelSet.objects.create(
-        task=task, version=1, name="official", items="posts", relevant_from=2, sha256="0" * 64
-    )
+    fields = {"relevant_from": 2, "scale": task.protocol.labels.rows(), "sha256": "0" * 64}
+    qrels = QrelSet.objects.create(task=task, version=1, name="official", items="posts", **fields)
     rows = pl.read_parquet(folder / "qrels.parquet")
     insert_rows(
         Qrel,

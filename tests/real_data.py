@@ -6,13 +6,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from arqlab.ir.protocols.scales import NTCIR
 from tests.paths import SHARED_DATA
 
 DATA = SHARED_DATA
 
 needs_data = pytest.mark.shared_data
 
-LABELS = {"ntcir-12-wfb": (0, 4)}
+SCALES = {"ntcir-12-wfb": NTCIR}
 QRELS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/qrels.*"))
 
 

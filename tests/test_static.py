@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from arqlab.ir.labels import COLOURS, PAGE_KEYS
+from arqlab.ir.protocols.scales import SCALES
 from tests.paths import ROOT
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -38,12 +40,12 @@ def contrast(first: str, second: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def token(colour: str, scheme: str) -> str:
+def token(colour: str, scheme: str, rules: str = TOKENS) -> str:
     """Return the value of a colour token in a scheme."""
-    pair = re.search(rf"--{colour}: light-dark\((#\w{{6}}), (#\w{{6}})\)", TOKENS)
+    pair = re.search(rf"--{colour}: light-dark\((#\w{{6}}), (#\w{{6}})\)", rules)
     if pair:
         return pair[1] if scheme == "light" else pair[2]
-    single = re.search(rf"--{colour}: (#\w{{6}});", TOKENS)
+    single = re.search(rf"--{colour}: (#\w{{6}});", rules)
     assert single, f"There is no colour token --{colour}."
     return single[1]
 
@@ -116,11 +118,37 @@ def test_every_token_that_a_style_sheet_uses_is_defined(path: Path) -> None:
     ]
     + [("ink", ground) for ground in ("added", "removed", "highlight")]
     + [("ink-soft", ground) for ground in ("quiet-tint", "sunken", "accent-tint")]
-    + [("accent-text", "accent-fill"), ("accent-text", "accent-fill-hover")]
-    + [(f"label-{letter}-on", f"label-{letter}") for letter in "hmlnsd"],
+    + [("accent-text", "accent-fill"), ("accent-text", "accent-fill-hover")],
 )
 def test_text_has_the_contrast_of_aa(ink: str, ground: str, scheme: str) -> None:
     assert contrast(token(ink, scheme), token(ground, scheme)) >= AA_TEXT
+
+
+def test_each_colour_of_a_label_has_one_rule() -> None:
+    assert tuple(re.findall(r'^\[data-colour="([\w-]+)"\]', TOKENS, re.MULTILINE)) == COLOURS
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("colour", COLOURS)
+def test_what_is_written_on_a_label_has_the_contrast_of_aa(colour: str, scheme: str) -> None:
+    [rule] = re.findall(rf'\[data-colour="{colour}"\] {{(.*)}}', TOKENS)
+
+    assert contrast(token("label-on", scheme, rule), token("label-fill", scheme, rule)) >= AA_TEXT
+
+
+def test_no_style_sheet_or_script_knows_a_label_by_its_value_or_word() -> None:
+    words = {label.word for preset in SCALES.values() for label in preset.scale}
+    for path in (*STYLES, *SCRIPTS):
+        text = path.read_text(encoding="utf-8")
+        assert not re.findall(r"\[data-label=[\"']?\d|\.fill-\d|label-[hmlnsd]\b", text), path
+        assert [word for word in words if f'"{word}"' in text] == [], path
+
+
+def test_the_keys_that_no_label_may_have_are_those_of_the_page() -> None:
+    script = (ROOT / "static/js/judge/keys.js").read_text(encoding="utf-8")
+    [commands] = re.findall(r"const COMMANDS = \{(.*?)\};", script, re.DOTALL)
+
+    assert {key.upper() for key in re.findall(r'"?([a-z?])"?: "', commands)} == PAGE_KEYS
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

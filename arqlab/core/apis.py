@@ -13,15 +13,25 @@ from arqlab.core import permissions
 from arqlab.core.models import Lab, Task
 
 
+class ScaleLabelSerializer(serializers.Serializer[Any]):
+    """One label of a task's scale."""
+
+    value = serializers.IntegerField()
+    key = serializers.CharField(help_text="What chooses it on the judging page.")
+    letter = serializers.CharField()
+    word = serializers.CharField()
+    colour = serializers.CharField(help_text="The token of its colour.")
+    is_judgment = serializers.BooleanField()
+    asks_comment = serializers.BooleanField()
+
+
 class ProtocolSerializer(serializers.Serializer[Any]):
     """The rules of a task: the lab's preset with the organizers' overrides."""
 
     limit = serializers.IntegerField(help_text="Maximum items per topic.")
     max_characters = serializers.IntegerField(help_text="Maximum characters of an answer (Task 3).")
     quota = serializers.IntegerField(help_text="Maximum valid runs per team.")
-    labels = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Lowest and highest label."
-    )
+    labels = ScaleLabelSerializer(many=True)
     relevant_from = serializers.IntegerField(help_text="Lowest label that counts as relevant.")
     order = serializers.ChoiceField(choices=["score", "rank"])
     measures = serializers.ListField(

@@ -12,6 +12,7 @@ from arqlab.core.models import Task, User
 from arqlab.ir.judgments.guidelines import default_guideline
 from arqlab.ir.records import TaskKind
 from assessment.models import Guideline, Judgment
+from assessment.qrels.selectors.drafts import task_scale
 
 
 def current_guideline(task: Task) -> Guideline | None:
@@ -23,8 +24,13 @@ def guideline_text(task: Task, guideline: Guideline | None) -> str:
     """Return the source of a version; without one, the text that the task's protocol has for its
     kind.
     """
-    return (
-        guideline.text if guideline else default_guideline(TaskKind(task.kind), task.lab.protocol)
+    if guideline:
+        return guideline.text
+    return default_guideline(
+        TaskKind(task.kind),
+        task.lab.protocol,
+        scale=task_scale(task),
+        relevant_from=task.protocol.relevant_from,
     )
 
 

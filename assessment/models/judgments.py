@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from arqlab.core.models import User
+from arqlab.ir.labels import LARGEST_VALUE, ScaleLabel
 from assessment.models.assignments import Guideline
 from assessment.models.pools import PoolInstance
 
@@ -18,22 +19,9 @@ class Judgment(models.Model):
     made by the page, once for each label: a label that is sent twice is stored once.
     """
 
-    class Label(models.IntegerChoices):
-        """The labels of protocol §6; 5 and 6 are no judgments, the item counts as unjudged.
-
-        A task may have another scale (`TaskProtocol.labels`): a label that is not here has no name.
-        """
-
-        HIGH = 3, "High"
-        MEDIUM = 2, "Medium"
-        LOW = 1, "Low"
-        NOT_RELEVANT = 0, "Not relevant"
-        SYSTEM_FAILURE = 5, "System failure"
-        DO_NOT_KNOW = 6, "Do not know"
-
     instance = models.ForeignKey(PoolInstance, models.PROTECT, related_name="judgments")
     assessor = models.ForeignKey(User, models.PROTECT, null=True, related_name="judgments")
-    label = models.SmallIntegerField()
+    label = models.SmallIntegerField(help_text="A value of the pool's scale.")
     comment = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Why the label before it was changed.")
     active_ms = models.PositiveIntegerField(
@@ -61,16 +49,21 @@ class Judgment(models.Model):
                 name="one_current_judgment_per_instance",
             ),
             models.CheckConstraint(
-                condition=Q(label__in=[0, 1, 2, 3, 4, 5, 6]), name="judgment_label_known"
+                condition=Q(label__gte=0, label__lte=LARGEST_VALUE), name="judgment_label_known"
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.instance} {self.label}"
 
+    @property
+    def scale_label(self) -> ScaleLabel:
+        """Return the label as the scale of its pool has it."""
+        return self.instance.item.pool.label_scale.of(self.label)
+
 
 class Ticket(models.Model):
-    """A system failure or a "do not know" on the organizers' desk, with what the assessor saw."""
+    """An item that an assessor reported with a label that is not a judgment, and what they saw."""
 
     judgment = models.OneToOneField(Judgment, models.PROTECT, related_name="ticket")
     html = models.TextField(blank=True, help_text="The item as the page showed it.")

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 
 from arqlab.core.models import Task, Topic, User
+from arqlab.ir.labels import LabelScale, scale_of_rows
 from arqlab.ir.records import ItemKind
 from collection.models import VisualMap
 
@@ -28,6 +30,9 @@ class Pool(models.Model):
     reason = models.TextField(blank=True, help_text="Why a supplement was made.")
     preset = models.SlugField(max_length=40, blank=True)
     settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.presets.PoolProtocol.")
+    scale = models.JSONField(
+        help_text="The labels that its items are judged by (arqlab.ir.labels.LabelScale.rows)."
+    )
     seed = models.BigIntegerField()
     inputs = models.JSONField(
         default=dict,
@@ -66,6 +71,11 @@ class Pool(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task} pool {self.number}"
+
+    @cached_property
+    def label_scale(self) -> LabelScale:
+        """Return the scale that its items are judged by."""
+        return scale_of_rows(self.scale)
 
 
 class PoolItem(models.Model):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from arqlab.core.models import Task, User
+from arqlab.ir.labels import LARGEST_VALUE, LabelScale, scale_of_rows
 
 
 class QrelSet(models.Model):
@@ -19,12 +21,16 @@ class QrelSet(models.Model):
     relevant_from = models.SmallIntegerField(
         help_text="The lowest label that counts as relevant where measures are binary."
     )
+    scale = models.JSONField(
+        help_text="Its labels (arqlab.ir.labels.LabelScale.rows), whatever the task's are now."
+    )
     sha256 = models.CharField(
         max_length=64,
         help_text="Of the file of the version (arqlab.formats.qrels.read.write_qrels).",
     )
     is_complete = models.BooleanField(
-        default=False, help_text="5 and 6 are in it: what was shown and not judged."
+        default=False,
+        help_text="Labels that are not judgments are in it: what was shown and not judged.",
     )
     dropped = models.JSONField(
         default=list,
@@ -50,11 +56,14 @@ class QrelSet(models.Model):
     def __str__(self) -> str:
         return f"{self.task} {self.name}"
 
+    @cached_property
+    def label_scale(self) -> LabelScale:
+        """Return the scale of its labels."""
+        return scale_of_rows(self.scale)
+
 
 class Qrel(models.Model):
-    """The label of one item for one topic: 0 to 4, or 5 and 6 for what was not judged (protocol
-    §6).
-    """
+    """The label of one item for one topic, a value of the version's scale."""
 
     qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="qrels")
     query_id = models.CharField(max_length=100)
@@ -67,7 +76,8 @@ class Qrel(models.Model):
                 fields=["qrel_set", "query_id", "doc_id"], name="item_judged_once_per_qrels"
             ),
             models.CheckConstraint(
-                condition=Q(relevance__gte=0, relevance__lte=6), name="qrel_label_known"
+                condition=Q(relevance__gte=0, relevance__lte=LARGEST_VALUE),
+                name="qrel_label_known",
             ),
         ]
 

@@ -8,7 +8,7 @@ from django import forms
 
 from arqlab.core.models import Task
 from arqlab.ir.judgments.qrels import Level
-from assessment.qrels.selectors.drafts import levels_of
+from assessment.qrels.selectors.drafts import levels_of, task_scale
 
 LEVELS = {
     Level.INSTANCES: "Formula instances, as judged",
@@ -34,14 +34,21 @@ class FreezeForm(forms.Form):
         label="Items", choices=[(level.value, text) for level, text in LEVELS.items()]
     )
     complete = forms.BooleanField(
-        label="Complete: with 5 (system failure) and 6 (do not know)",
+        label="Complete",
         required=False,
-        help_text="Measures count both as unjudged. Official qrels leave them out.",
+        help_text="Measures count their items as unjudged. Official qrels leave them out.",
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Ask for the level only if the task has two."""
+        """Ask for the level only if the task has two, and for labels that are not judgments only if
+        the task has some.
+        """
         super().__init__(*args, **kwargs)
+        if reports := task_scale(task).reports:
+            words = " and ".join(f"{label.value} ({label.word})" for label in reports)
+            self.fields["complete"].label = f"Complete: with {words}"
+        else:
+            del self.fields["complete"]
         if len(levels_of(task)) == 1:
             del self.fields["level"]
 

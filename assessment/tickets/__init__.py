@@ -1,1 +1,1 @@
-"""Tickets: items reported as System failure or Do not know."""
+"""Tickets: items that assessors reported with a label that is not a judgment."""

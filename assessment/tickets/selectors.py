@@ -1,4 +1,4 @@
-"""Queries on tickets, which assessors raise with "System failure" and "Do not know"."""
+"""Queries on tickets, which assessors raise with a label that is not a judgment."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from arqlab.ir.leaderboard import Board, BoardRun, with_runs
 from arqlab.ir.measures.names import Measure, parse_measures
 from arqlab.ir.measures.scoring import ceilings
 from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import qrels_frame
+from assessment.qrels.selectors.versions import judged_frame
 from evaluation.models import Leaderboard, RunScore
 from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
@@ -33,14 +33,14 @@ class QrelsFacts(NamedTuple):
 def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
     """Return the number of topics in qrels and the best possible value of each measure.
 
-    The result is cached for good: qrels never change, and the key has their sha256.
+    The result is cached for good: qrels never change, and the key has their sha256 and rules.
     """
     names = [measure.name for measure in measures]
-    digest = sha256(repr(names).encode()).hexdigest()
-    key = f"qrels-facts:{qrel_set.sha256}:{qrel_set.relevant_from}:{digest}"
+    rules = qrel_set.relevant_from, qrel_set.label_scale.unjudged, names
+    key = f"qrels-facts:{qrel_set.sha256}:{sha256(repr(rules).encode()).hexdigest()}"
     facts: QrelsFacts | None = cache.get(key)
     if facts is None:
-        frame = qrels_frame(qrel_set)
+        frame = judged_frame(qrel_set)
         best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
         facts = QrelsFacts(frame["topic"].n_unique(), best)
         cache.set(key, facts, timeout=None)

@@ -21,7 +21,7 @@ from arqlab.ir.measures.scoring import Scorer, means
 from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
 from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import qrels_frame
+from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
 from evaluation.models import RunScore, Scoring, TopicScore
 from evaluation.selectors.pending_scores import (
@@ -61,7 +61,7 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
     others are scored.
     """
     scorer = Scorer(
-        qrels_frame(qrel_set),
+        judged_frame(qrel_set),
         measures_of(qrel_set),
         relevant_from=qrel_set.relevant_from,
         answered_only=qrel_set.task.protocol.answered_only,

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.protocols.presets import PoolProtocol
+from arqlab.ir.protocols.scales import SYSTEM_FAILURE
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -52,6 +53,7 @@ def make_written_pool(task: Task, answers: Mapping[str, Mapping[str, str]], **fi
 def _make(task: Task, items: Formulas, kind: str, fields: Mapping[str, Any]) -> Pool:
     values = {
         "settings": asdict(PoolProtocol(primary=10)),
+        "scale": task.protocol.labels.rows(),
         "seed": 1,
         "runs": [],
         "sha256": "0" * 64,
@@ -92,9 +94,7 @@ def judge(user: User, instance: PoolInstance, label: int, **fields: Any) -> Judg
 
 def raise_ticket(user: User, instance: PoolInstance, **fields: Any) -> Ticket:
     """Store a System failure with its ticket."""
-    judgment = judge(
-        user, instance, Judgment.Label.SYSTEM_FAILURE, comment="A formula cannot be read."
-    )
+    judgment = judge(user, instance, SYSTEM_FAILURE.value, comment="A formula cannot be read.")
     return Ticket.objects.create(
         judgment=judgment, **{"html": "<p>Seen.</p>", "raised_at": NOW} | fields
     )

@@ -6,6 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from arqlab.core.models import Task
+from arqlab.ir.protocols.scales import ARQMATH
 from tests.factories import TaskFactory, make_lab
 
 
@@ -32,7 +33,7 @@ def test_a_task_has_its_rules_state_and_deadline(scene, client):
 
     assert (task["lab"], task["kind"], task["state"]) == ("arqmath-x", "answers", "open")
     assert task["deadline"] == "2027-05-02T12:00:00Z"
-    assert (task["protocol"]["quota"], task["protocol"]["labels"]) == (7, [0, 3])
+    assert (task["protocol"]["quota"], task["protocol"]["labels"]) == (7, ARQMATH.rows())
     assert task["protocol"]["measures"][0] == "nDCG(judged_only=True)@1000"
 
 

@@ -33,6 +33,7 @@ def make_qrels(
         "name": f"v{version}",
         "items": "posts",
         "relevant_from": 2,
+        "scale": task.protocol.labels.rows(),
         "is_current": version == 1,
     } | fields
     qrel_set = QrelSet.objects.create(

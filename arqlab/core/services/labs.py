@@ -9,6 +9,7 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services.audit import record_event
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.protocols.overrides import OverrideRefusedError, with_overrides
 
 LAB_FIELDS = frozenset({"name", "description", "is_public"})
@@ -77,6 +78,8 @@ def _apply(
 
 def _listed(value: Any) -> Any:
     """Return a value in its JSON form, so that saving it again changes nothing."""
+    if isinstance(value, LabelScale):
+        return value.rows()
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -14,16 +14,17 @@ import polars as pl
 
 from arqlab.formats.labs.collection import CollectionFile as CollectionFile
 from arqlab.formats.labs.collection import read_collection_table
+from arqlab.formats.labs.scales import check_relevant, take_scale
 from arqlab.formats.labs.tables import LabTable, Mistakes, closing_time, opening_time, slug_text
 from arqlab.formats.qrels.read import read_qrels
 from arqlab.formats.topics.information import TopicInfo, read_topic_info
 from arqlab.formats.topics.read import read_topics
 from arqlab.formats.topics.threads import read_topic_threads, threads_of
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.protocols.overrides import (
     OVERRIDABLE,
     OverrideRefusedError,
     item_kind,
-    label_range,
     whole_number,
     with_overrides,
 )
@@ -33,15 +34,13 @@ from arqlab.ir.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
 
 @dataclass(frozen=True, eq=False)
 class QrelsFile:
-    """One version of a task's qrels: `frame` holds topic, item, label; `labels` are the lowest and
-    the highest.
-    """
+    """One version of a task's qrels: `frame` holds topic, item, label; `labels` is the scale."""
 
     name: str
     path: Path
     frame: pl.DataFrame
     items: ItemKind
-    labels: tuple[int, int]
+    labels: LabelScale
     relevant_from: int
 
 
@@ -134,11 +133,8 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     slug, name = table.take("slug", slug_text), table.text("name")
     kind = table.take("kind", _kind)
     preset = None if head.protocol is None or kind is None else _preset(table, head.protocol, kind)
-    overrides = {field: table.take(field, _anything) for field in OVERRIDABLE if field in table}
+    overrides = _overrides(table)
     rules = None if preset is None else _overridden(table, preset, overrides)
-    # Where the protocol is not known, its labels are not either: any label will do until that is
-    # corrected.
-    read_as = rules or TaskProtocol(labels=(0, 9))
     opens, deadline = (
         table.take("opens", opening_time, head.opens),
         table.take("deadline", closing_time, head.deadline),
@@ -149,7 +145,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     info = None if info_file is None else table.content(info_file, read_topic_info)
     threads = _threads(table, topics or [])
     tables = table.tables("qrels", required=False)
-    qrels = [found for one in tables if (found := _qrels(one, read_as, topics)) is not None]
+    qrels = [found for one in tables if (found := _qrels(one, rules, topics)) is not None]
     _check_distinct(tables, "name")
     table.close(*OVERRIDABLE)
     if slug is None or name is None or kind is None or rules is None:
@@ -191,26 +187,39 @@ def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
 
 
 def _qrels(
-    table: LabTable, rules: TaskProtocol, topics: list[TopicRecord] | None
+    table: LabTable, rules: TaskProtocol | None, topics: list[TopicRecord] | None
 ) -> QrelsFile | None:
     name, file = table.text("name", most=50), table.file("file")
-    items = table.take("items", item_kind, rules.items) or rules.items
-    labels = table.take("labels", label_range, rules.labels) or rules.labels
-    relevant_from = (
-        table.take("relevant_from", whole_number, rules.relevant_from) or rules.relevant_from
-    )
-    table.close()
+    known = rules or TaskProtocol()
+    items = table.take("items", item_kind, known.items) or known.items
+    own = take_scale(table)
+    default = known.relevant_from if own is None or own.relevant_from is None else own.relevant_from
+    relevant_from = table.take("relevant_from", whole_number, default) or default
+    table.close("labels")
+    if own is not None:
+        check_relevant(table, own.scale, relevant_from)
+    # Where the scale is not known, no label can be wrong yet.
+    scale = own.scale if own else rules.labels if rules else None
     if file is None:
         return None
     numbers = None if topics is None else {topic.query_id for topic in topics}
     frame = table.content(
-        file, lambda data, path: read_qrels(data, path=path, labels=labels, topics=numbers)
+        file, lambda data, path: read_qrels(data, path=path, scale=scale, topics=numbers)
     )
-    return (
-        None
-        if frame is None or name is None
-        else QrelsFile(name, file, frame, items, labels, relevant_from)
-    )
+    if frame is None or name is None:
+        return None
+    return QrelsFile(name, file, frame, items, scale or known.labels, relevant_from)
+
+
+def _overrides(table: LabTable) -> dict[str, object]:
+    """Return the fields of the protocol that the task replaces; a scale that cannot be read is left
+    out, with its problems noted.
+    """
+    others = [field for field in OVERRIDABLE if field in table and field != "labels"]
+    overrides = {field: table.take(field, _anything) for field in others}
+    if (scale := take_scale(table)) is not None:
+        overrides["labels"] = scale.written
+    return overrides
 
 
 def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol | None:
@@ -230,7 +239,9 @@ def _overridden(
     table: LabTable, preset: TaskProtocol, overrides: Mapping[str, object]
 ) -> TaskProtocol:
     try:
-        return with_overrides(preset, overrides)
+        rules = with_overrides(preset, overrides)
+        check_relevant(table, rules.labels, rules.relevant_from)
+        return rules
     except OverrideRefusedError as error:
         for field, sentence in error.refused.items():
             table.mistake(field, *sentence)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from arqlab.formats.source_text import source_text
-from arqlab.ir.labels import NOT_JUDGMENTS
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import LONGEST_ID, FileRefusedError, Problem
 
 LONGEST_COMMENT = 10_000
@@ -41,12 +41,11 @@ class _Row(NamedTuple):
 
 
 def read_judgments(
-    data: bytes, *, path: str, labels: tuple[int, int]
+    data: bytes, *, path: str, scale: LabelScale
 ) -> tuple[list[JudgedLine], list[Problem]]:
     """Return the readable judgments of a file, and every problem of the rest.
 
-    `labels` are the lowest and highest label of the task; 5 and 6 are always taken. A time without
-    zone is in UTC.
+    `scale` has the labels that the file may hold. A time without zone is in UTC.
     """
     try:
         text = source_text(data, path=path)
@@ -57,8 +56,7 @@ def read_judgments(
     if not rows and not problems:
         expected, todo = "at least one judgment", "Check that this is the file of judgments."
         problems.append(Problem(path, None, "no judgments", expected, todo))
-    known = {*range(labels[0], labels[1] + 1), *NOT_JUDGMENTS}
-    read = [_read(row, path, known, problems) for row in rows]
+    read = [_read(row, path, scale, problems) for row in rows]
     problems += _repeated(read, path)
     return [row for row in read if row is not None], problems
 
@@ -111,7 +109,7 @@ def _cell(text: str) -> str:
     return cell
 
 
-def _read(row: _Row, path: str, labels: set[int], problems: list[Problem]) -> JudgedLine | None:
+def _read(row: _Row, path: str, scale: LabelScale, problems: list[Problem]) -> JudgedLine | None:
     before = len(problems)
 
     def value(name: str, read: Callable[[str], Any], expected: str, todo: str) -> Any:
@@ -124,8 +122,7 @@ def _read(row: _Row, path: str, labels: set[int], problems: list[Problem]) -> Ju
             found = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
             problems.append(Problem(path, row.line, found, expected, todo))
 
-    scale = sorted(labels - set(NOT_JUDGMENTS))
-    known = f"one of {', '.join(map(str, [*scale, *NOT_JUDGMENTS]))}"
+    known = f"one of {', '.join(map(str, scale.values))}"
     optional = "Correct it, or leave the cell empty."
     most_seconds, most_characters = f"{MOST_SECONDS:,}", f"{LONGEST_COMMENT:,}"
     an_id = f"an id of at most {LONGEST_ID} characters"
@@ -134,7 +131,7 @@ def _read(row: _Row, path: str, labels: set[int], problems: list[Problem]) -> Ju
         "item": value("item", _identifier, an_id, "Correct the id."),
         "label": value(
             "label",
-            lambda cell: _label(cell, labels),
+            lambda cell: _label(cell, scale),
             known,
             "Correct the label, or remove the line.",
         ),
@@ -156,9 +153,9 @@ def _identifier(cell: str) -> str:
     return cell
 
 
-def _label(cell: str, labels: set[int]) -> int:
+def _label(cell: str, scale: LabelScale) -> int:
     match = _WHOLE.fullmatch(cell)
-    if match is None or int(match[1]) not in labels:
+    if match is None or int(match[1]) not in scale.values:
         raise ValueError
     return int(match[1])
 

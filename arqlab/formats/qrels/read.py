@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable
 import polars as pl
 
 from arqlab.formats.source_text import source_text
+from arqlab.ir.labels import LARGEST_VALUE, LabelScale
+from arqlab.ir.protocols.scales import ARQMATH
 from arqlab.ir.records import LONGEST_ID, FileRefusedError, Problem
 
 _COLUMNS = (
@@ -23,24 +25,23 @@ def read_qrels(
     data: bytes,
     *,
     path: str,
-    labels: tuple[int, int] = (0, 3),
-    also: Collection[int] = (5, 6),
+    scale: LabelScale | None = ARQMATH,
     topics: Collection[str] | None = None,
 ) -> pl.DataFrame:
     """Read a qrels file into the columns topic, item (String) and label (Int8), in the file's
     order.
 
-    `labels` are the lowest and highest label, `also` those outside that say "not a judgment"; with
-    `topics`, no other topic may stand in the file. Raises FileRefusedError with every problem of
-    the file.
+    `scale` has the labels that the file may hold (None: any of 0 to 99); with `topics`, no other
+    topic may be in the file. Raises FileRefusedError with every problem of the file.
     """
     rows = _lines(source_text(data, path=path))
     rows = rows.with_columns(number=pl.col("label").str.extract(_WHOLE_NUMBER).cast(pl.Int64))
-    known_label = pl.col("number").is_between(*labels) | pl.col("number").is_in(list(also))
+    known = list(scale.values) if scale else list(range(LARGEST_VALUE + 1))
+    known_label = pl.col("number").is_in(known)
     readable = rows.filter(pl.col("item").is_not_null())
     problems = [
         *_misshapen(rows, path),
-        *_bad_labels(readable.filter(~known_label.fill_null(False)), path, labels, also),
+        *_bad_labels(readable.filter(~known_label.fill_null(False)), path, known),
         *_long_ids(readable, path),
         *_repeated(readable, path),
         *(_unknown_topics(readable, path, topics) if topics is not None else ()),
@@ -87,11 +88,8 @@ def _misshapen(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
         )
 
 
-def _bad_labels(
-    rows: pl.DataFrame, path: str, labels: tuple[int, int], also: Collection[int]
-) -> Iterable[Problem]:
-    extra = "".join(f" or {label}" for label in also)
-    expected = f"a whole number from {labels[0]} to {labels[1]}{extra}"
+def _bad_labels(rows: pl.DataFrame, path: str, known: Collection[int]) -> Iterable[Problem]:
+    expected = f"one of {', '.join(map(str, known))}"
     for line, label in rows.select("line", "label").iter_rows():
         yield Problem(
             path,

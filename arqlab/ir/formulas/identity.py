@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from arqlab.ir.labels import NOT_JUDGMENTS
-
 EXAMPLES = 20  # most formula ids and LaTeX strings listed for one disagreement
 
 
@@ -53,8 +51,7 @@ def visual_map(
 
     `instances` has the columns formula_id, latex, layout and given; layout and given may be null.
     `previous` holds formula_id and visual_id of the previous map. `relevance` holds formula_id and
-    label; the sum of the labels breaks ties, and the labels 5 and 6 are ignored because they are
-    not judgments. `above` is the highest number that any earlier map used: new ids start above it,
+    label, judgments only; the sum of the labels breaks ties. `above` is the highest number that any earlier map used: new ids start above it,
     so that a retired id is never reused.
     """
     rows = _with_forms(_in_order(instances))
@@ -144,8 +141,7 @@ def _old_parts(
     if relevance is None:
         parts = parts.with_columns(label=pl.lit(0.0))
     else:
-        judged = relevance.filter(~pl.col("label").cast(pl.Int64).is_in(NOT_JUDGMENTS))
-        labels = judged.select(
+        labels = relevance.select(
             pl.col("formula_id").cast(pl.String), label=pl.col("label").cast(pl.Float64)
         )
         parts = parts.join(

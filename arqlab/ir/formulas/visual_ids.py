@@ -6,7 +6,7 @@ formula of its own.
 
 import polars as pl
 
-from arqlab.ir.labels import NOT_JUDGMENTS
+from arqlab.ir.labels import LabelScale
 
 
 def distinct_visual(index: pl.DataFrame, mapping: pl.DataFrame | None) -> pl.DataFrame:
@@ -29,12 +29,12 @@ def as_formulas(judged: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
     return named.select(judged.columns)
 
 
-def highest_labels(rows: pl.DataFrame) -> pl.DataFrame:
+def highest_labels(rows: pl.DataFrame, scale: LabelScale) -> pl.DataFrame:
     """Return the highest label of each item: topic, item, label; in the order of the rows.
 
-    An item without any judgment keeps its 5 or 6 (protocol §7).
+    An item without any judgment keeps its label that is not a judgment (protocol §7).
     """
-    judged = pl.col("label").filter(~pl.col("label").is_in(NOT_JUDGMENTS)).max()
+    judged = pl.col("label").filter(scale.is_judged()).max()
     return rows.group_by("topic", "item", maintain_order=True).agg(
         judged.fill_null(pl.col("label").max())
     )

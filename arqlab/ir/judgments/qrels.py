@@ -2,8 +2,8 @@
 
 See protocol §6 and §7. The functions read a frame with one row for each label that a pool asks for:
 topic, item (what an assessor sees as one item: a post, a visual id or a generated answer), doc_id
-(the id in qrels of instances) and label, which is null until the item is judged. The labels 5 and 6
-are not judgments.
+(the id in qrels of instances) and label, which is null until the item is judged. The scale
+tells which labels are not judgments.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from enum import StrEnum
 import polars as pl
 
 from arqlab.ir.formulas.visual_ids import highest_labels
-from arqlab.ir.labels import NOT_JUDGMENTS
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.topics import natural_key, topic_order
 
@@ -46,12 +46,6 @@ class JudgedTopic:
     reason: str = ""
 
 
-def labels_in_order(scale: tuple[int, int]) -> list[int]:
-    """Return the labels of a task in display order: highest first, then 5 and 6."""
-    lowest, highest = scale
-    return [*range(highest, lowest - 1, -1), *NOT_JUDGMENTS]
-
-
 def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
     """Return the kind of item in a task's qrels at a level; only formulas have two levels."""
     if kind == TaskKind.FORMULAS:
@@ -59,7 +53,9 @@ def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
     return ItemKind.ANSWERS if kind == TaskKind.WRITTEN_ANSWERS else ItemKind.POSTS
 
 
-def judged_topics(judged: pl.DataFrame, *, relevant_from: int) -> list[JudgedTopic]:
+def judged_topics(
+    judged: pl.DataFrame, *, scale: LabelScale, relevant_from: int
+) -> list[JudgedTopic]:
     """Return the progress of each topic, in topic order, and why a topic is dropped.
 
     A formula is relevant if any of its instances is, so both levels of qrels have the same topics.
@@ -69,14 +65,15 @@ def judged_topics(judged: pl.DataFrame, *, relevant_from: int) -> list[JudgedTop
         for topic, label, count in judged.group_by("topic", "label").len().iter_rows()
     }
     known = judged.drop_nulls("label").select("topic", "item", "label")
-    good = highest_labels(known).filter(~_is_no_judgment() & (pl.col("label") >= relevant_from))
+    highest = highest_labels(known, scale)
+    good = highest.filter(scale.is_judged() & (pl.col("label") >= relevant_from))
     relevant = dict(good.group_by("topic").len().iter_rows())
     totals = dict(judged.group_by("topic").len().iter_rows())
     return [
         _topic(
             topic,
             totals[topic],
-            {label: labels.get((topic, label), 0) for label in range(7)},
+            {label: labels.get((topic, label), 0) for label in scale.values},
             relevant.get(topic, 0),
         )
         for topic in sorted(totals, key=natural_key)
@@ -84,25 +81,26 @@ def judged_topics(judged: pl.DataFrame, *, relevant_from: int) -> list[JudgedTop
 
 
 def make_qrels(
-    judged: pl.DataFrame, *, level: Level, complete: bool, dropped: Iterable[str]
+    judged: pl.DataFrame,
+    *,
+    scale: LabelScale,
+    level: Level,
+    complete: bool,
+    dropped: Iterable[str],
 ) -> pl.DataFrame:
     """Return qrels (topic, item, label), sorted by topic and item, without the topics in `dropped`.
 
     At the visual level, a formula gets the highest label of its judged instances. Official qrels
-    leave out the labels 5 and 6; complete qrels keep them.
+    hold judgments only; complete qrels hold all labels.
     """
     rows = judged.drop_nulls("label").filter(~pl.col("topic").is_in(list(dropped)))
     if level == Level.VISUAL:
-        qrels = highest_labels(rows.select("topic", "item", "label"))
+        qrels = highest_labels(rows.select("topic", "item", "label"), scale)
     else:
         qrels = rows.select("topic", "label", item="doc_id")
-    kept = qrels if complete else qrels.filter(~_is_no_judgment())
+    kept = qrels if complete else qrels.filter(scale.is_judged())
     ordered = kept.sort(pl.col("topic").cast(topic_order(kept["topic"].unique())), "item")
     return ordered.select("topic", "item", "label")
-
-
-def _is_no_judgment() -> pl.Expr:
-    return pl.col("label").is_in(NOT_JUDGMENTS)
 
 
 def _topic(topic: str, total: int, labels: dict[int, int], relevant: int) -> JudgedTopic:

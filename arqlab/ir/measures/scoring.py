@@ -1,8 +1,8 @@
 """Scores of runs: every measure for every topic of the qrels, and the means (protocol §8).
 
 The ranking is the `order` column of a run's index and nothing else: it was made once, by
-`arqlab.ir.ranking`. Labels 5 (system failure) and 6 (do not know) are no judgments: their items
-count as unjudged.
+`arqlab.ir.ranking`. The label of an item that was shown but not judged is null: the item counts as
+unjudged.
 """
 
 from collections import defaultdict
@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import pytrec_eval
 
-from arqlab.ir.labels import NOT_JUDGMENTS
 from arqlab.ir.measures.names import Measure, parse_measures
 from arqlab.ir.measures.prime import JudgedRanking, Reals, prime_values, ratio, sums
 from arqlab.ir.topics import natural_key
@@ -45,7 +44,7 @@ class Scorer:
             {"topic": self.topics, "code": range(len(self.topics))},
             schema={"topic": pl.String, "code": pl.Int64},
         )
-        judged = qrels.filter(~pl.col("label").is_in(NOT_JUDGMENTS)).join(codes, on="topic")
+        judged = qrels.drop_nulls("label").join(codes, on="topic")
         self._judged = judged.select("topic", "item", "code", pl.col("label").cast(pl.Int64))
         self._codes = codes
         label = self._judged["label"].to_numpy()
@@ -186,9 +185,7 @@ def ceilings(
 
     P'@10 stays below 1 where a topic has fewer than ten relevant items.
     """
-    judged = qrels.filter(~pl.col("label").is_in(NOT_JUDGMENTS)).sort(
-        "topic", "label", descending=[False, True]
-    )
+    judged = qrels.drop_nulls("label").sort("topic", "label", descending=[False, True])
     oracle = judged.with_columns(order=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic"))
     return means(score_frame(oracle, qrels, measures, relevant_from=relevant_from))
 

@@ -1,19 +1,17 @@
 """Protocol overrides: the fields an organizer may change, and how their values are written.
 
-The names are the fields of TaskProtocol; labels are written as `"0-4"`. Each invalid value is
-refused with a message.
+The names are the fields of TaskProtocol; `arqlab.ir.protocols.scales` reads the labels. Each
+invalid value is refused with a message.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 
 from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.protocols.presets import TaskProtocol
+from arqlab.ir.protocols.scales import SCALES, read_scale
 from arqlab.ir.records import ItemKind
-
-HIGHEST_LABEL = 4
 
 
 class OverrideRefusedError(ValueError):
@@ -32,10 +30,15 @@ class OverrideRefusedError(ValueError):
 def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> TaskProtocol:
     """Return the protocol with some fields replaced, as written in a lab file or form.
 
+    A scale given by name sets its lowest relevant label too, unless that is replaced as well.
+
     Raises OverrideRefusedError with every unknown field and every invalid value.
     """
     refused: dict[str, tuple[str, str, str]] = {}
+    preset = overrides.get("labels")
     read: dict[str, object] = {}
+    if isinstance(preset, str) and preset in SCALES:
+        read["relevant_from"] = SCALES[preset].relevant_from
     for name, value in overrides.items():
         try:
             read[name] = _READERS[name](value)
@@ -46,26 +49,10 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
                 _did_you_mean(name),
             )
         except ValueError as error:
-            refused[name] = (f"{name} = {value!r}", str(error), "Correct the value.")
+            refused[name] = (f"{name} = {value!r:.200}", str(error), "Correct the value.")
     if refused:
         raise OverrideRefusedError(refused)
     return replace(protocol, **read)  # type: ignore[arg-type]  # each reader returns its field's type
-
-
-def label_range(value: object) -> tuple[int, int]:
-    """Read a range of labels such as `"0-4"` as the lowest and the highest label.
-
-    Raises ValueError with the expected value. The values 5 and 6 are not part of a range: they mean
-    that an item was not judged (protocol §6).
-    """
-    found = (
-        re.fullmatch(r"([0-9]{1,2})\s*[-–]\s*([0-9]{1,2})", value)
-        if isinstance(value, str)
-        else None
-    )
-    if found is None or not int(found[1]) < int(found[2]) <= HIGHEST_LABEL:
-        raise ValueError(f'the lowest and highest label from 0 to {HIGHEST_LABEL}, such as "0-4"')
-    return int(found[1]), int(found[2])
 
 
 def whole_number(value: object) -> int:
@@ -118,7 +105,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "limit": whole_number,
     "max_characters": whole_number,
     "quota": whole_number,
-    "labels": label_range,
+    "labels": read_scale,
     "relevant_from": whole_number,
     "order": _one_of("score", "rank"),
     "measures": _measures,

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from arqlab.ir.labels import LabelScale
+from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
 from arqlab.ir.records import ItemKind, TaskKind
 
 PoolMethod = Literal["depth", "rank-by-rank", "none"]
@@ -74,7 +76,7 @@ class TaskProtocol:
     - limit: the most items per topic.
     - max_characters: the length of the longest generated answer.
     - quota: the number of runs per team.
-    - labels: the lowest and highest label.
+    - labels: the scale.
     - relevant_from: the lowest relevant label.
     - order: rank items by score or by submitted rank.
     """
@@ -82,7 +84,7 @@ class TaskProtocol:
     limit: int = 1000
     max_characters: int = 1200
     quota: int = 5
-    labels: tuple[int, int] = (0, 3)
+    labels: LabelScale = ARQMATH
     relevant_from: int = 2
     order: str = "score"
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
@@ -121,7 +123,7 @@ def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> Task
     """
     return TaskProtocol(
         limit=limit,
-        labels=(0, 4),
+        labels=NTCIR,
         relevant_from=3,
         measures=measures,
         items=ItemKind.FORMULA_IDS,
@@ -137,7 +139,7 @@ _WRITTEN_ANSWERS = TaskProtocol(
     pool=PoolProtocol(primary=1, alternate=1),
 )
 _KNOWN_ITEM = TaskProtocol(
-    labels=(0, 1),
+    labels=TREC_BINARY,
     relevant_from=1,
     measures=("RR",),
     items=ItemKind.FORMULA_IDS,

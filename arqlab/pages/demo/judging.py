@@ -42,7 +42,7 @@ class DemoPool:
 
 @dataclass(frozen=True)
 class TicketPlan:
-    """An assessor's comment on System failure or Do not know, and the organizers' answer.
+    """An assessor's comment on a label that is not a judgment, and the organizers' answer.
 
     The answer is "" until the ticket is handled.
     """

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
+from arqlab.ir.labels import LARGEST_VALUE
 from assessment.errors import JudgingError, RequestProblem
 from assessment.judging.services.stored_labels import Label, Submission
-from assessment.models import Judgment
 
 MOST_LABELS = 200
-LARGEST_LABEL = max(Judgment.Label)
 MOST_ITEMS = 200  # that a page may have at hand
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
@@ -175,8 +174,8 @@ def _label(reader: _Reader, data: dict[str, Any]) -> Label:
     instance = reader.number(data, "instance", least=1, most=LARGEST_ID)
     label = data.get("label")
     # Whether the task has this label is checked when the item is loaded.
-    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label <= LARGEST_LABEL:
-        expected = f"a whole number from 0 to {LARGEST_LABEL}"
+    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label <= LARGEST_VALUE:
+        expected = f"a whole number from 0 to {LARGEST_VALUE}"
         reader.tell(instance, "label", label, expected, "Choose one of the labels on the page.")
         label = 0
     return Label(

@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
+from arqlab.ir.labels import LARGEST_VALUE
 from assessment.models import PoolItem
 
 HAVE = OpenApiParameter(
@@ -53,8 +54,8 @@ REFUSALS = {
 
 LABEL: dict[str, Any] = {
     "min_value": 0,
-    "max_value": 6,
-    "help_text": "One of the task's labels, or 5 or 6.",
+    "max_value": LARGEST_VALUE,
+    "help_text": "A value of the pool's scale.",
 }
 
 
@@ -155,7 +156,8 @@ class LabelSerializer(serializers.Serializer[Any]):
         help_text="Time of the judgment by the browser's clock; impossible times are ignored.",
     )
     shown = serializers.CharField(
-        required=False, help_text="The HTML shown to the assessor, sent with labels 5 and 6."
+        required=False,
+        help_text="The HTML shown to the assessor, sent with labels that are not judgments.",
     )
 
 

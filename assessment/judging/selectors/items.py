@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from arqlab.core.models import Lab, Task
+from arqlab.ir.labels import LabelScale, scale_of_rows
 from assessment.judging.selectors.prepared_statements import Planned
 from assessment.judging.selectors.progress import ASSIGNED
 from assessment.models import Judgment, PoolItem
@@ -72,11 +72,9 @@ _SUBMITTED = _planned(
         pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED % "%(user)s"}), (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
-        ), lab.protocol, task.kind, task.overrides
+        ), pool.scale
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
-    JOIN core_task task ON task.id = pool.task_id
-    JOIN core_lab lab ON lab.id = task.lab_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
     LEFT JOIN assessment_ticket ticket ON ticket.judgment_id = judgment.id AND ticket.answered_at IS NULL
@@ -128,7 +126,7 @@ class Current(NamedTuple):
 
 class Submitted(NamedTuple):
     """An item that labels came for: its state, what counts for each of its instances, the id of the
-    instructions, and the lowest and highest label of its task."""
+    instructions, and the scale of its pool."""
 
     topic_id: int
     is_done: bool
@@ -136,7 +134,7 @@ class Submitted(NamedTuple):
     is_assigned: bool
     guideline_id: int | None
     current: Mapping[int, Current | None]
-    scale: tuple[int, int]
+    scale: LabelScale
 
 
 class ShownInstance(NamedTuple):
@@ -171,7 +169,7 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = _SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id, *task = rows[0][5:]
+    topic_id, is_done, is_closed, is_assigned, guideline_id, scale = rows[0][5:]
     current = {row[0]: _current(*row[1:5]) if row[1] else None for row in rows}
     return Submitted(
         topic_id,
@@ -180,7 +178,7 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         bool(is_assigned),
         guideline_id,
         current,
-        _scale(*task),
+        _scale(scale),
     )
 
 
@@ -189,11 +187,9 @@ def _current(judgment: int, assessor: int | None, key: UUID | str, ticket: int |
 
 
 @lru_cache
-def _scale(preset: str, kind: str, overrides: str) -> tuple[int, int]:
-    """Return the lowest and highest label of a task; worked out once, not with each submit."""
-    return Task(
-        lab=Lab(protocol=preset), kind=kind, overrides=json.loads(overrides)
-    ).protocol.labels
+def _scale(rows: str) -> LabelScale:
+    """Return the scale of a pool as JSON has it; read once, not with each submit."""
+    return scale_of_rows(json.loads(rows))
 
 
 def lock_next(

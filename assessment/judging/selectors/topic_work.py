@@ -4,26 +4,29 @@ comes after it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from arqlab.core.models import Topic, User
-from arqlab.ir.judgments.qrels import labels_in_order
+from arqlab.ir.labels import LabelScale, ScaleLabel, scale_of_rows
 from assessment.judging.selectors.progress import assigned_topics, own_judgments, progress_of
 from assessment.models import Judgment, PoolItem
+from assessment.qrels.selectors.drafts import task_scale
 
 
 class TopicWork(NamedTuple):
-    """A topic's items, and what one assessor did of them: items judged, labels with their counts,
-    active time.
+    """A topic's items and scale, and what one assessor did of them: items judged, labels with their
+    counts, active time.
     """
 
     total: int
     done: int
     judged: int
-    labels: tuple[tuple[int, int], ...]
+    scale: LabelScale
+    labels: tuple[tuple[ScaleLabel, int], ...]
     timed_items: int
     active_ms: int
 
@@ -50,17 +53,28 @@ def work_on(topic: Topic, user: User) -> TopicWork:
         timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
         time=Sum("active_ms", default=0),
     )
-    counts = dict(own.values_list("label").annotate(count=Count("pk")))
+    scale, counts = _counts(topic, own)
     return TopicWork(
         total=progress.total,
         done=progress.done,
         judged=sums["judged"],
-        labels=tuple(
-            (label, counts.get(label, 0)) for label in labels_in_order(topic.task.protocol.labels)
-        ),
+        scale=scale,
+        labels=tuple((label, counts[label.value]) for label in scale),
         timed_items=sums["timed"],
         active_ms=sums["time"],
     )
+
+
+def _counts(topic: Topic, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[int]]:
+    """Return the scale of the topic's items and how often each label was given. All pools of a task
+    have one scale, so it comes with the counts where there are any.
+    """
+    scales = own.values_list("label", "instance__item__pool__scale")
+    counted = list(scales.annotate(count=Count("pk")))
+    counts: Counter[int] = Counter()
+    for label, _, count in counted:
+        counts[label] += count
+    return (scale_of_rows(counted[0][1]) if counted else task_scale(topic.task)), counts
 
 
 def next_topic(topic: Topic, user: User) -> Topic | None:
@@ -81,18 +95,16 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
     )
 
 
-def judged_rows(topic: Topic, user: User, *, chosen: Mapping[str, str]) -> QuerySet[Judgment]:
+def judged_rows(
+    topic: Topic, user: User, *, chosen: Mapping[str, str], scale: LabelScale
+) -> QuerySet[Judgment]:
     """Return an assessor's judgments of a topic that count, the newest first; `chosen` may name a
-    label, `commented` or `changed`.
+    label of the scale, `commented` or `changed`.
     """
     own = own_judgments(topic.pk, user.pk).select_related("supersedes")
     found = own.order_by("-judged_at", "-pk")
     label = chosen.get("label", "")
-    wanted = (
-        Q(label=int(label))
-        if label in map(str, labels_in_order(topic.task.protocol.labels))
-        else Q()
-    )
+    wanted = Q(label=int(label)) if label in map(str, scale.values) else Q()
     if chosen.get("only") == "commented":
         wanted &= ~Q(comment="")
     if chosen.get("only") == "changed":

@@ -18,10 +18,10 @@ from arqlab.core.models import Task, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
 from arqlab.formats.qrels.judgments import JudgedLine, read_judgments
-from arqlab.ir.labels import NOT_JUDGMENTS
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
-from assessment.qrels.selectors.drafts import pooled_instances, with_current
+from assessment.qrels.selectors.drafts import pooled_instances, task_scale, with_current
 
 # the answer of a ticket that needs none
 IMPORTED_SINCE = "A label that was judged elsewhere was imported since."
@@ -76,7 +76,8 @@ def import_judgments(
     `FileRefusedError` with every problem of the file, or `UserError` (codes `no-pool`,
     `judged-meanwhile`), and stores nothing then.
     """
-    rows, problems = read_judgments(data, path=path, labels=task.protocol.labels)
+    scale = task_scale(task)
+    rows, problems = read_judgments(data, path=path, scale=scale)
     try:
         with transaction.atomic():
             known = _known(task)
@@ -87,7 +88,7 @@ def import_judgments(
             if problems:
                 raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
             made = _store(changes, people, at=at)
-            _look_after_tickets(task, made, at=at)
+            _look_after_tickets(task, made, scale, at=at)
             counts = _counts(rows, changes)
             if changes:
                 digest = hashlib.sha256(data).hexdigest()
@@ -232,7 +233,9 @@ def _store(
     return made
 
 
-def _look_after_tickets(task: Task, made: Iterable[Judgment], *, at: datetime) -> None:
+def _look_after_tickets(
+    task: Task, made: Iterable[Judgment], scale: LabelScale, *, at: datetime
+) -> None:
     """Have the open ticket of a label go with the one that replaces it, or close it where that
     needs none.
     """
@@ -240,7 +243,7 @@ def _look_after_tickets(task: Task, made: Iterable[Judgment], *, at: datetime) -
     waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)
     for ticket, judgment in waiting.values_list("pk", "judgment"):
         if new := newer.get(judgment):
-            is_kept = new.label in NOT_JUDGMENTS
+            is_kept = new.label in scale.unjudged
             change = {"judgment": new} if is_kept else {"answer": IMPORTED_SINCE, "answered_at": at}
             Ticket.objects.filter(pk=ticket, answered_at=None).update(**change)
 

@@ -30,11 +30,11 @@ from collection.services.addresses import local_pages
 
 NOT_HELD = (
     '<p class="notice">The collection does not hold this post, so there is nothing to judge. '
-    "Choose System failure and the organizers will look after it.</p>"
+    "Report it to the organizers with a label that is not a judgment.</p>"
 )
 NOT_FOUND = (
     '<p class="notice">The formula to be judged was not found in this post, so none is marked. '
-    "Choose System failure and the organizers will look after it.</p>"
+    "Report it to the organizers with a label that is not a judgment.</p>"
 )
 # Of a written answer: a formula, which keeps its lines, or the end of a line or paragraph.
 _LINES = re.compile(r'(<span class="math-container"[^>]*>[^<]*</span>)|\n\s*')

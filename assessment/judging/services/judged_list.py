@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from arqlab.core.models import Lab
 from arqlab.core.services.formulas import typeset_formulas
+from arqlab.ir.labels import LabelScale, ScaleLabel
 from arqlab.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
 from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
@@ -26,17 +27,18 @@ _Part = str | PostText  # words, or one formula
 
 
 class JudgedRow(NamedTuple):
-    """A judgment, the item that it is of, what the page calls the instance, and its formula or how
-    its post begins.
+    """A judgment with its label, the item that it is of, what the page calls the instance, and its
+    formula or how its post begins.
     """
 
     judgment: Judgment
+    label: ScaleLabel
     item: PoolItem
     heading: str
     html: SafeString
 
 
-def judged_list(judgments: Iterable[Judgment], *, lab: Lab) -> list[JudgedRow]:
+def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list: a query reads their
     posts, one the formulas.
     """
@@ -47,19 +49,26 @@ def judged_list(judgments: Iterable[Judgment], *, lab: Lab) -> list[JudgedRow]:
     formulas = typeset_formulas(
         keys_of(part for some in parts for part in some if isinstance(part, PostText))
     )
-    return [_row(*one, some, formulas) for one, some in zip(read, parts, strict=True)]
+    return [
+        _row(judgment, scale.of(judgment.label), post, (some, formulas))
+        for (judgment, post), some in zip(read, parts, strict=True)
+    ]
 
 
 def _row(
-    judgment: Judgment, post: Post | None, parts: list[_Part], formulas: Mapping[Key, Typeset]
+    judgment: Judgment,
+    label: ScaleLabel,
+    post: Post | None,
+    text: tuple[list[_Part], Mapping[Key, Typeset]],
 ) -> JudgedRow:
     instance, item = judgment.instance, judgment.instance.item
+    parts, formulas = text
     shown = (
         (compose(part, formulas=formulas) if isinstance(part, PostText) else part,)
         for part in parts
     )
     heading = heading_of(item, post, instance.post_id)
-    return JudgedRow(judgment, item, heading, format_html_join(" ", "{}", shown))
+    return JudgedRow(judgment, label, item, heading, format_html_join(" ", "{}", shown))
 
 
 def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:

@@ -12,7 +12,6 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import User
-from arqlab.ir.judgments.qrels import labels_in_order
 from assessment.errors import JudgingError, RequestProblem
 from assessment.judging.selectors.items import (
     Current,
@@ -38,7 +37,6 @@ SHOWN = 500_000
 LONGEST_AWAY = timedelta(
     days=30
 )  # between a label and its arrival; a clock that tells more is wrong
-TICKETS = (Judgment.Label.SYSTEM_FAILURE, Judgment.Label.DO_NOT_KNOW)
 # stands as the answer of a ticket that nobody needs to answer
 JUDGED_SINCE = "The assessor has judged it since."
 # One statement for both, so that a submit takes one write less. Both rows are locked before it, so
@@ -158,7 +156,7 @@ def _refuse(found: Submitted, submission: Submission) -> None:
             "This pool is closed and takes no judgments any more. What you typed stays on this page; ask the organizers.",
             code="pool-closed",
         )
-    known = labels_in_order(found.scale)
+    known = found.scale.values
     expected = f"one of {', '.join(map(str, known))}"
     problems = [
         RequestProblem(
@@ -244,7 +242,8 @@ def _raise_tickets(
             judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at
         )
         for label in labels
-        if not _takes_ticket(label, rows[label.key], found, at) and label.label in TICKETS
+        if not _takes_ticket(label, rows[label.key], found, at)
+        and label.label in found.scale.unjudged
     ]
     if tickets:
         Ticket.objects.bulk_create(tickets)
@@ -260,7 +259,7 @@ def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: dateti
     if current is None or current.ticket is None or not judgment.is_current:
         return False
     waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
-    if label.label in TICKETS:
+    if label.label in found.scale.unjudged:
         return bool(waiting.update(judgment=judgment))
     waiting.update(answer=JUDGED_SINCE, answered_at=at)
     return False

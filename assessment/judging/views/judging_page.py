@@ -14,22 +14,16 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from arqlab.core.models import Task, Topic, User
+from arqlab.core.models import Topic, User
 from arqlab.core.permissions import signed_in
-from arqlab.ir.judgments.qrels import labels_in_order
-from arqlab.ir.labels import NOT_JUDGMENTS
 from assessment.guidelines.selectors import current_guideline, guideline_text
 from assessment.guidelines.services import guideline_html
 from assessment.judging.permissions import assigned_topic_or_404
 from assessment.judging.selectors.topic_work import judged_rows, next_topic, work_on
 from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import Sitting, open_sitting
-from assessment.models import Guideline, Judgment
+from assessment.models import Guideline
 
-KEYS: dict[int, str] = {
-    Judgment.Label.SYSTEM_FAILURE: "S",
-    Judgment.Label.DO_NOT_KNOW: "D",
-}  # others are their own
 JUDGED_A_PAGE = 100
 KEPT = {"commented": "With a comment", "changed": "Changed"}
 
@@ -61,7 +55,7 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "lab": topic.task.lab,
         "task": topic.task,
         "topic": topic,
-        "labels": _buttons(topic.task),
+        "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
         "guideline_html": guideline_html(guideline_text(topic.task, guideline)),
@@ -71,19 +65,6 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "config": _config(sitting, topic, user, guideline),
     }
     return render(request, "assessment/judge.html", context)
-
-
-def _buttons(task: Task) -> list[list[tuple[int, str, str]]]:
-    """Return the value, key and word of each label of a task, in the order of the buttons.
-
-    Labels that are not judgments form a second group. A label without a name is its own word.
-    """
-    known, words = labels_in_order(task.protocol.labels), dict(Judgment.Label.choices)
-    groups = [label for label in known if label not in NOT_JUDGMENTS], NOT_JUDGMENTS
-    return [
-        [(label, KEYS.get(label, str(label)), str(words.get(label, label))) for label in group]
-        for group in groups
-    ]
 
 
 def _config(
@@ -119,18 +100,18 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
     topic = assigned_topic_or_404(user, lab, task, query_id)
     chosen = {name: request.GET.get(name, "") for name in ("label", "only")}
     is_panel = "HX-Request" in request.headers
-    page = Paginator(judged_rows(topic, user, chosen=chosen), JUDGED_A_PAGE).get_page(
-        request.GET.get("page")
-    )
+    work = work_on(topic, user)
+    rows = judged_rows(topic, user, chosen=chosen, scale=work.scale)
+    page = Paginator(rows, JUDGED_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "lab": topic.task.lab,
         "task": topic.task,
         "topic": topic,
         "chosen": chosen,
-        "work": work_on(topic, user),
+        "work": work,
         "kept": KEPT.items(),
         "page": page,
-        "judgments": judged_list(page, lab=topic.task.lab),
+        "judgments": judged_list(page, lab=topic.task.lab, scale=work.scale),
         "is_panel": is_panel,
     }
     response = render(

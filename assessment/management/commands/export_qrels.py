@@ -34,7 +34,7 @@ class Command(LabCommand):
             "--level", choices=[level.value for level in Level], help="of formulas (instances)"
         )
         parser.add_argument(
-            "--complete", action="store_true", help="with 5 (system failure) and 6 (do not know)"
+            "--complete", action="store_true", help="with the labels that are not judgments"
         )
         parser.add_argument(
             "--all-topics",

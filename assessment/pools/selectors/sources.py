@@ -17,13 +17,13 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import topic_ids
 from arqlab.formats.topics.threads import threads_of
-from arqlab.ir.labels import NOT_JUDGMENTS
 from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.pooling.pools import PoolSources
 from assessment.models import Judgment
 from assessment.pools.selectors.choices import PoolChoice, poolable_runs, valid_runs
 from assessment.pools.selectors.earlier import pooled_before
-from assessment.qrels.selectors.versions import qrels_frame, qrels_named
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors.collections import collection_of, scan_columns
 from collection.selectors.visual_maps import newest_map
@@ -246,11 +246,10 @@ def _relevant_posts(task: Task) -> pl.DataFrame:
     if first is None:
         return pl.DataFrame(schema=schema)
     if qrels := qrels_named(first):
-        labels, lowest = qrels_frame(qrels), qrels.relevant_from
+        labels, lowest = judged_frame(qrels), qrels.relevant_from
     else:
         labels, lowest = _current_labels(first), first.protocol.relevant_from
-    judged = (pl.col("label") >= lowest) & ~pl.col("label").is_in(NOT_JUDGMENTS)
-    relevant = labels.filter(judged).rename({"topic": "first", "item": "post"})
+    relevant = labels.filter(pl.col("label") >= lowest).rename({"topic": "first", "item": "post"})
     own = threads_of(
         task.topics.values_list("query_id", flat=True),
         {topic: topic for topic in relevant["first"]},
@@ -273,4 +272,5 @@ def _current_labels(task: Task) -> pl.DataFrame:
     rows = list(
         _judged(task).values_list("instance__item__topic__query_id", "instance__doc_id", "label")
     )
-    return pl.DataFrame(rows, schema={**ITEM, "label": pl.Int8}, orient="row")
+    labels = pl.DataFrame(rows, schema={**ITEM, "label": pl.Int8}, orient="row")
+    return task_scale(task).only_judged(labels)

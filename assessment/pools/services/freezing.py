@@ -30,7 +30,7 @@ from assessment.pools.selectors.sources import (
     written_answers,
 )
 from assessment.pools.services.changing import pool_facts
-from assessment.qrels.selectors.drafts import host_of, own_pools_task
+from assessment.qrels.selectors.drafts import host_of, own_pools_task, task_scale
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,8 @@ def _freeze(
             reason=reason,
             preset=preset_of(task, choice.protocol),
             settings=asdict(choice.protocol),
+            # A supplement is judged as the pool was, though the task's scale may be another now.
+            scale=task_scale(task).rows(),
             seed=choice.seed,
             inputs=computed.inputs,
             runs=pooled_runs(computed.sources),

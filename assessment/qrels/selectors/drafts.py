@@ -18,8 +18,9 @@ from arqlab.ir.judgments.qrels import (
     make_qrels,
     qrels_item_kind,
 )
+from arqlab.ir.labels import LabelScale, scale_of_rows
 from arqlab.ir.records import ItemKind, TaskKind
-from assessment.models import PoolInstance, PoolItem
+from assessment.models import Pool, PoolInstance, PoolItem
 from collection.selectors.collections import collection_of, visual_ids_among
 from collection.selectors.visual_maps import newest_map
 
@@ -38,10 +39,11 @@ class DroppedTopic(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Draft:
     """What the pools of a task hold with the labels of now (as `arqlab.ir.judgments.qrels` has
-    them), and its topics.
+    them), their scale, and its topics.
     """
 
     task: Task
+    scale: LabelScale
     judged: pl.DataFrame
     topics: list[JudgedTopic]
 
@@ -55,7 +57,9 @@ class Draft:
     def qrels(self, level: Level, *, complete: bool, with_dropped: bool = False) -> pl.DataFrame:
         """Return the qrels of now (topic, item, label); `with_dropped` leaves no topic out."""
         dropped = () if with_dropped else [one.topic for one in self.dropped]
-        return make_qrels(self.judged, level=level, complete=complete, dropped=dropped)
+        return make_qrels(
+            self.judged, scale=self.scale, level=level, complete=complete, dropped=dropped
+        )
 
     def qrels_by(self, items: str, *, complete: bool) -> pl.DataFrame:
         """Return the qrels of now whose items are of a kind, to compare them with a version."""
@@ -74,7 +78,7 @@ def items_at(task: Task, level: Level) -> ItemKind:
 
 
 def draft_of(task: Task) -> Draft:
-    """Return the draft of a task's qrels, in at most six queries however much was judged.
+    """Return the draft of a task's qrels, in at most seven queries however much was judged.
 
     Which formula an instance shows is said by the newest visual ids, as for the runs that are
     scored against the qrels; what the pool was frozen with may have been merged or split since.
@@ -84,34 +88,55 @@ def draft_of(task: Task) -> Draft:
     Their topics are then dropped with those of that task, whatever the answers are worth: Task 3
     has the topics of Task 1 (004 §6).
     """
-    judged = _judged(qrel_instances(task))
+    host = host_of(task)
+    return _draft(task, host, _scale(task, host))
+
+
+def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
+    judged = _judged(_without_mixed(task, _pooled(task, host)))
     if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
         judged = _by_newest_ids(task, judged)
-    topics = judged_topics(judged, relevant_from=task.protocol.relevant_from)
-    if host := host_of(task):
-        reasons = {one.topic: one.reason for one in draft_of(host).topics}
+    topics = judged_topics(judged, scale=scale, relevant_from=task.protocol.relevant_from)
+    if host:
+        reasons = {one.topic: one.reason for one in _draft(host, None, scale).topics}
         topics = [
             replace(one, reason=_hosts_reason(host, reasons.get(one.topic, ""))) for one in topics
         ]
-    return Draft(task, judged, topics)
+    return Draft(task, scale, judged, topics)
+
+
+def task_scale(task: Task) -> LabelScale:
+    """Return the scale that the items of a task are judged by: that of their pools, or the
+    protocol's while there is none.
+    """
+    return _scale(task, host_of(task))
+
+
+def _scale(task: Task, host: Task | None) -> LabelScale:
+    pools = Pool.objects.filter(task=host or task).order_by("number")
+    rows = pools.values_list("scale", flat=True).first()
+    return task.protocol.labels if rows is None else scale_of_rows(rows)
 
 
 def pooled_instances(task: Task) -> QuerySet[PoolInstance]:
     """Return what of a task gets labels: all that its pools hold, or its written answers in another
     task's pools.
     """
-    if host := host_of(task):
+    return _pooled(task, host_of(task))
+
+
+def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:
+    if host:
         own = task.topics.values("query_id")
         mixed = PoolInstance.objects.filter(item__pool__task=host, item__kind=PoolItem.Kind.ANSWERS)
         return mixed.filter(item__topic__query_id__in=own)
     return PoolInstance.objects.filter(item__pool__task=task)
 
 
-def qrel_instances(task: Task) -> QuerySet[PoolInstance]:
-    """Return what of a task stands in its own qrels: of Task 1's pools the posts, not the written
+def _without_mixed(task: Task, found: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
+    """Return what belongs in the task's own qrels: of Task 1's pools the posts, not the written
     answers among them.
     """
-    found = pooled_instances(task)
     return (
         found.exclude(item__kind=PoolItem.Kind.ANSWERS) if task.kind == Task.Kind.ANSWERS else found
     )

@@ -6,9 +6,9 @@ import polars as pl
 from django.db.models import Q
 
 from arqlab.core.models import Lab
-from arqlab.ir.labels import NOT_JUDGMENTS
 from arqlab.ir.records import ItemKind
-from assessment.models import Qrel
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import judgments_of
 from collection.models import VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import JudgedFormula, map_before, map_frame
@@ -31,8 +31,8 @@ def judged_formulas(collection: str, lab: Lab | None = None) -> JudgedFormula:
 
     A formula's relevance has a row for each of its judgments.
     """
-    labs = Q(qrel_set__task__lab=lab) | Q(qrel_set__task__lab__collections__slug=collection)
-    judged = Qrel.objects.filter(labs).exclude(relevance__in=NOT_JUDGMENTS).distinct()
+    labs = Q(task__lab=lab) | Q(task__lab__collections__slug=collection)
+    judged = judgments_of(QrelSet.objects.filter(labs))
     by_id = judged.filter(qrel_set__items=ItemKind.FORMULA_IDS).values_list(
         "pk", "doc_id", "relevance"
     )
@@ -59,9 +59,7 @@ def touched_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:
 
 
 def _judged(lab: Lab, items: ItemKind) -> pl.DataFrame:
-    rows = Qrel.objects.filter(qrel_set__task__lab=lab, qrel_set__items=items).exclude(
-        relevance__in=NOT_JUDGMENTS
-    )
+    rows = judgments_of(QrelSet.objects.filter(task__lab=lab, items=items))
     fields = ("qrel_set__task__slug", "qrel_set__name", "query_id", "doc_id", "relevance")
     ordered = rows.order_by("qrel_set__task__position", "qrel_set__version", "pk").values_list(
         *fields

@@ -10,7 +10,6 @@ from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.ir.judgments.qrels import JudgedTopic, judged_topics
-from arqlab.ir.labels import NOT_JUDGMENTS
 from assessment.models import Qrel, QrelSet
 from collection.models import VisualMap
 
@@ -35,11 +34,27 @@ class TaskSummary(NamedTuple):
 
 
 def qrels_frame(qrel_set: QrelSet) -> pl.DataFrame:
-    """Return qrels as the kernel takes them: the columns topic, item, label; 5 and 6 are in it."""
+    """Return qrels as their file has them: the columns topic, item, label."""
     rows = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id", "doc_id", "relevance")
     # By columns: polars infers nothing, and 40,000 rows take a tenth of a second.
     columns = zip(*rows, strict=True) if rows else ((), (), ())
     return pl.DataFrame(dict(zip(QRELS_COLUMNS, columns, strict=True)), schema=QRELS_COLUMNS)
+
+
+def judged_frame(qrel_set: QrelSet) -> pl.DataFrame:
+    """Return qrels as runs are scored against them: labels that are not judgments are null."""
+    return qrel_set.label_scale.only_judged(qrels_frame(qrel_set))
+
+
+def judgments_of(qrel_sets: QuerySet[QrelSet]) -> QuerySet[Qrel]:
+    """Return the lines of versions whose labels are judgments, each by its version's scale."""
+    by_unjudged: dict[tuple[int, ...], list[int]] = {}
+    for one in qrel_sets.distinct().only("pk", "scale"):
+        by_unjudged.setdefault(one.label_scale.unjudged, []).append(one.pk)
+    wanted = Q(pk__in=[])
+    for unjudged, keys in by_unjudged.items():
+        wanted |= Q(qrel_set__in=keys) & ~Q(relevance__in=unjudged)
+    return Qrel.objects.filter(wanted)
 
 
 def qrels_named(task: Task, name: str = "") -> QrelSet | None:
@@ -52,7 +67,7 @@ def qrels_named(task: Task, name: str = "") -> QrelSet | None:
 
 def topic_judgments(qrel_set: QrelSet) -> dict[str, TopicJudgments]:
     """Count the judged and the relevant items of every topic of the qrels."""
-    judged = ~Q(relevance__in=NOT_JUDGMENTS)
+    judged = ~Q(relevance__in=qrel_set.label_scale.unjudged)
     rows = Qrel.objects.filter(qrel_set=qrel_set).values("query_id").order_by()
     counted = rows.annotate(
         judged=Count("pk", filter=judged),
@@ -117,4 +132,4 @@ def qrel_versions(task: Task) -> QuerySet[QrelSet]:
 def version_topics(qrel_set: QrelSet) -> list[JudgedTopic]:
     """Count the labels of a version by topic."""
     frame = qrels_frame(qrel_set).with_columns(doc_id="item")
-    return judged_topics(frame, relevant_from=qrel_set.relevant_from)
+    return judged_topics(frame, scale=qrel_set.label_scale, relevant_from=qrel_set.relevant_from)

@@ -88,6 +88,7 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
         name=file.name,
         items=file.items.value,
         relevant_from=file.relevant_from,
+        scale=file.labels.rows(),
         created_at=at,
     )
     qrel_set = store_qrels(new, file.frame)

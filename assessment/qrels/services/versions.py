@@ -75,6 +75,7 @@ def freeze_qrels(
         name=name,
         items=items_at(task, level).value,
         relevant_from=task.protocol.relevant_from,
+        scale=draft.scale.rows(),
         is_complete=complete,
         dropped=[one._asdict() for one in draft.dropped],
         made_by=by,

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_safe
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
 from arqlab.ir.judgments.diff import QrelDiff, diff_qrels, write_diff
-from arqlab.ir.judgments.qrels import labels_in_order
+from arqlab.ir.labels import LabelScale, ScaleLabel
 from assessment.models import QrelSet
-from assessment.qrels.selectors.drafts import draft_of
+from assessment.qrels.selectors.drafts import draft_of, task_scale
 from assessment.qrels.selectors.versions import qrels_frame
 
 DRAFT = "draft"
@@ -43,13 +43,13 @@ def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         return _file(diff, found, before, after)
     page = Paginator(range(diff.rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
     rows = diff.rows.slice(max(page.start_index() - 1, 0), len(page.object_list)).to_dicts()
-    labels = labels_in_order(found.protocol.labels)
+    scales = _scale(before, found), _scale(after, found)
     context |= {
         "diff": diff,
         "page": page,
-        "rows": rows,
-        "labels": labels,
-        "steps": _steps(diff, labels),
+        "rows": [_with_labels(row, *scales) for row in rows],
+        "labels": scales[1],
+        "steps": _steps(diff, *scales),
     }
     return render(request, "assessment/qrels_diff.html", context)
 
@@ -78,18 +78,34 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
     return diff_qrels(frame(before), frame(after))
 
 
+def _scale(side: Side, task: Task) -> LabelScale:
+    """Return the labels of a side: a version has its own, whatever the task's are now."""
+    return side.label_scale if side else task_scale(task)
+
+
+def _with_labels(row: dict[str, Any], before: LabelScale, after: LabelScale) -> dict[str, Any]:
+    """Return a line with its labels in place of their values; None where it has none."""
+    sides = {"before": before, "after": after}
+    labels = {
+        name: None if row[name] is None else scale.of(row[name]) for name, scale in sides.items()
+    }
+    return row | labels
+
+
 def _steps(
-    diff: QrelDiff, labels: Sequence[int]
-) -> list[tuple[int | None, list[tuple[int | None, int]]]]:
-    """Return the matrix of label changes: labels before in rows, labels after in cells.
+    diff: QrelDiff, before: LabelScale, after: LabelScale
+) -> list[tuple[ScaleLabel | None, list[tuple[int | None, int]]]]:
+    """Return the matrix of label changes: labels before in rows, values after in cells.
 
     None stands for a line that is missing on one side.
     """
-    known = [*labels, None]
-    return [
-        (before, [(after, diff.steps.get((before, after), 0)) for after in known])
-        for before in known
-    ]
+    rows: list[ScaleLabel | None] = [*before, None]
+    values = [*after.values, None]
+
+    def count(label: ScaleLabel | None, value: int | None) -> int:
+        return diff.steps.get((None if label is None else label.value, value), 0)
+
+    return [(label, [(value, count(label, value)) for value in values]) for label in rows]
 
 
 def _file(diff: QrelDiff, task: Task, before: Side, after: Side) -> HttpResponse:

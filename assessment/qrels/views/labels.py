@@ -6,21 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from arqlab.ir.judgments.qrels import JudgedTopic
+from arqlab.ir.labels import LabelScale, ScaleLabel
 
 
 @dataclass(frozen=True, slots=True)
 class LabelShare:
     """The count of a label, its `percent` of all labels, and the start of its part of the bar."""
 
-    label: int
+    label: ScaleLabel
     count: int
     percent: float
     start: float
 
 
-def label_shares(topics: Sequence[JudgedTopic], labels: Sequence[int]) -> list[LabelShare]:
+def label_shares(topics: Sequence[JudgedTopic], labels: LabelScale) -> list[LabelShare]:
     """Return the share of each label over all topics."""
-    counts = {label: sum(topic.labels[label] for topic in topics) for label in labels}
+    counts = {label: sum(topic.labels[label.value] for topic in topics) for label in labels}
     total = sum(counts.values()) or 1
     shares, start = [], 0.0
     for label, count in counts.items():
@@ -31,7 +32,7 @@ def label_shares(topics: Sequence[JudgedTopic], labels: Sequence[int]) -> list[L
 
 
 def topic_lines(
-    topics: Iterable[JudgedTopic], labels: Sequence[int]
+    topics: Iterable[JudgedTopic], labels: LabelScale
 ) -> list[tuple[JudgedTopic, list[int]]]:
     """Return each topic with its label counts, in the order of the labels."""
-    return [(topic, [topic.labels[label] for label in labels]) for topic in topics]
+    return [(topic, [topic.labels[label.value] for label in labels]) for topic in topics]

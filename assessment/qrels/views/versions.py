@@ -15,7 +15,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.formats.qrels.read import write_qrels
-from arqlab.ir.judgments.qrels import Level, labels_in_order
+from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
 from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of
@@ -32,7 +32,7 @@ def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = organized_task_or_404(request.user, lab, task)
     form = FreezeForm(request.POST or None, task=found)
     if request.method == "POST" and form.is_valid():
-        name, complete = form.cleaned_data["name"], form.cleaned_data["complete"]
+        name, complete = form.cleaned_data["name"], form.cleaned_data.get("complete", False)
         try:
             made = freeze_qrels(
                 task=found,
@@ -61,7 +61,7 @@ def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def qrels_draft(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Return the draft as a file, by instance or with `level=visual` by formula.
 
-    `complete` includes labels 5 and 6.
+    `complete` includes the labels that are not judgments.
     """
     found = organized_task_or_404(request.user, lab, task)
     wanted = request.GET.get("level", Level.INSTANCES)
@@ -81,7 +81,7 @@ def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> Htt
     shown = get_object_or_404(qrel_versions(found), version=version)
     if request.GET.get("format") == "tsv":
         return _file(qrels_frame(shown), found, shown.name)
-    topics, labels = version_topics(shown), labels_in_order(found.protocol.labels)
+    topics, labels = version_topics(shown), shown.label_scale
     context = {
         "shares": label_shares(topics, labels),
         "lines": topic_lines(topics, labels),
@@ -109,7 +109,7 @@ def qrels_current(request: HttpRequest, lab: str, task: str, version: int) -> Ht
 
 
 def _draft_context(draft: Draft) -> dict[str, Any]:
-    labels = labels_in_order(draft.task.protocol.labels)
+    labels = draft.scale
     return {
         "draft": draft,
         "total": sum(topic.total for topic in draft.topics),

@@ -2,14 +2,10 @@
 // the card shown, so that showing it moves nothing.
 
 import { watchFormulas } from "../maths.js";
-import { KEY_OF, WORDS } from "./labels.js";
+import { ASKS, COLOURS, KEY_OF, WORDS } from "./labels.js";
 
 const parser = new DOMParser();
 const LONGEST = 500_000; // characters of the item that a ticket takes
-export const ASKS = {
-  5: "What went wrong? The organizers will read this (optional)",
-  6: "What keeps you from deciding? The organizers will read this (optional)",
-};
 
 /** Parse HTML from the server. Ids are removed, since the page holds several items. */
 function nodesOf(html) {
@@ -233,6 +229,8 @@ export class Card {
       const place = this.places[index];
       const word = WORDS[instance.label] ?? "no label yet";
       place.dataset.label = instance.label ?? "";
+      if (instance.label in COLOURS) place.dataset.colour = COLOURS[instance.label];
+      else delete place.dataset.colour;
       place.firstElementChild.textContent = KEY_OF[instance.label] ?? instance.label ?? "·";
       place.lastElementChild.textContent = `Instance ${instance.number}: ${word}`;
       if (instance === this.active) place.setAttribute("aria-current", "true");

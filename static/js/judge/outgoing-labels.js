@@ -1,7 +1,7 @@
 // The labels of an item as they are sent. Each has its own key, so that the server stores it once,
 // and names the judgment that it changes.
 
-import { ASKS } from "./item-card.js";
+import { REPORTS } from "./labels.js";
 import { uuid } from "./outbox.js";
 
 function outgoing(card, instance, timer) {
@@ -16,7 +16,7 @@ function outgoing(card, instance, timer) {
     at: new Date().toISOString(),
     seen: instance.data.judgment?.judgment ?? null,
     after: instance.pending?.key,
-    shown: label in ASKS ? card.shown(instance) : undefined,
+    shown: label in REPORTS ? card.shown(instance) : undefined,
   };
   timer.clear(instance.id);
   instance.submitted({ label, comment: judgment.comment, key: judgment.key });

@@ -6,8 +6,7 @@
 import { Outage, Refusal, ask } from "./api.js";
 import { CardCache } from "./card-cache.js";
 import { JudgedHistory } from "./history.js";
-import { ASKS } from "./item-card.js";
-import { KEYS, WORDS } from "./labels.js";
+import { ASKS, KEYS, WORDS } from "./labels.js";
 import { takeLabels } from "./outgoing-labels.js";
 
 const REPEAT = 400; // ms; a second Enter or click within them was meant for the previous item

@@ -44,7 +44,7 @@ from arqlab.core.models import *
 from assessment.models import *
 lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-1")
 task = Task.objects.create(lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts")
-at, fields = timezone.now(), dict(settings={{}}, seed=1, runs=[], sha256="0" * 64)
+at, fields = timezone.now(), dict(settings={{}}, scale=task.protocol.labels.rows(), seed=1, runs=[], sha256="0" * 64)
 pool = Pool.objects.create(task=task, number=1, frozen_at=at, **fields)
 sessions = []
 for number in range({TOPICS}):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from arqlab.formats.labs.folder import LabFile, read_lab
+from arqlab.ir.protocols.scales import ARQMATH, NTCIR
 from arqlab.ir.records import FileRefusedError, ItemKind, TaskKind
 from tests.real_data import DATA, needs_data
 
@@ -72,7 +73,7 @@ def test_qrels_take_labels_and_items_from_the_task(folder):
     ).tasks
 
     (qrels,) = task.qrels
-    assert (qrels.items, qrels.labels, qrels.relevant_from) == (ItemKind.POSTS, (0, 3), 2)
+    assert (qrels.items, qrels.labels, qrels.relevant_from) == (ItemKind.POSTS, ARQMATH, 2)
 
 
 def test_qrels_may_have_their_own_labels_and_items(folder):
@@ -83,7 +84,7 @@ def test_qrels_may_have_their_own_labels_and_items(folder):
 
     (qrels,) = lab_of(folder, HEAD + TASK + own).tasks[0].qrels
 
-    assert (qrels.items, qrels.labels, qrels.relevant_from) == (ItemKind.ANSWERS, (0, 4), 3)
+    assert (qrels.items, qrels.labels, qrels.relevant_from) == (ItemKind.ANSWERS, NTCIR, 3)
 
 
 def test_qrels_may_be_tables_of_their_own(folder):
@@ -275,7 +276,7 @@ def test_every_real_lab_loads_as_it_is(slug, tasks, qrels):
 def test_the_real_ntcir_lab_counts_relevant_from_three():
     (qrels,) = read_lab(DATA / "ntcir-12-wfb").tasks[0].qrels
 
-    assert (qrels.labels, qrels.relevant_from, qrels.items) == ((0, 4), 3, ItemKind.FORMULA_IDS)
+    assert (qrels.labels, qrels.relevant_from, qrels.items) == (NTCIR, 3, ItemKind.FORMULA_IDS)
 
 
 def test_qrels_are_read_though_their_name_is_wrong(folder):

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.formats.qrels.judgments import JudgedLine, read_judgments
+from arqlab.ir.protocols.scales import ARQMATH
 from arqlab.ir.records import Problem
 
 HEADING = "topic\titem\tlabel\tassessor\tcomment\tseconds\tjudged_at\n"
 
 
 def read(text: str) -> tuple[list[JudgedLine], list[Problem]]:
-    return read_judgments(text.encode(), path="j.tsv", labels=(0, 3))
+    return read_judgments(text.encode(), path="j.tsv", scale=ARQMATH)
 
 
 def one_problem(text: str) -> Problem:
@@ -97,6 +98,6 @@ def test_all_problems_are_told_in_one_reading():
 
 @given(st.binary(max_size=200))
 def test_whatever_the_bytes_are_they_are_read_or_told(data):
-    rows, problems = read_judgments(data, path="j.tsv", labels=(0, 3))
+    rows, problems = read_judgments(data, path="j.tsv", scale=ARQMATH)
 
     assert rows or problems

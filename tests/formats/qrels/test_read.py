@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.formats.qrels.read import read_qrels, write_qrels
+from arqlab.ir.protocols.scales import ARQMATH, NTCIR
 from arqlab.ir.records import FileRefusedError
-from tests.real_data import DATA, LABELS, QRELS, needs_data
+from tests.real_data import DATA, QRELS, SCALES, needs_data
 
 WORD = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 
@@ -84,8 +85,14 @@ def test_a_label_is_a_whole_number_in_the_tasks_range(label):
 
 
 def test_a_task_may_have_other_labels():
-    assert read_qrels(b"A.1 0 5 4.0", path="q", labels=(0, 4), also=()).rows() == [("A.1", "5", 4)]
-    assert problems(b"A.1 0 5 5", labels=(0, 4), also=()) == [(1, "the label '5'")]
+    graded = NTCIR.without((5, 6))
+    assert read_qrels(b"A.1 0 5 4.0", path="q", scale=graded).rows() == [("A.1", "5", 4)]
+    assert problems(b"A.1 0 5 5", scale=graded) == [(1, "the label '5'")]
+
+
+def test_without_a_scale_any_label_is_read():
+    assert read_qrels(b"A.1 0 5 42", path="q", scale=None)["label"].to_list() == [42]
+    assert problems(b"A.1 0 5 100", scale=None) == [(1, "the label '100'")]
 
 
 @pytest.mark.parametrize("second", ["1", "2"])
@@ -139,7 +146,7 @@ def test_every_real_file_reads_and_fast(path):
     data = (DATA / path).read_bytes()
 
     started = time.process_time()
-    frame = read_qrels(data, path=path, labels=LABELS.get(path.split("/")[0], (0, 3)))
+    frame = read_qrels(data, path=path, scale=SCALES.get(path.split("/")[0], ARQMATH))
 
     assert time.process_time() - started < 1.0
     assert frame.height == len(data.split(b"\n")) - data.endswith(b"\n")

@@ -142,7 +142,7 @@ def test_a_split_keeps_its_id_on_the_larger_part() -> None:
 
 def test_ties_between_parts_go_to_relevance_then_to_the_lowest_formula_id() -> None:
     rows, before = instances(("9", "", "S", None), ("10", "", "T", None)), known(f9="5", f10="5")
-    labels = pl.DataFrame({"formula_id": ["10", "9"], "label": [2, 6]})
+    labels = pl.DataFrame({"formula_id": ["10", "9"], "label": [2, 1]})
 
     assert ids(visual_map(rows, previous=before, relevance=labels)) == {"9": "6", "10": "5"}
     assert ids(visual_map(rows, previous=before)) == {"9": "5", "10": "6"}

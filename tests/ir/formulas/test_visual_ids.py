@@ -6,6 +6,7 @@ import pytest
 from arqlab.formats.formulas.index import read_index
 from arqlab.formats.qrels.read import read_qrels
 from arqlab.ir.formulas.visual_ids import as_formulas, distinct_visual, highest_labels
+from arqlab.ir.protocols.scales import ARQMATH
 from tests.real_data import DATA, index_frame, needs_data
 
 
@@ -27,7 +28,7 @@ def qrels(*rows: tuple[str, int]) -> pl.DataFrame:
 
 def by_formula(qrels: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
     """Return the qrels of the formulas whose instances the qrels judge."""
-    return highest_labels(as_formulas(qrels.with_columns(doc_id="item"), mapping))
+    return highest_labels(as_formulas(qrels.with_columns(doc_id="item"), mapping), ARQMATH)
 
 
 def test_an_instance_becomes_its_visual_id():

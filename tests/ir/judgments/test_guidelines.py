@@ -2,24 +2,51 @@
 
 import pytest
 
-from arqlab.ir.judgments.guidelines import default_guideline
+from arqlab.ir.judgments import guidelines
+from arqlab.ir.labels import LabelScale, ScaleLabel
 from arqlab.ir.protocols.presets import PROTOCOLS
+from arqlab.ir.protocols.scales import ARQMATH
 from arqlab.ir.records import TaskKind
 from arqlab.texts.html.sanitizer import clean_post
 
 EVERY_TASK = [(kind, slug) for slug, protocol in PROTOCOLS.items() for kind in protocol.tasks]
-LABELS = ("High", "Medium", "Low", "Not relevant", "System failure", "Do not know")
 ALWAYS_HIGH = "always <strong>High</strong>"
 MAY_BE_LESS = "it may be less relevant, or not at all"
 
 
+def default_guideline(kind: TaskKind, slug: str) -> str:
+    rules = PROTOCOLS[slug].tasks[kind]
+    return guidelines.default_guideline(
+        kind, slug, scale=rules.labels, relevant_from=rules.relevant_from
+    )
+
+
 @pytest.mark.parametrize(("kind", "slug"), EVERY_TASK)
-def test_the_guidelines_of_every_task_explain_all_six_labels(kind, slug):
+def test_the_guidelines_of_every_task_explain_all_its_labels(kind, slug):
     assert [
-        label
-        for label in LABELS
-        if f"<strong>{label}</strong>" not in default_guideline(kind, slug)
+        label.word
+        for label in PROTOCOLS[slug].tasks[kind].labels
+        if f"<strong>{label.word}</strong>" not in default_guideline(kind, slug)
     ] == []
+
+
+def test_labels_of_a_scale_of_its_own_are_listed_with_what_they_count_as():
+    scale = LabelScale(
+        (ScaleLabel(1, "1", "G", "Good & <new>", "green"), ScaleLabel(0, "0", "B", "Bad", "grey"))
+    )
+    text = guidelines.default_guideline(TaskKind.ANSWERS, "arqmath-3", scale=scale, relevant_from=1)
+
+    assert "<td><strong>Good &amp; &lt;new&gt;</strong></td><td>relevant</td>" in text
+    assert "<td><strong>Bad</strong></td><td>not relevant</td>" in text
+    assert not any(word in text for word in ("High", "Medium", "When you cannot judge"))
+
+
+def test_a_label_of_its_own_that_is_not_a_judgment_is_explained_too():
+    broken = ScaleLabel(9, "X", "X", "Broken", "purple", is_judgment=False)
+    scale = LabelScale((ScaleLabel(1, "1", "G", "Good", "green"), broken))
+    text = guidelines.default_guideline(TaskKind.FORMULAS, "ntcir-12", scale=scale, relevant_from=1)
+
+    assert "<strong>Broken</strong>: you cannot judge the item." in text
 
 
 @pytest.mark.parametrize(("kind", "slug"), EVERY_TASK)
@@ -27,7 +54,9 @@ def test_the_sanitizer_keeps_the_text_and_finds_its_formulas(kind, slug):
     text = default_guideline(kind, slug)
     clean = clean_post(text, prefix="g")
 
-    assert clean.html.count('class="math-container"') == clean.formula_count > 0
+    has_examples = PROTOCOLS[slug].tasks[kind].labels == ARQMATH
+    assert clean.html.count('class="math-container"') == clean.formula_count
+    assert bool(clean.formula_count) == has_examples
     assert text.count("<") == clean.html.count("<") - 2 * clean.formula_count
 
 

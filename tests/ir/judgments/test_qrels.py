@@ -13,6 +13,7 @@ from arqlab.ir.judgments.qrels import (
     make_qrels,
     qrels_item_kind,
 )
+from arqlab.ir.protocols.scales import ARQMATH
 from arqlab.ir.records import ItemKind, TaskKind
 
 LABELS = st.sampled_from([None, 0, 1, 2, 3, 5, 6])
@@ -36,7 +37,9 @@ FORMULAS = judged(
 def lines(
     level: Level, *, complete: bool = False, dropped: tuple[str, ...] = ()
 ) -> list[tuple[str, str, int]]:
-    return make_qrels(FORMULAS, level=level, complete=complete, dropped=dropped).rows()
+    return make_qrels(
+        FORMULAS, scale=ARQMATH, level=level, complete=complete, dropped=dropped
+    ).rows()
 
 
 def test_instances_keep_their_labels_sorted_by_topic_and_item():
@@ -63,7 +66,7 @@ def test_a_dropped_topic_has_no_lines():
 
 
 def test_topics_are_counted_in_order_and_dropped_topics_have_a_reason():
-    few, enough = judged_topics(FORMULAS, relevant_from=2)
+    few, enough = judged_topics(FORMULAS, scale=ARQMATH, relevant_from=2)
 
     assert (few.topic, few.total, few.labelled, few.relevant) == ("B.2", 3, 2, 0)
     assert few.reason == "This topic has no relevant items; qrels need at least 2."
@@ -77,7 +80,9 @@ def test_topics_are_counted_in_order_and_dropped_topics_have_a_reason():
 
 
 def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
-    [topic] = judged_topics(judged(("B.1", "70", "7", 3), ("B.1", "70", "8", 3)), relevant_from=2)
+    [topic] = judged_topics(
+        judged(("B.1", "70", "7", 3), ("B.1", "70", "8", 3)), scale=ARQMATH, relevant_from=2
+    )
 
     assert (topic.relevant, topic.reason) == (
         1,
@@ -86,7 +91,7 @@ def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
 
 
 def test_the_reason_for_an_unjudged_topic_says_so():
-    [topic] = judged_topics(judged(("B.1", "70", "7", None)), relevant_from=2)
+    [topic] = judged_topics(judged(("B.1", "70", "7", None)), scale=ARQMATH, relevant_from=2)
 
     assert (topic.labelled, topic.reason) == (0, "No item of this topic has a label.")
 
@@ -110,11 +115,12 @@ def test_the_visual_level_maps_the_instance_level_to_visual_ids(rows):
         *((topic, f"v{item // 10}", str(item), label) for (topic, item), label in rows.items())
     )
     mapping = frame.select(formula_id="doc_id", visual_id="item").unique()
-    instances = make_qrels(frame, level=Level.INSTANCES, complete=True, dropped=())
+    instances = make_qrels(frame, scale=ARQMATH, level=Level.INSTANCES, complete=True, dropped=())
 
-    visual = make_qrels(frame, level=Level.VISUAL, complete=True, dropped=())
+    visual = make_qrels(frame, scale=ARQMATH, level=Level.VISUAL, complete=True, dropped=())
 
-    formulas = highest_labels(as_formulas(instances.with_columns(doc_id="item"), mapping))
+    named = as_formulas(instances.with_columns(doc_id="item"), mapping)
+    formulas = highest_labels(named, ARQMATH)
     assert set(formulas.rows()) == set(visual.rows())
 
 
@@ -125,6 +131,6 @@ def test_official_qrels_are_complete_qrels_without_5_and_6(rows):
     )
 
     for level in Level:
-        complete = make_qrels(frame, level=level, complete=True, dropped=())
-        official = make_qrels(frame, level=level, complete=False, dropped=())
+        complete = make_qrels(frame, scale=ARQMATH, level=level, complete=True, dropped=())
+        official = make_qrels(frame, scale=ARQMATH, level=level, complete=False, dropped=())
         assert official.rows() == [row for row in complete.rows() if row[2] not in (5, 6)]

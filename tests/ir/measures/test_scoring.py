@@ -15,8 +15,9 @@ from arqlab.formats.qrels.read import read_qrels
 from arqlab.ir.measures.names import MeasureRefusedError
 from arqlab.ir.measures.scoring import Scorer, ceilings, means, score_frame
 from arqlab.ir.protocols.presets import PRIMES
+from arqlab.ir.protocols.scales import ARQMATH
 from tests.paths import ROOT
-from tests.real_data import DATA, LABELS, index_frame, needs_data, read_run
+from tests.real_data import DATA, SCALES, index_frame, needs_data, read_run
 
 SCORES_FILE = ROOT / "tests" / "golden" / "scores.tsv"
 GOLDEN = list(csv.DictReader(SCORES_FILE.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
@@ -49,14 +50,14 @@ Labels = dict[str, dict[str, int]]
 
 
 def qrels_frame(judgments: Labels) -> pl.DataFrame:
+    """Return qrels as they are scored: 5 and 6 are not judgments."""
     rows = [
         (topic, item, label)
         for topic, labels in judgments.items()
         for item, label in labels.items()
     ]
-    return pl.DataFrame(
-        rows, schema={"topic": pl.String, "item": pl.String, "label": pl.Int8}, orient="row"
-    )
+    schema = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
+    return ARQMATH.only_judged(pl.DataFrame(rows, schema=schema, orient="row"))
 
 
 def run_frame(run: Run) -> pl.DataFrame:
@@ -91,15 +92,19 @@ def reference(names: tuple[str, ...], judgments: Labels, run: Run) -> dict[tuple
     "known", GOLDEN, ids=lambda row: f"{Path(row['run']).name[:30]}-{row['qrels']}-{row['order']}"
 )
 def test_a_real_run_has_the_scores_of_the_papers_to_four_decimals(known):
-    labels = LABELS.get(known["lab"], (0, 3))
+    scale = SCALES.get(known["lab"], ARQMATH)
     qrels = read_qrels(
-        (DATA / known["lab"] / known["qrels"]).read_bytes(), path="qrels", labels=labels
+        (DATA / known["lab"] / known["qrels"]).read_bytes(), path="qrels", scale=scale
     )
     index = index_frame(
         read_run(DATA / known["lab"] / "runs" / known["task"] / known["run"]), order=known["order"]
     )
 
-    found = means(score_frame(index, qrels, PRIMES, relevant_from=2 if labels == (0, 3) else 3))
+    found = means(
+        score_frame(
+            index, scale.only_judged(qrels), PRIMES, relevant_from=2 if scale == ARQMATH else 3
+        )
+    )
 
     ours = {
         heading: f"{value:.4f}"[1:] for heading, value in zip(HEADINGS, found.values(), strict=True)

@@ -5,11 +5,11 @@ import pytest
 from arqlab.ir.protocols.overrides import (
     OVERRIDABLE,
     OverrideRefusedError,
-    label_range,
     whole_number,
     with_overrides,
 )
 from arqlab.ir.protocols.presets import TaskProtocol
+from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
 from arqlab.ir.records import ItemKind
 
 PRESET = TaskProtocol()
@@ -31,7 +31,9 @@ def test_without_overrides_the_protocol_is_the_preset():
         ("limit", 100, 100),
         ("max_characters", 600, 600),
         ("quota", 1, 1),
-        ("labels", "0-4", (0, 4)),
+        ("labels", "0-4", NTCIR),
+        ("labels", "trec-binary", TREC_BINARY),
+        ("labels", ARQMATH.rows(), ARQMATH),
         ("relevant_from", 3, 3),
         ("order", "rank", "rank"),
         ("measures", ["P@10", "AR"], ("P@10", "AR")),
@@ -98,8 +100,12 @@ def test_the_error_is_a_full_sentence():
         with_overrides(PRESET, {"order": "best"})
 
 
-def test_labels_may_be_written_with_a_dash_of_either_length():
-    assert label_range("0-4") == label_range("0 – 4") == (0, 4)
+def test_a_scale_that_is_named_brings_its_lowest_relevant_label():
+    named = with_overrides(PRESET, {"labels": "trec-binary"})
+    both = with_overrides(PRESET, {"labels": "ntcir", "relevant_from": 1})
+
+    assert (named.relevant_from, both.relevant_from) == (1, 1)
+    assert with_overrides(PRESET, {"labels": "0-4"}).relevant_from == 2
 
 
 def test_a_whole_number_starts_at_one():

@@ -4,6 +4,7 @@ import pytest
 
 from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.protocols.presets import PRIMES, PROTOCOLS, PoolProtocol
+from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
 from arqlab.ir.records import TaskKind
 
 EVERY_TASK = [(slug, kind) for slug, protocol in PROTOCOLS.items() for kind in protocol.tasks]
@@ -106,7 +107,7 @@ def test_ntcir_10_pools_rank_by_rank_up_to_a_hundred():
 def test_a_known_item_has_no_pool():
     task = PROTOCOLS["ntcir-11"].tasks[TaskKind.FORMULAS]
 
-    assert (task.pool.method, task.measures, task.labels) == ("none", ("RR",), (0, 1))
+    assert (task.pool.method, task.measures, task.labels) == ("none", ("RR",), TREC_BINARY)
 
 
 @pytest.mark.parametrize("slug", ["arqmath-1", "arqmath-2", "arqmath-3"])
@@ -114,7 +115,7 @@ def test_a_known_item_has_no_pool():
 def test_arqmath_ranks_a_thousand_items_by_the_prime_measures(slug, kind):
     task = PROTOCOLS[slug].tasks[kind]
 
-    assert (task.limit, task.quota, task.labels, task.relevant_from) == (1000, 5, (0, 3), 2)
+    assert (task.limit, task.quota, task.labels, task.relevant_from) == (1000, 5, ARQMATH, 2)
     assert task.measures[:3] == PRIMES
 
 
@@ -146,4 +147,4 @@ def test_at_most_five_instances_of_a_formula_are_judged(slug, policy):
 def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]
 
-    assert (task.labels, task.relevant_from) == ((0, 4), 3)
+    assert (task.labels, task.relevant_from) == (NTCIR, 3)

@@ -2,12 +2,12 @@
 // script looks for: `querySelector` creates it.
 
 const LABELS = [
-  ["3", "3", "High"],
-  ["2", "2", "Medium"],
-  ["1", "1", "Low"],
-  ["0", "0", "Not relevant"],
-  ["5", "S", "System failure"],
-  ["6", "D", "Do not know"],
+  ["3", "3", "High", "deep-green"],
+  ["2", "2", "Medium", "green"],
+  ["1", "1", "Low", "light-green"],
+  ["0", "0", "Not relevant", "grey"],
+  ["5", "S", "System failure", "purple", { asks: "yes", reports: "yes" }],
+  ["6", "D", "Do not know", "amber", { asks: "yes", reports: "yes" }],
 ];
 
 class ClassList extends Set {
@@ -107,9 +107,9 @@ export class Element extends EventTarget {
   }
 }
 
-function button([label, key, word]) {
+function button([label, key, word, colour, flags]) {
   const element = new Element();
-  Object.assign(element.dataset, { label, word });
+  Object.assign(element.dataset, { label, word, colour }, flags);
   element.setAttribute("aria-keyshortcuts", key);
   return element;
 }

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from arqlab.core.models import Topic, User
-from arqlab.ir.labels import NOT_JUDGMENTS
+from arqlab.ir.labels import LabelScale
 from arqlab.pages.demo.judging import DemoPool, SharePlan, read_pools, read_tickets
 from arqlab.pages.services.demo.context import DemoContext
 from assessment.assignments.services import assign_topics
@@ -20,6 +20,7 @@ from assessment.judging.services.stored_labels import Label, Submission
 from assessment.models import Qrel, Ticket
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
+from assessment.qrels.selectors.drafts import task_scale
 from assessment.tickets.services import answer_ticket
 
 FROZEN_DAYS = 6
@@ -34,12 +35,13 @@ class _SimulatedAssessor:
     seat: Seat
     labels: Labels
     comments: Mapping[tuple[str, str], str]
+    scale: LabelScale
 
     def label(self, taken: Taken, instance: ShownInstance) -> Label:
         """Return the label of an instance as the judging page sends it."""
         place = (self.seat.path.query_id, instance.doc_id)
         label, shown = self.labels[place], ""
-        if label in NOT_JUDGMENTS:
+        if label in self.scale.unjudged:
             payload = item_payload(taken, lab_slug=self.seat.path.lab)
             [shown] = [
                 each["html"] for each in payload["instances"] if each["doc_id"] == instance.doc_id
@@ -92,7 +94,7 @@ def _judge_share(
         seat = Seat(person, TopicPath(demo.lab.slug, plan.task, name))
         _judge_topic(
             topics[name],
-            _SimulatedAssessor(seat, labels, comments),
+            _SimulatedAssessor(seat, labels, comments, task_scale(task)),
             count,
             at=end - timedelta(days=last - number),
         )

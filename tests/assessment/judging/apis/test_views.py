@@ -187,16 +187,14 @@ def test_a_written_answer_keeps_its_lines_and_does_not_tell_its_run(
     assert "SecretRun" not in json.dumps([item, desk.get("judgments/")])
 
 
-def test_a_post_that_is_not_in_the_collection_asks_for_system_failure(
-    scene: Scene, desk: Desk
-) -> None:
+def test_a_post_that_is_not_in_the_collection_asks_to_be_reported(scene: Scene, desk: Desk) -> None:
     Pool.objects.all().update(closed_at=timezone.now())
     make_pool(scene.task, {"A.1": ["A4711"]})
 
     [instance] = desk.next()["instances"]
 
     assert (instance["heading"], instance["thread_url"]) == ("Post A4711", "")
-    assert "Choose System failure" in instance["html"]
+    assert "Report it to the organizers" in instance["html"]
 
 
 def test_a_link_to_a_post_of_the_collection_opens_its_thread_and_others_are_dead(

@@ -17,7 +17,8 @@ from assessment.judging.services.importing import import_judgments
 from assessment.pools.services.freezing import discard_pool
 from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
-pool = Pool.objects.create(task=task, number=1, settings={}, seed=1, runs=[], sha256="0" * 64, frozen_at=timezone.now())
+scale = task.protocol.labels.rows()
+pool = Pool.objects.create(task=task, number=1, settings={}, scale=scale, seed=1, runs=[], sha256="0" * 64, frozen_at=timezone.now())
 for place, post in enumerate(["10", "11"], start=1):
     item = PoolItem.objects.create(pool=pool, topic=Topic.objects.get(), kind="posts", item=post, position=place)
     PoolInstance.objects.create(item=item, doc_id=post)
