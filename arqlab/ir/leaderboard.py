@@ -16,8 +16,6 @@ best.
 """
 UNRANKED = -1.0
 """Below every value: what a run without a score has."""
-UNRATED = ("Judged",)
-"""Kinds of measures that say nothing of how good a run is, so that none is the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def _rows(
 
 def _cell(run: BoardRun, measure: Measure, best: tuple[float, float]) -> BoardCell:
     value = run.values.get(measure.name)
-    counts = value is not None and not run.is_withdrawn and measure.kind not in UNRATED
+    counts = value is not None and not run.is_withdrawn and measure.is_rating
     is_best = counts and round(value or 0.0, DECIMALS) >= best[run.is_baseline] > 0
     return BoardCell(measure, value, is_best)
 

@@ -12,7 +12,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from arqlab.ir.measures.names import MeasureRefusedError, parse_measure
+from arqlab.ir.measures.names import parse_measure
+from arqlab.ir.measures.providers import MeasureRefusedError
 
 register = template.Library()
 

@@ -35,6 +35,7 @@ def test_nothing_overridden_is_the_preset():
         ("relevant_from", 3, 3),
         ("order", "rank", "rank"),
         ("measures", ["P@10", "AR"], ("P@10", "AR")),
+        ("measures", ["ERR@20", "RR@10"], ("ERR@20", "RR@10")),
         ("items", "visual-ids", ItemKind.VISUAL_IDS),
         ("answered_only", True, True),
     ],
