@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.ir.leaderboard import BoardCell, BoardRow, sorted_board
+from arqlab.ir.leaderboard import BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
 from arqlab.ir.measures.names import Measure
 from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import ShownBoard, Sight
@@ -21,11 +21,12 @@ from submissions.models import Run
 @dataclass(frozen=True)
 class BoardLine:
     """A row of a board with its addresses: of the run (or its scores, for who may not see the run),
-    and of each cell.
+    and of each cell. `details` holds the texts of the columns before the cells.
     """
 
     row: BoardRow
     url: str
+    details: list[tuple[BoardColumn, str]]
     cells: list[tuple[BoardCell, str]]
     is_own: bool
 
@@ -49,7 +50,8 @@ def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
         for cell in row.cells
     ]
     url = reverse("pages:run-detail", args=address) if sees_run else scores
-    return BoardLine(row, url, cells, is_own=row.run.team in sight.own_teams.values())
+    details = [(column, column.text(row.run)) for column in columns_in("page")]
+    return BoardLine(row, url, details, cells, is_own=row.run.team in sight.own_teams.values())
 
 
 def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import Task
+from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import released_leaderboard
 from evaluation.services.releasing import release_leaderboard
@@ -149,6 +150,17 @@ def test_a_row_leads_to_the_run_for_those_who_may_see_it_and_to_its_scores_for_o
         f'href="{scores_url(played)}">alpha-run'
         in client_of(played.other_member).get(board_url(played)).content.decode()
     )
+
+
+def test_a_new_column_reaches_the_page_and_the_api(played, client_of, organizer, monkeypatch):
+    kind = BoardColumn("kind", "Kind", lambda run: f"by {run.tag}", EVERYWHERE)
+    monkeypatch.setattr("arqlab.ir.leaderboard.COLUMNS", (*COLUMNS, kind))
+
+    page = client_of(organizer).get(board_url(played)).content.decode()
+    run = client_of(organizer).get(f"/api{board_url(played)}").json()["runs"][0]
+
+    assert ">Kind<" in page
+    assert f'<td class="data-column">{run["kind"]}</td>' in page
 
 
 def test_a_board_sorts_without_javascript(played, client_of, organizer):
