@@ -1,12 +1,10 @@
-"""Filters that every app's pages use: states, deadlines, measures and scores as the field writes
+"""Filters that every app's pages use: states, measures and scores as the field writes
 them.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django import template
 from django.utils.html import format_html
@@ -16,20 +14,6 @@ from arqlab.ir.measures.names import parse_measure
 from arqlab.ir.measures.providers import MeasureRefusedError
 
 register = template.Library()
-
-# POSIX turns the sign around: GMT+12 is twelve hours behind UTC, where a day ends last on earth.
-ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
-
-
-@register.filter
-def deadline(moment: datetime | None) -> str:
-    """Write a deadline in UTC and anywhere-on-earth, for plain text; pages use
-    `components/deadline.html`.
-    """
-    if moment is None:
-        return "no deadline"
-    utc, earth = moment.astimezone(UTC), moment.astimezone(ANYWHERE_ON_EARTH)
-    return f"{utc:%Y-%m-%d %H:%M} UTC ({earth:%Y-%m-%d %H:%M} anywhere on earth)"
 
 
 @register.filter

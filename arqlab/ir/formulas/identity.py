@@ -41,26 +41,6 @@ class VisualIdMap(NamedTuple):
     opinion: pl.DataFrame
 
 
-class Agreement(NamedTuple):
-    """How far two ids for the same instances agree: the pairs of instances that both, one or the
-    other take for one.
-    """
-
-    together: int
-    only_ours: int
-    only_theirs: int
-
-    @property
-    def precision(self) -> float:
-        """The share of our pairs that are theirs too."""
-        return self.together / ((self.together + self.only_ours) or 1)
-
-    @property
-    def recall(self) -> float:
-        """The share of their pairs that are ours too."""
-        return self.together / ((self.together + self.only_theirs) or 1)
-
-
 def visual_map(
     instances: pl.DataFrame,
     *,
@@ -86,20 +66,6 @@ def visual_map(
         _changes(rows, previous),
         _opinion(rows),
     )
-
-
-def agreement(ids: pl.DataFrame) -> Agreement:
-    """Count the pairs of instances on which the columns `ours` and `theirs` agree, and those on
-    which they do not.
-    """
-    both = _pairs(ids.group_by("ours", "theirs").len())
-    ours, theirs = (_pairs(ids.group_by(column).len()) for column in ("ours", "theirs"))
-    return Agreement(both, ours - both, theirs - both)
-
-
-def _pairs(sizes: pl.DataFrame) -> int:
-    size = pl.col("len").cast(pl.Int64)
-    return int(sizes.select((size * (size - 1)).sum() // 2).item())
 
 
 # --- forms: what is one formula

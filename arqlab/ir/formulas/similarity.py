@@ -71,13 +71,6 @@ def _kind(symbol: str) -> str:
     return symbol[0] if symbol[:2] in ("V!", "N!") else symbol
 
 
-def dice(one: str, other: str) -> float:
-    """Return how alike two layout strings are, from 0 to 1: twice the shared pairs by all pairs."""
-    ours, theirs = Counter(symbol_pairs(one)), Counter(symbol_pairs(other))
-    total = ours.total() + theirs.total()
-    return 2 * (ours & theirs).total() / total if total else 0.0
-
-
 def pair_index(layouts: Iterable[str | None]) -> pl.DataFrame:
     """Make the inverted index of many layout strings: pair, form (its row, from 0), count, and size
     (of the form).

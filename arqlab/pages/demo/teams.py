@@ -60,7 +60,6 @@ class DemoTeam:
     """A team with its people and runs; `baseline` is the organizers' own."""
 
     name: str
-    institution: str
     members: tuple[Member, ...]
     runs: tuple[DemoRun, ...]
     baseline: bool
@@ -71,7 +70,6 @@ def read_teams(path: Path = FOLDER / "teams.toml") -> list[DemoTeam]:
     return [
         DemoTeam(
             team["name"],
-            team["institution"],
             tuple(Member(**member) for member in team.get("members", ())),
             tuple(DemoRun(**run) for run in team["runs"]),
             team.get("baseline", False),
