@@ -55,7 +55,7 @@ def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
 
 
 def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:
-    """Return the data of the per-topic chart, as `js/topic-chart.js` reads it."""
+    """Return the data of the per-topic chart, as `js/charts.js` reads it."""
     return {
         "title": f"{measure.heading} of {run.tag} by topic, against the median and the best of all runs",
         "measure": measure.heading,

@@ -1,6 +1,7 @@
-// The scores of one run topic by topic, against the median and the best of all runs, as SVG by ECharts.
-// <div data-topic-chart="ID"> reads the data block #ID: {"measure", "run", "topics": [{"topic", "title", "own",
-// "median", "best", "url"}]}; null stands for no score. The same numbers stand in a table on the page.
+// Charts, drawn as SVG by ECharts. <div data-chart="KIND" data-source="ID"> reads the data block #ID; the same numbers
+// are in a table on the page.
+// topic-scores: {"measure", "run", "topics": [{"topic", "title", "own", "median", "best", "url"}]}; null is no score.
+// topic-sizes: {"median", "topics": [{"topic", "items", "done", "url"}]}.
 
 /** A colour token as the browser computes it, so that light and dark need no list of their own here. */
 function colour(element, token) {
@@ -40,28 +41,36 @@ function tooltip(topics, measure) {
   };
 }
 
-function options(element, data, order) {
-  const topics = ordered(data.topics, order);
+/** What all charts have in common, in the colours of the page. */
+function look(element) {
   const [ink, soft, rule, surface] = ["--ink", "--ink-soft", "--rule", "--surface"].map((name) => colour(element, name));
   const [own, median, best] = ["--series-own", "--series-median", "--series-best"].map((name) => colour(element, name));
-  const font = getComputedStyle(element).fontFamily;
   const axis = { axisLabel: { color: soft }, axisLine: { lineStyle: { color: soft } } };
-  return {
+  const common = {
     animation: false,
-    textStyle: { fontFamily: font, color: ink },
+    textStyle: { fontFamily: getComputedStyle(element).fontFamily, color: ink },
     aria: { enabled: true, label: { description: element.getAttribute("aria-label") } },
+    yAxis: { ...axis, type: "value", min: 0, splitLine: { lineStyle: { color: rule } } },
+  };
+  const tip = {
+    trigger: "axis", axisPointer: { type: "shadow" }, confine: true,
+    backgroundColor: surface, borderColor: soft, textStyle: { color: ink },
+  };
+  return { ink, soft, surface, own, median, best, axis, common, tip };
+}
+
+function topicScores(element, data, topics) {
+  const { ink, soft, surface, own, median, best, axis, common, tip } = look(element);
+  return {
+    ...common,
     grid: { left: 44, right: 12, top: 36, bottom: 56 },
     // A run may be named with 60 characters: its name ends with an ellipsis here, and stands whole in the head.
     legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink, width: 260, overflow: "truncate" } },
-    tooltip: {
-      trigger: "axis", axisPointer: { type: "shadow" }, formatter: tooltip(topics, data.measure),
-      confine: true, backgroundColor: surface, borderColor: soft, textStyle: { color: ink },
-    },
+    tooltip: { ...tip, formatter: tooltip(topics, data.measure) },
     xAxis: {
       ...axis, type: "category", data: topics.map((topic) => topic.topic),
       axisTick: { show: false }, axisLabel: { color: soft, rotate: 90, fontSize: 11 },
     },
-    yAxis: { ...axis, type: "value", min: 0, splitLine: { lineStyle: { color: rule } } },
     series: [
       { name: data.run, type: "bar", data: topics.map((topic) => topic.own), itemStyle: { color: own }, barCategoryGap: "35%" },
       { name: "median of all runs", type: "scatter", symbol: "rect", symbolSize: [11, 5], data: topics.map((topic) => topic.median), itemStyle: { color: median, borderColor: surface, borderWidth: 1 }, z: 3 },
@@ -70,19 +79,55 @@ function options(element, data, order) {
   };
 }
 
+function topicSizes(element, data, topics) {
+  const { soft, own, median, best, axis, common, tip } = look(element);
+  const line = { data: [{ yAxis: data.median }], symbol: "none", silent: true, label: { show: false }, lineStyle: { color: best, type: "dashed", width: 1.5 } };
+  const bar = { type: "bar", stack: "items", barCategoryGap: "20%" };
+  return {
+    ...common,
+    grid: { left: 44, right: 12, top: 12, bottom: 8 },
+    tooltip: tip,
+    xAxis: { ...axis, type: "category", data: topics.map((topic) => topic.topic), axisTick: { show: false }, axisLabel: { show: false } },
+    yAxis: { ...common.yAxis, minInterval: 1, axisLabel: { color: soft } },
+    series: [
+      { ...bar, name: "judged", data: topics.map((topic) => topic.done), itemStyle: { color: own } },
+      { ...bar, name: "to judge", data: topics.map((topic) => topic.items - topic.done), itemStyle: { color: median, opacity: 0.75 }, markLine: line },
+    ],
+  };
+}
+
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes };
+const drawn = new Map();
+
 function draw(element) {
-  const data = JSON.parse(document.getElementById(element.dataset.topicChart).textContent);
+  const data = JSON.parse(document.getElementById(element.dataset.source).textContent);
   const select = document.querySelector(`[data-chart-order="${element.id}"]`);
   const chart = window.echarts.init(element, null, { renderer: "svg" });
-  const render = () => chart.setOption(options(element, data, select?.value), true);
+  const render = () => {
+    chart.setOption(KINDS[element.dataset.chart](element, data, ordered(data.topics, select?.value)), true);
+  };
   render();
+  drawn.set(element, { chart, render });
   select?.addEventListener("change", render);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
-  new ResizeObserver(() => chart.resize()).observe(element);
+  new ResizeObserver(() => { if (!chart.isDisposed()) chart.resize(); }).observe(element);
   chart.on("click", (point) => {
     const url = ordered(data.topics, select?.value)[point.dataIndex]?.url;
     if (url) window.location.assign(url);
   });
 }
 
-document.querySelectorAll("[data-topic-chart]").forEach(draw);
+/** Draw the charts of a part of the page, and forget those that left it. */
+function drawAll(root) {
+  for (const [element, { chart }] of drawn) {
+    if (element.isConnected) continue;
+    chart.dispose();
+    drawn.delete(element);
+  }
+  for (const element of root.querySelectorAll("[data-chart]")) if (!drawn.has(element)) draw(element);
+}
+
+drawAll(document);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const { render } of drawn.values()) render();
+});
+document.addEventListener("htmx:load", (event) => drawAll(event.detail.elt));
