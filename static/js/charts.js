@@ -1,7 +1,7 @@
 // Charts, drawn as SVG by ECharts. <div data-chart="KIND" data-source="ID"> reads the data block #ID; the same numbers
 // are in a table on the page.
 // topic-scores: {"measure", "run", "topics": [{"topic", "title", "own", "median", "best", "url"}]}; null is no score.
-// topic-sizes: {"median", "topics": [{"topic", "items", "done", "url"}]}.
+// topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
 
 /** A colour token as the browser computes it, so that light and dark need no list of their own here. */
 function colour(element, token) {
@@ -25,15 +25,16 @@ function figure(value) {
   return value === null || value === undefined ? "–" : value.toFixed(4);
 }
 
-function tooltip(topics, measure) {
+/** A tooltip made of elements: as markup ECharts would write inline styles, which the policy forbids. */
+function tooltip(topics, linesOf) {
   return ([point]) => {
     const topic = topics[point.dataIndex];
     const box = document.createElement("div");
     const title = document.createElement("strong");
     title.textContent = topic.title ? `${topic.topic} ${topic.title}` : topic.topic;
-    const lines = [["this run", topic.own], ["median", topic.median], ["best", topic.best]].map(([name, value]) => {
+    const lines = linesOf(topic).map((text) => {
       const line = document.createElement("div");
-      line.textContent = `${measure} ${name}: ${figure(value)}`;
+      line.textContent = text;
       return line;
     });
     box.append(title, ...lines);
@@ -60,13 +61,15 @@ function look(element) {
 }
 
 function topicScores(element, data, topics) {
+  const linesOf = ({ own, median, best }) => [["this run", own], ["median", median], ["best", best]]
+    .map(([name, value]) => `${data.measure} ${name}: ${figure(value)}`);
   const { ink, soft, surface, own, median, best, axis, common, tip } = look(element);
   return {
     ...common,
     grid: { left: 44, right: 12, top: 36, bottom: 56 },
     // A run may be named with 60 characters: its name ends with an ellipsis here, and stands whole in the head.
     legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink, width: 260, overflow: "truncate" } },
-    tooltip: { ...tip, formatter: tooltip(topics, data.measure) },
+    tooltip: { ...tip, formatter: tooltip(topics, linesOf) },
     xAxis: {
       ...axis, type: "category", data: topics.map((topic) => topic.topic),
       axisTick: { show: false }, axisLabel: { color: soft, rotate: 90, fontSize: 11 },
@@ -80,13 +83,14 @@ function topicScores(element, data, topics) {
 }
 
 function topicSizes(element, data, topics) {
+  const linesOf = ({ items, done }) => [`${items} item${items === 1 ? "" : "s"}${done ? `, ${done} judged` : ""}`];
   const { soft, own, median, best, axis, common, tip } = look(element);
   const line = { data: [{ yAxis: data.median }], symbol: "none", silent: true, label: { show: false }, lineStyle: { color: best, type: "dashed", width: 1.5 } };
   const bar = { type: "bar", stack: "items", barCategoryGap: "20%" };
   return {
     ...common,
     grid: { left: 44, right: 12, top: 12, bottom: 8 },
-    tooltip: tip,
+    tooltip: { ...tip, formatter: tooltip(topics, linesOf) },
     xAxis: { ...axis, type: "category", data: topics.map((topic) => topic.topic), axisTick: { show: false }, axisLabel: { show: false } },
     yAxis: { ...common.yAxis, minInterval: 1, axisLabel: { color: soft } },
     series: [
