@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import Task
+from arqlab.core.services.labs import change_task
 from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import released_leaderboard
@@ -150,6 +151,15 @@ def test_a_row_leads_to_the_run_for_those_who_may_see_it_and_to_its_scores_for_o
         f'href="{scores_url(played)}">alpha-run'
         in client_of(played.other_member).get(board_url(played)).content.decode()
     )
+
+
+def test_a_count_has_a_dash_for_its_best_possible_value(played, client_of, organizer):
+    change_task(task=played.task, changes={}, protocol={"measures": ("NumRet",)}, by=None)
+    score_waiting(at=NOW)
+
+    html = client_of(organizer).get(board_url(played)).content.decode()
+
+    assert '<td class="num">–</td>' in html
 
 
 def test_a_new_column_reaches_the_page_and_the_api(played, client_of, organizer, monkeypatch):

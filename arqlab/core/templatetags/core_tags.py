@@ -36,9 +36,9 @@ def measure(name: str) -> str:
 
 
 @register.filter
-def score(value: float | None) -> str:
+def score(value: float | str | None) -> str:
     """Write a score with four decimals, and a dash where there is none."""
-    return "–" if value is None else f"{value:.4f}"
+    return f"{value:.4f}" if isinstance(value, float | int) else "–"
 
 
 @register.filter
