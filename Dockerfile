@@ -1,4 +1,4 @@
-# One image for web, worker and beat; docker-compose.yml says which command each runs.
+# One image for web, worker and beat; docker-compose.yml sets the command of each.
 FROM python:3.11-slim
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 ARQLAB_DATA=/data

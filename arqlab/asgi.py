@@ -1,4 +1,4 @@
-"""The ASGI door, for servers that speak it."""
+"""The ASGI entry point."""
 
 import os
 

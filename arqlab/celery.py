@@ -1,5 +1,6 @@
-"""The Celery application. Tasks import it from here; `arqlab/__init__.py` stays empty for the
-kernel's sake.
+"""The Celery application, from which tasks import it.
+
+`arqlab/__init__.py` stays empty, so that the kernel does not import Celery.
 """
 
 import os

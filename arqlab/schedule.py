@@ -1,6 +1,4 @@
-"""The beat schedule inside the web process: what `celery beat` and a worker do where there is a
-Redis.
-"""
+"""The scheduled tasks in the web process, in place of Celery beat and a worker."""
 
 import logging
 import threading
@@ -14,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 def start_schedule() -> threading.Thread:
-    """Start a thread that runs each task of the beat schedule at its interval, and give the thread."""
+    """Start a thread that runs each scheduled task at its interval, and return the thread."""
     thread = threading.Thread(target=_run_schedule, name="schedule", daemon=True)
     thread.start()
     return thread
@@ -34,9 +32,9 @@ def _run_schedule() -> None:
 def _run(task: str) -> None:
     close_old_connections()
     try:
-        # apply(), not the function itself: limits and logging are then the worker's.
+        # apply() instead of a plain call keeps the worker's limits and logging.
         app.tasks[task].apply(throw=True)
     except Exception:
-        logger.exception("The scheduled task %s failed.", task)
+        logger.exception("Scheduled task %s failed.", task)
     finally:
         close_old_connections()

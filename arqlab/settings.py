@@ -1,8 +1,8 @@
-"""Settings of ArqLab, read from environment variables; each one is described in README.md.
+"""Settings of ArqLab, read from environment variables; described in docs/settings.md.
 
-Without any variable ArqLab runs on its embedded default: SQLite, and tasks inside the web process,
-all below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery workers
-on Redis.
+Without any variables ArqLab runs in embedded mode: SQLite, and scheduled tasks in the web process,
+with all data below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery
+workers on Redis.
 """
 
 import os
@@ -19,30 +19,29 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 def env(name: str, default: str = "") -> str:
-    """Return the variable's value, else the default; `NAME_FILE` may name a file that holds it
-    (Docker secrets).
+    """Return the value of a variable, or the default.
+
+    `NAME_FILE` may name a file with the value (Docker secrets).
     """
     path = os.environ.get(f"{name}_FILE")
     return Path(path).read_text(encoding="utf-8").strip() if path else os.environ.get(name, default)
 
 
 def env_bool(name: str, default: bool) -> bool:
-    """Return a yes or no; anything else than 1, true, yes, 0, false, no is refused."""
+    """Return a variable as a Boolean; refuse values other than 1, true, yes, 0, false and no."""
     value = env(name, "1" if default else "0").lower()
     if value not in {"1", "true", "yes", "0", "false", "no"}:
-        raise ImproperlyConfigured(f"{name} is {value!r}; expected 1 or 0.")
+        raise ImproperlyConfigured(f"{name} is {value!r}. Use 1 or 0.")
     return value in {"1", "true", "yes"}
 
 
 def env_list(name: str, default: str = "") -> list[str]:
-    """Return the parts of a comma separated value, blanks removed."""
+    """Return the parts of a comma-separated variable, without surrounding spaces."""
     return [part.strip() for part in env(name, default).split(",") if part.strip()]
 
 
 def embedded_secret_key(folder: Path) -> str:
-    """Return the key kept in the data folder, made on first use, so that the embedded default needs
-    no set-up.
-    """
+    """Return the secret key in the data folder, created on first use, for embedded mode."""
     path = folder / "secret-key"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +60,7 @@ SECRET_KEY = env("ARQLAB_SECRET_KEY")
 if not SECRET_KEY:
     if DATABASE_URL:
         raise ImproperlyConfigured(
-            "ARQLAB_SECRET_KEY is not set; a lab on DATABASE_URL needs one of 50 random characters."
+            "ARQLAB_SECRET_KEY is not set. With DATABASE_URL, set it to 50 random characters."
         )
     SECRET_KEY = embedded_secret_key(DATA_DIR)
 
@@ -125,7 +124,9 @@ SQLITE_OPTIONS = {
     # Measured in docs/adr/0007: with these, six writing processes see no "database is locked".
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;",
+    "init_command": (
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;"
+    ),
 }
 DATABASES: dict[str, Any] = {
     "default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{DATA_DIR / 'arqlab.sqlite3'}")
@@ -166,8 +167,8 @@ ACCOUNT_FORMS = {
 }
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 
-# Mail: EMAIL_URL is smtp://user:password@host:port; without it letters are kept as files in the
-# data folder.
+# Mail: EMAIL_URL is smtp://user:password@host:port. Without it, messages are files in the data
+# folder.
 EMAIL_URL = env("EMAIL_URL")
 DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
 if EMAIL_URL:
@@ -193,19 +194,18 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Served from the folders themselves, so that no page depends on a collectstatic that somebody
-# forgot.
+# Static files are served from their source folders, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 FILE_UPLOAD_PERMISSIONS = 0o640
-# The table of topic information has four choices a topic, and a lab some hundred topics.
+# The table of topic information has four fields per topic, and a lab a few hundred topics.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
 RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
-# A state that a worker claimed goes back for another after this many seconds without an end.
+# After this many seconds, a claimed run that is not finished is free for another worker.
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 
-# LaTeX without MathML is converted by LaTeXML, which must be installed, instead of by Temml.
+# Convert LaTeX without MathML by LaTeXML, which must be installed, instead of Temml.
 LATEXML = env_bool("ARQLAB_LATEXML", False)
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
@@ -216,7 +216,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_TIME_LIMIT = CLAIM_SECONDS - 30
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Messages are only wake-up calls: what is to do stands in the database, and these tasks find it.
+# Messages only wake up workers; the tasks find their work in the database.
 CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
@@ -278,6 +278,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
-    # One line for each round of the beat schedule would hide all others.
+    # A line for each scheduled task would hide all other lines.
     "loggers": {"celery.app.trace": {"level": "WARNING"}},
 }

@@ -1,12 +1,10 @@
-"""The addresses of ArqLab, one app after the other."""
+"""URLs of ArqLab, app by app."""
 
 from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
-    path(
-        "", include("assessment.urls")
-    ),  # first, as no addresses are asked for as often as those of judging
+    path("", include("assessment.urls")),  # first, because judging requests are the most frequent
     path("", include("arqlab.pages.urls")),
     path("", include("arqlab.core.urls")),
     path("", include("collection.urls")),

@@ -1,4 +1,4 @@
-"""What the judging page is told when something is refused."""
+"""Errors of requests to the judging API."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from arqlab.core.errors import UserError
 
 
 class RequestProblem(NamedTuple):
-    """One thing that is wrong with what was sent: in which instance (None: in all of it) and field,
-    and what to do.
-    """
+    """One problem of a request in a field of an instance; None means the whole request."""
 
     instance: int | None
     field: str
@@ -21,9 +19,7 @@ class RequestProblem(NamedTuple):
 
 
 class JudgingError(UserError):
-    """What was sent cannot be taken. `problems` are all that were found, at once; nothing was
-    stored.
-    """
+    """A request was refused and nothing was stored. `problems` lists everything that is wrong."""
 
     def __init__(self, message: str, *, code: str, problems: Iterable[RequestProblem] = ()) -> None:
         super().__init__(message, code=code)

@@ -28,8 +28,9 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from arqlab.ir.formulas.identity import Agreement, agreement, visual_map
+from arqlab.ir.formulas.identity import visual_map
 from arqlab.ir.formulas.layout import layout_strings
+from tests.agreement import Agreement, agreement
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (0.5, 1.0, 3.0, 6.0, 12.0)
@@ -52,7 +53,6 @@ def main(arguments: list[str]) -> int:
 
 
 # --- agreement
-# -------------------------------------------------------------------------------------------------------
 
 
 def print_agreement() -> bool:
@@ -130,7 +130,7 @@ def from_latex(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("layout", strict=False).join(distinct, on="latex", how="left")
 
 
-# --- time and memory -------------------------------------------------------------------------------------------------
+# --- time and memory
 
 
 def print_growth(sizes: list[float]) -> bool:

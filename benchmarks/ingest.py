@@ -25,7 +25,8 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from arqlab.formats.runs.check import RunRules, check_run
+from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import TaskKind
 
 TOPICS, ITEMS, POSTS = 100, 1000, 1_000_000

@@ -132,7 +132,6 @@ def percentile(values: list[float], share: int) -> float:
 
 
 # --- the assessors
-# ---------------------------------------------------------------------------------------------------
 
 
 def judge_round(place: Place, clients: int, *, is_peer: bool) -> Measured:
@@ -232,7 +231,7 @@ def asking(port: int, base: str, session: str) -> Callable[[str, str, Any], Any]
     return ask
 
 
-# --- what is served --------------------------------------------------------------------------------------------------
+# --- what is served
 
 RESET = (
     "DELETE FROM assessment_judgment",
@@ -370,7 +369,7 @@ def peer() -> Any:
     return get_wsgi_application()
 
 
-# --- the lab ---------------------------------------------------------------------------------------------------------
+# --- the lab
 
 
 def make_lab(items: int, posts: Path) -> None:

@@ -112,7 +112,7 @@ def multiply(collection: object, *, posts: int, forms: int) -> None:
     """
     from collection.models import Post, VisualMap
     from collection.selectors.visual_maps import map_frame, newest_map
-    from collection.services.columns import store_frame
+    from collection.services.parquet_files import store_frame
 
     own = list(Post.objects.order_by("pk"))
     for copy in range(1, -(-posts // len(own))):

@@ -29,8 +29,9 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.pooling.plans import Planner
-from arqlab.ir.pooling.pools import PooledRun, PoolSources, make_pool, write_pool
+from arqlab.ir.pooling.pools import PoolSources, make_pool, write_pool
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import ItemKind, TaskKind
 from tests.everywhere import postgresql_server
@@ -93,7 +94,6 @@ def items_of(folder: Path, side: str) -> pl.DataFrame:
 
 
 # --- the sides
-# -------------------------------------------------------------------------------------------------------
 
 
 def posts(folder: Path) -> tuple[float, pl.DataFrame]:
@@ -136,7 +136,7 @@ def stored(folder: Path) -> tuple[float, pl.DataFrame]:
 
     django.setup()
     from assessment.models import PoolItem
-    from assessment.pools.selectors.sources import PoolChoice
+    from assessment.pools.selectors.choices import PoolChoice
     from assessment.pools.services.freezing import freeze_pool
 
     task = lab_in_database(folder)
@@ -217,7 +217,7 @@ SIDES: dict[str, Callable[[Path], tuple[float, pl.DataFrame]]] = {
 }
 
 
-# --- the lab ---------------------------------------------------------------------------------------------------------
+# --- the lab
 
 
 def make_lab(folder: Path) -> None:

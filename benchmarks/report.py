@@ -25,7 +25,8 @@ from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from arqlab.formats.runs.check import RunRules, check_run
+from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import TaskKind
 from tests.everywhere import free_port, wait_for_port
 

@@ -1,4 +1,4 @@
-"""What a person asks of the collection."""
+"""The search form of the collection."""
 
 from __future__ import annotations
 
@@ -8,30 +8,26 @@ from arqlab.texts.posts.queries import LONGEST, PostQuery, parse_query, with_fil
 
 
 class LookUpForm(forms.Form):
-    """One box that understands words, ids, filters and formulas, and the filters as fields of their
-    own.
-    """
+    """A search box for words, ids, filters and formulas, plus the filters as separate fields."""
 
     q = forms.CharField(
-        label="Words, an id, or a formula between dollars",
+        label="Words, an id, or a formula between dollar signs",
         required=False,
         max_length=LONGEST,
         strip=True,
     )
     kind = forms.ChoiceField(
-        label="Kind",
+        label="Post type",
         required=False,
         choices=[("", "Questions and answers"), ("question", "Questions"), ("answer", "Answers")],
     )
     tags = forms.CharField(label="Tags", required=False, max_length=200)
     score = forms.IntegerField(
-        label="Score at least", required=False, min_value=-100_000, max_value=1_000_000
+        label="Minimum score", required=False, min_value=-100_000, max_value=1_000_000
     )
 
     def query(self) -> PostQuery:
-        """Return the query. A field that makes no sense is passed over, and its error stands beside
-        it.
-        """
+        """Return the query. Invalid fields are ignored; the page shows their errors."""
         self.is_valid()
         read = self.cleaned_data
         query = parse_query(read.get("q", ""))

@@ -1,24 +1,24 @@
-"""The worker's doors: one service called, safe to run twice."""
+"""Background tasks of collections. Each calls one service and is safe to run twice."""
 
 from __future__ import annotations
 
 from django.utils import timezone
 
 from arqlab.celery import app
-from collection.services import columns, indexing
+from collection.services import indexing, parquet_files
 from collection.services.indexing import INDEX_CLAIM
 
 
 @app.task
 def sweep_columns() -> None:
-    """Remove columns that a worker stored and was killed before any row named them."""
-    columns.delete_unused_columns(at=timezone.now())
+    """Delete the Parquet files that no row refers to, as killed workers leave them behind."""
+    parquet_files.delete_unused_files(at=timezone.now())
 
 
 @app.task(time_limit=int(INDEX_CLAIM.total_seconds()) - 30)
 def index_waiting() -> None:
-    """Bring the search indexes up to date, a while at a time, so that other tasks have their turn.
+    """Update the search indexes for a few seconds, so that other tasks get their turn.
 
-    One index of pairs is made in one piece, which may take longer than other tasks are given.
+    An index of symbol pairs is built in one go, so this task has a longer time limit than others.
     """
-    indexing.index_waiting_collections(seconds=10)
+    indexing.update_search_indexes(seconds=10)

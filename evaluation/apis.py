@@ -15,30 +15,28 @@ from rest_framework.views import APIView
 from arqlab.core.permissions import task_or_404
 from arqlab.formats.leaderboards import board_as_dict
 from arqlab.ir.leaderboard import columns_in
-from evaluation.permissions import board_shown, board_with_run, sight_of
+from evaluation.permissions import board_with_run, score_access_of, visible_board
 from evaluation.selectors.topics import scores_by_topic
 from submissions.models import Run
 
 QRELS = OpenApiParameter(
-    "qrels", description="The name of a version of the qrels; else the released or current one."
+    "qrels", description="Name of a qrels version; default: the released or current version."
 )
 
 
 class MeasureSerializer(serializers.Serializer[Any]):
-    """One column of a board."""
+    """One column of a leaderboard."""
 
-    label = serializers.CharField(help_text="As the papers write it.")  # type: ignore[assignment]  # not the field's label
-    name = serializers.CharField(help_text="As ir_measures writes it.")
-    ceiling = serializers.FloatField(
-        allow_null=True, help_text="The best mean that any run could have."
-    )
+    label = serializers.CharField(help_text="As written in papers.")  # type: ignore[assignment]  # not the field's label
+    name = serializers.CharField(help_text="In ir_measures notation.")
+    ceiling = serializers.FloatField(allow_null=True, help_text="The best possible mean.")
 
 
 class BoardRunSerializer(serializers.Serializer[Any]):
-    """One line of a board."""
+    """One row of a leaderboard."""
 
     scores = serializers.DictField(
-        child=serializers.FloatField(allow_null=True), help_text="By the measure's label."
+        child=serializers.FloatField(allow_null=True), help_text="By measure label."
     )
 
     def get_fields(self) -> dict[str, Any]:
@@ -51,11 +49,13 @@ class BoardRunSerializer(serializers.Serializer[Any]):
 
 
 class BoardSerializer(serializers.Serializer[Any]):
-    """A leaderboard in the order of the papers' tables."""
+    """A leaderboard: baselines first, then teams by their best run."""
 
     task = serializers.CharField()
     state = serializers.ChoiceField(choices=["released", "live", "own"])
-    version = serializers.IntegerField(allow_null=True, help_text="Of the released board.")
+    version = serializers.IntegerField(
+        allow_null=True, help_text="Version of the released leaderboard."
+    )
     qrels = serializers.CharField()
     topics = serializers.IntegerField()
     measures = MeasureSerializer(many=True)
@@ -69,22 +69,22 @@ class RunScoresSerializer(serializers.Serializer[Any]):
     run = serializers.CharField()
     qrels = serializers.CharField()
     means = serializers.DictField(
-        child=serializers.FloatField(allow_null=True), help_text="By the measure's label."
+        child=serializers.FloatField(allow_null=True), help_text="By measure label."
     )
     topics = serializers.DictField(
         child=serializers.DictField(child=serializers.FloatField()),
-        help_text="By topic, then by the measure's label.",
+        help_text="By topic, then by measure label.",
     )
 
 
 class LeaderboardApi(APIView):
-    """The leaderboard of a task as one may see it."""
+    """The leaderboard of a task, as the user can see it."""
 
     @extend_schema(parameters=[QRELS], responses=BoardSerializer)
     def get(self, request: Request, lab: str, task: str) -> Response:
-        """Return the board; 404 where none is released and one may see no other."""
-        sight = sight_of(request.user, task_or_404(request.user, lab, task))
-        shown = board_shown(sight, qrels=request.query_params.get("qrels", ""))
+        """Return the leaderboard, or 404 if the user cannot see one."""
+        sight = score_access_of(request.user, task_or_404(request.user, lab, task))
+        shown = visible_board(sight, qrels=request.query_params.get("qrels", ""))
         if shown is None:
             raise Http404
         version = (
@@ -94,15 +94,15 @@ class LeaderboardApi(APIView):
 
 
 class RunScoresApi(APIView):
-    """The scores of a run, for every topic of the qrels."""
+    """The per-topic scores of a run."""
 
     @extend_schema(parameters=[QRELS], responses=RunScoresSerializer)
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
-        """Return the scores; 404 where the run is on no board that one may see."""
+        """Return the scores, or 404 if the run is on no leaderboard the user can see."""
         found = task_or_404(request.user, lab, task)
         one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
         shown = board_with_run(
-            sight_of(request.user, found), one, qrels=request.query_params.get("qrels", "")
+            score_access_of(request.user, found), one, qrels=request.query_params.get("qrels", "")
         )
         line = next(row for row in shown.board.rows if row.run.key == one.pk)
         return Response(

@@ -1,4 +1,4 @@
-"""The app's name for Django."""
+"""The configuration of the app."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Scores of runs against qrels, and the leaderboards that were released from them."""
+"""Scores of runs against qrels, and the released leaderboards."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from submissions.models import Run
 
 
 class Scoring(models.Model):
-    """Says that a run was scored against qrels, with these measures. Written with the scores, in
-    one transaction.
+    """A record that a run was scored against qrels with these measures.
+
+    It is stored in the same transaction as the scores.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="scorings")
@@ -26,7 +27,8 @@ class Scoring(models.Model):
         max_length=200,
         blank=True,
         default="",
-        help_text="What told which item of the qrels an item of the run is: the run's tag, or the formula index.",
+        help_text="What told which item of the qrels an item of the run is: "
+        "the run's tag, or the formula index.",
     )
     scored_at = models.DateTimeField()
 
@@ -39,13 +41,11 @@ class Scoring(models.Model):
         return f"{self.run} against {self.qrel_set}"
 
     def holds(self, order: str, identity: str) -> bool:
-        """Return whether the run was scored in this order and by this identity of items, so that its
-        scores still stand.
-        """
+        """Return whether the scores are valid for this order and this identity of the items."""
         return (self.order, self.identity) == (order, identity)
 
     def covers(self, measures: Iterable[str], order: str, identity: str) -> bool:
-        """Return whether the run was scored so with (at least) these measures."""
+        """Return whether the scores are valid and include all of these measures."""
         return self.holds(order, identity) and set(measures) <= set(self.measures)
 
 
@@ -89,11 +89,10 @@ class TopicScore(models.Model):
 
 
 class Leaderboard(models.Model):
-    """A numbered leaderboard that the organizer released: these qrels, these runs. The newest one
-    not hidden is shown.
+    """A released, numbered leaderboard. Users see the newest version that is not hidden.
 
-    Its figures are kept with it: a later change of the task's measures or order changes no board
-    that was released.
+    Its scores are stored with it: a later change of the task's measures or order does not change a
+    released leaderboard.
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="leaderboards")

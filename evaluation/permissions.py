@@ -1,5 +1,7 @@
-"""Who may see which scores. Before its release a board is the organizers' alone; a team may see its
-own runs' scores.
+"""Who may see which scores.
+
+Before its release, only organizers see a leaderboard. Teams may see the scores of their own runs if
+the task allows it.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from submissions.models import Run
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
-    """What a person may see of a task's scores.
+class ScoreAccess:
+    """The scores of a task that a user may see.
 
-    `leaderboard` is the released one, `own_teams` the person's teams in the lab, by their key. An
-    organizer sees everything; `sees_own` says that a team sees its own scores, released or not.
+    `leaderboard` is the released one. `own_teams` has the names of the user's teams in the lab by
+    their keys. Organizers see everything.
     """
 
     task: Task
@@ -36,23 +38,24 @@ class Sight:
 
     @property
     def sees_own(self) -> bool:
-        """Return whether the person has a team, and teams see their own scores here."""
+        """Return whether the user has a team, and the task shows teams their own scores."""
         return self.task.shows_own_scores and bool(self.own_teams)
 
     @property
     def own_runs(self) -> QuerySet[Run]:
-        """Return the valid runs of the person's teams."""
+        """Return the valid runs of the user's teams."""
         return Run.objects.valid().filter(task=self.task, team__in=list(self.own_teams))
 
     def may_see_run_of(self, team: str) -> bool:
-        """Return whether the person sees the runs of a team itself, beyond their scores."""
+        """Return whether the user may see the runs of a team, not only their scores."""
         return self.organizes or team in self.own_teams.values()
 
 
 @dataclass(frozen=True, eq=False)
-class ShownBoard:
-    """A board that a person may see. `state` is `released`, `live` (the organizers' own), or `own`
-    (a team's runs).
+class VisibleBoard:
+    """A board that a user may see, with its qrels.
+
+    `state` is `released`, `live` (for organizers) or `own` (only the runs of the user's teams).
     """
 
     state: str
@@ -60,65 +63,61 @@ class ShownBoard:
     board: Board
 
 
-def sight_of(user: Visitor, task: Task) -> Sight:
-    """Find out what a person may see of a task's scores."""
+def score_access_of(user: Visitor, task: Task) -> ScoreAccess:
+    """Return which scores of a task a user may see."""
     organizes = may_organize(user, task.lab)
     teams = teams_of(user, lab_id=task.lab_id) if user.is_authenticated else Team.objects.none()
-    return Sight(
+    return ScoreAccess(
         task, released_leaderboard(task), {team.pk: team.name for team in teams}, organizes
     )
 
 
-def board_shown(sight: Sight, *, qrels: str = "", live: bool = False) -> ShownBoard | None:
-    """Return the board that a person sees of a task; None when there is none that they may see.
+def visible_board(
+    access: ScoreAccess, *, qrels: str = "", live: bool = False
+) -> VisibleBoard | None:
+    """Return the board that a user sees of a task, or None if they may not see any.
 
-    Everybody sees the released one. Organizers see the live one before the release, with `live`, or
-    when they name qrels; a team that may sees its own runs. Raises `Http404` for qrels that there
-    are not, or that one may not see.
+    Everyone sees the released board. Organizers see the live board before the release, with `live`,
+    or if they name qrels. Teams see their own runs if the task allows it. Raise `Http404` for qrels
+    that do not exist or that the user may not see.
     """
-    shown = next(_boards(sight, qrels=qrels, live=live), None)
+    shown = next(_boards(access, qrels=qrels, live=live), None)
     if shown is None and qrels:
         raise Http404
     return shown
 
 
-def board_with_run(sight: Sight, run: Run, *, qrels: str = "") -> ShownBoard:
-    """Return the first board that a person may see and that the run is on. Raises `Http404` when
-    there is none.
-    """
-    for shown in _boards(sight, qrels=qrels):
+def board_with_run(access: ScoreAccess, run: Run, *, qrels: str = "") -> VisibleBoard:
+    """Return the first board with the run that the user may see, or raise `Http404`."""
+    for shown in _boards(access, qrels=qrels):
         if run.pk in {row.run.key for row in shown.board.rows}:
             return shown
     raise Http404
 
 
 def may_see_scores(user: Visitor, run: Run) -> bool:
-    """Return whether there is a board that a person may see and that the run is on, without making
-    one.
-    """
-    sight = sight_of(user, run.task)
-    if sight.leaderboard and sight.leaderboard.runs.filter(pk=run.pk).exists():
+    """Return whether the user may see a board with the run, without building the board."""
+    access = score_access_of(user, run.task)
+    if access.leaderboard and access.leaderboard.runs.filter(pk=run.pk).exists():
         return True
-    is_own = sight.sees_own and run.team_id in sight.own_teams
+    is_own = access.sees_own and run.team_id in access.own_teams
     scored = Run.objects.valid().filter(pk=run.pk, scorings__qrel_set__is_current=True)
-    return (sight.organizes or is_own) and scored.exists()
+    return (access.organizes or is_own) and scored.exists()
 
 
-def _boards(sight: Sight, *, qrels: str, live: bool = False) -> Iterator[ShownBoard]:
-    """Return the boards that a person may see, the one to show first first; each is made when it is
-    asked for.
-    """
-    released = sight.leaderboard
+def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[VisibleBoard]:
+    """Yield the boards that a user may see, the preferred one first."""
+    released = access.leaderboard
     if (
         released
         and qrels in ("", released.qrel_set.name)
-        and not (sight.organizes and (live or qrels))
+        and not (access.organizes and (live or qrels))
     ):
-        yield ShownBoard("released", released.qrel_set, released_board(released))
-    if sight.organizes:
-        if chosen := qrels_named(sight.task, qrels):
-            yield ShownBoard("live", chosen, live_board(chosen))
-    elif sight.sees_own:
-        current = qrels_named(sight.task)
+        yield VisibleBoard("released", released.qrel_set, released_board(released))
+    if access.organizes:
+        if chosen := qrels_named(access.task, qrels):
+            yield VisibleBoard("live", chosen, live_board(chosen))
+    elif access.sees_own:
+        current = qrels_named(access.task)
         if current and qrels in ("", current.name):
-            yield ShownBoard("own", current, live_board(current, sight.own_runs))
+            yield VisibleBoard("own", current, live_board(current, access.own_runs))

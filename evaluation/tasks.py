@@ -1,4 +1,4 @@
-"""Scoring in the background. The beat asks for it; a lost message loses nothing."""
+"""Background scoring. Celery beat repeats it, so a lost message does no harm."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from evaluation.services.scoring import score_waiting
 
 @app.task
 def score_unscored_runs() -> None:
-    """Score every valid run that lacks scores against qrels of its task."""
+    """Score every valid run that lacks scores."""
     score_waiting(at=timezone.now())

@@ -1,6 +1,4 @@
-"""Runs and uploads in the administration: to look at, not to change. Rules hold in the services
-only.
-"""
+"""Read-only administration of runs and uploads. Only services change them."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from submissions.models import Run, RunProblem, Upload
 
 
 class ProblemInline(admin.TabularInline):
-    """The kinds of problems of a run."""
+    """The problems of a run."""
 
     model = RunProblem
     fields = ("kind", "severity", "count", "message")
@@ -23,13 +21,13 @@ class ProblemInline(admin.TabularInline):
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Problems are found by the check."""
+        """Return False: only validation adds problems."""
         return False
 
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    """Runs, the newest first."""
+    """Runs, newest first."""
 
     list_display = (
         "tag",
@@ -49,7 +47,7 @@ class RunAdmin(ReadOnlyAdmin):
 
 @admin.register(Upload)
 class UploadAdmin(ReadOnlyAdmin):
-    """Files as they were sent."""
+    """Uploaded files."""
 
     list_display = ("name", "size", "sha256", "uploaded_by", "uploaded_at")
     list_select_related = ("uploaded_by",)

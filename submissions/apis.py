@@ -1,4 +1,4 @@
-"""Runs for programs: the same services under the same rules as the pages."""
+"""The API of runs, with the services and rules of the pages."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from arqlab.ir.records import Severity
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import report_data, runs_visible_to
-from submissions.services.intake import check_upload, claims_for, submit_upload
+from submissions.services.uploads import check_upload, metadata_by_name, submit_upload
 from submissions.tasks import validate_after_commit
 
 
 class RunSerializer(serializers.ModelSerializer):
-    """A run and what is said of it."""
+    """A run and its details."""
 
     team = serializers.CharField(source="team.name")
     file = serializers.CharField(source="file_name")
     sha256 = serializers.CharField(source="upload.sha256")
     state = serializers.ChoiceField(choices=[*Run.Status.values, "withdrawn"])
-    report = serializers.SerializerMethodField(help_text="The address of the report.")
+    report = serializers.SerializerMethodField(help_text="URL of the report.")
 
     class Meta:
         model = Run
@@ -61,22 +61,20 @@ class RunSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(serializers.CharField())
     def get_report(self, run: Run) -> str:
-        """Return the address of the run's report."""
+        """Return the URL of the run's report."""
         return reverse(
             "submissions:api-run-report", args=[run.task.lab.slug, run.task.slug, run.pk]
         )
 
 
 class UploadSerializer(serializers.Serializer):
-    """A file with its runs, to be submitted or only checked. What is left out is read out of the
-    file's name.
-    """
+    """A run file to submit or check. Missing fields are read from the file name."""
 
     file = serializers.FileField(
-        allow_empty_file=True, help_text="Plain, gz, or a zip with a run in each member."
+        allow_empty_file=True, help_text="Plain text, .gz, or a .zip with one run per member."
     )
     team = serializers.CharField(
-        required=False, help_text="The team's name; may be left out by members of one team."
+        required=False, help_text="Team name; optional for members of a single team."
     )
     check_only = serializers.BooleanField(default=False)
     tag = serializers.CharField(required=False, max_length=100)
@@ -90,7 +88,7 @@ class UploadSerializer(serializers.Serializer):
 
 
 class PlaceSerializer(serializers.Serializer):
-    """One place in the file; without a line it is about the whole file."""
+    """One occurrence of a problem; without a line, it concerns the whole file."""
 
     line = serializers.IntegerField(allow_null=True)
     topic = serializers.CharField(allow_null=True)
@@ -99,7 +97,7 @@ class PlaceSerializer(serializers.Serializer):
 
 
 class ProblemSerializer(serializers.Serializer):
-    """One kind of problem with its first places."""
+    """One type of problem with its first occurrences."""
 
     kind = serializers.CharField()
     severity = serializers.ChoiceField(choices=[severity.value for severity in Severity])
@@ -111,7 +109,7 @@ class ProblemSerializer(serializers.Serializer):
 
 
 class ReportSerializer(serializers.Serializer):
-    """The report of a run. While it is checked there are no facts and no problems yet."""
+    """The report of a run. It is empty until validation finishes."""
 
     state = serializers.CharField()
     valid = serializers.BooleanField()
@@ -126,15 +124,15 @@ class ReportSerializer(serializers.Serializer):
 
 
 class RefusalSerializer(serializers.Serializer):
-    """Why something cannot be done, in a sentence."""
+    """The message and code of an error."""
 
     message = serializers.CharField()
     code = serializers.CharField()
 
 
-NOT_SEEN = OpenApiResponse(description="It does not exist, or not for you.")
+NOT_SEEN = OpenApiResponse(description="Not found, or you do not have permission.")
 REFUSED = OpenApiResponse(
-    RefusalSerializer, description="A rule refuses it: role, deadline, quota, tag."
+    RefusalSerializer, description="Rejected because of role, deadline, quota or run tag."
 )
 
 
@@ -143,16 +141,16 @@ class RunListApi(ListAPIView):
 
     parser_classes = (MultiPartParser, FormParser)
     serializer_class = RunSerializer
-    queryset = Run.objects.none()  # tells the schema what is listed
+    queryset = Run.objects.none()  # for the API schema only
 
     def get_queryset(self) -> QuerySet[Run]:
-        """Return the runs that the person may see, the newest first."""
+        """Return the runs the user can see, newest first."""
         found = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
         return runs_visible_to(self.request.user, found).select_related("task__lab")
 
     @extend_schema(responses={200: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN})
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List the runs of your teams, for an organizer those of all teams, the newest first."""
+        """List the runs of your teams (for organizers, of all teams), newest first."""
         return super().get(request, *args, **kwargs)
 
     @extend_schema(
@@ -160,14 +158,14 @@ class RunListApi(ListAPIView):
         responses={202: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN, 409: REFUSED},
     )
     def post(self, request: Request, lab: str, task: str) -> Response:
-        """Take in a run file; poll the report of each run until its state is valid or invalid."""
+        """Upload a run file. Poll the report of each run until its state is valid or invalid."""
         found = _task(request, lab, task)
         form = UploadSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = {key: value for key, value in form.validated_data.items() if value is not None}
         file, team = given.pop("file"), _team(request, found, given.pop("team", None))
         take = check_upload if given.pop("check_only") else submit_upload
-        claims = claims_for(file, **given)
+        metadata = metadata_by_name(file, **given)
         with transaction.atomic():
             runs = take(
                 file=file,
@@ -175,7 +173,7 @@ class RunListApi(ListAPIView):
                 team=team,
                 by=signed_in(request),
                 at=timezone.now(),
-                claims=claims,
+                metadata=metadata,
             )
             validate_after_commit(runs)
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
@@ -186,7 +184,7 @@ class RunDetailApi(APIView):
 
     @extend_schema(responses={200: RunSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
-        """Return a run and what is said of it."""
+        """Return a run and its details."""
         _task(request, lab, task)
         return Response(RunSerializer(run_or_404(request.user, lab, task, run)).data)
 
@@ -196,7 +194,7 @@ class RunReportApi(APIView):
 
     @extend_schema(responses={200: ReportSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
-        """Return every kind of problem of a run with its first places."""
+        """Return every type of problem of a run with its first occurrences."""
         _task(request, lab, task)
         found = run_or_404(request.user, lab, task, run)
         is_valid = found.status == Run.Status.VALID
@@ -205,17 +203,17 @@ class RunReportApi(APIView):
 
 
 def _task(request: Request, lab: str, task: str) -> Task:
-    """Return the task to somebody signed in who may see its runs."""
+    """Return the task if the signed-in user can see its runs."""
     if not request.user.is_authenticated:
         raise NotAuthenticated
     return runs_task_or_404(request.user, lab, task)
 
 
 def _team(request: Request, task: Task, name: Any) -> Team:
-    """Return the team that is named, or the only one that the person may submit for."""
+    """Return the named team, or the only team the user can submit for."""
     teams = list(teams_to_submit_for(request.user, task))
     chosen = [team for team in teams if name is None or team.name.lower() == str(name).lower()]
     if len(chosen) != 1:
-        known = ", ".join(team.name for team in teams) or "none; make or join a team first"
+        known = ", ".join(team.name for team in teams) or "none; create or join a team first"
         raise serializers.ValidationError({"team": [f"Name one of your teams: {known}."]})
     return chosen[0]

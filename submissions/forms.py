@@ -1,4 +1,4 @@
-"""What people fill in about runs."""
+"""Forms to upload, describe and withdraw runs."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from django.core.files import File
 
 from arqlab.core.models import Task, Team
 from submissions.models import Run
-from submissions.services.claims import RunClaims
+from submissions.services.run_metadata import RunMetadata
 
 YES_NO = {"True": True, "False": False}
 
 
 class FilesInput(forms.ClearableFileInput):
-    """A file input that takes several files."""
+    """A file input for several files."""
 
     allow_multiple_selected = True
 
 
 class FilesField(forms.FileField):
-    """Several files at once."""
+    """A field for several files."""
 
     widget = FilesInput
 
@@ -33,7 +33,7 @@ class FilesField(forms.FileField):
 
 
 class TeamChoiceField(forms.ModelChoiceField):
-    """The team that a run is of."""
+    """The team of a run."""
 
     def label_from_instance(self, obj: Any) -> str:
         """Show a team by its name."""
@@ -41,14 +41,14 @@ class TeamChoiceField(forms.ModelChoiceField):
 
 
 class UploadForm(forms.Form):
-    """The files of one upload, and the team they are of."""
+    """Run files and their team."""
 
     team = TeamChoiceField(queryset=Team.objects.none(), empty_label=None)
     file = FilesField(
         label="Run files",
         error_messages={
             "required": "Choose at least one run file.",
-            "empty": "The file is empty. Send the file that your system wrote.",
+            "empty": "The file is empty. Choose the run file that your system wrote.",
         },
         allow_empty_file=True,
         max_length=255,
@@ -59,35 +59,35 @@ class UploadForm(forms.Form):
         field = self.fields["team"]
         if isinstance(field, forms.ModelChoiceField):
             field.queryset = teams
-            field.error_messages["required"] = "Choose the team that the runs are of."
+            field.error_messages["required"] = "Choose the team of the runs."
 
 
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
-    """Return a choice between two words for a field that is true or false."""
+    """Return a field with two choices for a boolean."""
     return forms.TypedChoiceField(
         label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__
     )
 
 
-class ClaimsForm(forms.Form):
-    """What is said of one run. Which fields there are depends on the task and on who asks."""
+class RunMetadataForm(forms.Form):
+    """The details of one run. The fields depend on the task and on the user's role."""
 
     name = forms.CharField(widget=forms.HiddenInput, max_length=255, required=False)
     tag = forms.CharField(
         label="Run tag",
         max_length=100,
         error_messages={
-            "required": "Give the run a tag; boards show it.",
+            "required": "Enter a run tag. The leaderboard shows it.",
             "max_length": "Shorten the tag to 100 characters.",
         },
     )
-    is_primary = yes_no("Mark", "Alternate", "Primary")
-    is_manual = yes_no("Made", "Automatic", "Manual")
+    is_primary = yes_no("Priority", "Alternate", "Primary")
+    is_manual = yes_no("Run type", "Automatic", "Manual")
     data_used = forms.ChoiceField(
-        label="Data used", choices=[("", "Not said"), *Run.DataUsed.choices], required=False
+        label="Data used", choices=[("", "Not specified"), *Run.DataUsed.choices], required=False
     )
     answer_kind = forms.ChoiceField(
-        label="Answers", choices=[("", "Not said"), *Run.AnswerKind.choices], required=False
+        label="Answers", choices=[("", "Not specified"), *Run.AnswerKind.choices], required=False
     )
     items = forms.ChoiceField(label="Items", choices=[], required=False)
     is_baseline = yes_no("Baseline", "No", "Yes")
@@ -107,29 +107,29 @@ class ClaimsForm(forms.Form):
         elif isinstance(items := self.fields["items"], forms.ChoiceField):
             wanted = {Task.Items.FORMULA_IDS.value, Task.Items.VISUAL_IDS.value}
             items.choices = [
-                ("", "As found"),
+                ("", "Detect automatically"),
                 *(pair for pair in Task.Items.choices if pair[0] in wanted),
             ]
         if not organizes:
             del self.fields["is_baseline"]
 
     def filled(self) -> dict[str, Any]:
-        """Return the fields of `RunClaims` that were asked."""
+        """Return the submitted fields of `RunMetadata`."""
         return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
-def claims_forms(
+def metadata_forms(
     data: Mapping[str, Any],
     *,
     names: Sequence[str],
-    guesses: Mapping[str, RunClaims],
+    guesses: Mapping[str, RunMetadata],
     task: Task,
     organizes: bool,
-) -> list[ClaimsForm]:
+) -> list[RunMetadataForm]:
     """Return a form for each file name, filled with what `data` has for it already, else with its
     guess.
     """
-    known = {data.get(f"{prefix}-name"): prefix for prefix in claim_prefixes(data)}
+    known = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
         values = guesses[name].as_fields() | {"name": name}
@@ -137,25 +137,25 @@ def claims_forms(
             posted = {key: data.get(f"{known[name]}-{key}") for key in values}
             values |= {key: value for key, value in posted.items() if value is not None}
         forms_of_files.append(
-            ClaimsForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes)
+            RunMetadataForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes)
         )
     return forms_of_files
 
 
-def claim_prefixes(data: Mapping[str, Any]) -> list[str]:
-    """Return the prefixes of the claims forms that a request holds."""
+def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
+    """Return the prefixes of the metadata forms that a request holds."""
     return [
         key.removesuffix("-name") for key in data if key.startswith("run") and key.endswith("-name")
     ]
 
 
 class WithdrawForm(forms.Form):
-    """Why a run is withdrawn."""
+    """The reason for a withdrawal."""
 
     reason = forms.CharField(
         label="Reason",
-        help_text="It stays with the run, where your team and the organizers read it.",
+        help_text="Your team and the organizers can read the reason on the run page.",
         widget=forms.Textarea(attrs={"rows": 3}),
         max_length=2000,
-        error_messages={"required": "Give the reason of the withdrawal; it stays with the run."},
+        error_messages={"required": "Enter the reason for the withdrawal."},
     )

@@ -1,4 +1,4 @@
-"""Runs as teams send them, and what was found wrong with them."""
+"""Uploaded files, the runs in them, and the problems found in each run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arqlab.ir.records import Severity
 
 
 class Upload(models.Model):
-    """A file exactly as it was sent. It is evidence: never changed, never deleted."""
+    """A file exactly as it was uploaded. It is evidence: never changed, never deleted."""
 
     file = models.FileField(upload_to="uploads/%Y/%m/")
     name = models.CharField(max_length=255)
@@ -26,30 +26,28 @@ class Upload(models.Model):
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Phrases about runs."""
+    """Filters on the part that runs take in a task."""
 
     def submitted(self) -> RunQuerySet:
-        """Leave out what was only checked."""
+        """Return the submissions, without the runs that were only checked."""
         return self.filter(check_only=False)
 
     def valid(self) -> RunQuerySet:
-        """Return the runs that take part: submitted, valid, not withdrawn."""
+        """Return the runs that pools and leaderboards use: submitted, valid, not withdrawn."""
         return self.submitted().filter(status="valid", withdrawn_at=None)
 
     def counting(self) -> RunQuerySet:
-        """Return the runs that count against a quota: valid ones, and those that may still become it."""
+        """Return the runs that count toward a quota: valid ones, and those still to be checked."""
         return self.submitted().filter(
             status__in=["uploaded", "validating", "valid"], withdrawn_at=None, is_baseline=False
         )
 
 
 class Run(models.Model):
-    """One system's results for a task: one file (or one member of an archive) with what the team
-    says of it.
-    """
+    """One system's results for a task: one file or archive member, with the team's metadata."""
 
     class Status(models.TextChoices):
-        """Where the check of a run stands; whether it takes part is said by `RunQuerySet.valid`."""
+        """The progress of a run's check. `RunQuerySet.valid` lists the runs that take part."""
 
         UPLOADED = "uploaded", "Waiting"
         VALIDATING = "validating", "Being checked"
@@ -57,7 +55,7 @@ class Run(models.Model):
         INVALID = "invalid", "Has errors"
 
     class DataUsed(models.TextChoices):
-        """What of the topics and posts the system looked at."""
+        """The parts of topics and posts that the system used."""
 
         BOTH = "both", "Text and math"
         TEXT = "text", "Text"
@@ -65,7 +63,7 @@ class Run(models.Model):
         LINKS = "links", "Links (the organizers' oracle)"
 
     class AnswerKind(models.TextChoices):
-        """Whether written answers were taken out of posts or made (Task 3)."""
+        """Whether answers (Task 3) are extracts from posts or generated text."""
 
         EXTRACTIVE = "extract", "Extractive"
         GENERATIVE = "generate", "Generative"
@@ -139,22 +137,20 @@ class Run(models.Model):
 
     @property
     def state(self) -> str:
-        """Return the word of the state chip: the status, or that the run was withdrawn."""
+        """Return the run's state for display: `withdrawn`, or its status."""
         return "withdrawn" if self.withdrawn_at else self.status
 
     @property
     def file_name(self) -> str:
-        """Return the name of the run file, inside its archive where it came in one."""
+        """Return the name of the run file: its path inside the archive, or the upload's name."""
         return self.member or self.upload.name
 
 
 class RunProblem(models.Model):
-    """One kind of problem in a run, with its count and first lines; `Run.occurrences` holds every
-    line (Parquet).
-    """
+    """One kind of problem in a run: its count and first lines. `Run.occurrences` has every line."""
 
     class Level(models.TextChoices):
-        """How bad a problem is: an error refuses the run."""
+        """The severity of a problem. A run with an error is invalid."""
 
         ERROR = Severity.ERROR.value, "Error"
         WARNING = Severity.WARNING.value, "Warning"

@@ -1,4 +1,4 @@
-"""Who may see and change runs. What one may not see is 404 at the door."""
+"""Who may see and change runs. What a user may not see answers 404."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from submissions.selectors import runs_visible_to
 
 
 def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
-    """Return the teams that a person submits for: a member the own ones, an organizer all of the lab.
+    """Return the teams a user may submit for: their own, or for an organizer all of the lab.
 
-    Deadline and quota are not asked here.
+    Deadline and quota are not checked here.
     """
     teams = Team.objects.filter(lab=task.lab)
     if may_organize(user, task.lab):
@@ -24,8 +24,9 @@ def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
 
 
 def may_see_runs(user: Visitor, task: Task) -> bool:
-    """An assessor must not learn which systems take part with what; everybody else may come to
-    submit.
+    """Return whether a user may see the page of runs, and submit there.
+
+    Assessors may not unless they belong to a team: they must not learn which systems take part.
     """
     if not user.is_authenticated:
         return False
@@ -34,9 +35,7 @@ def may_see_runs(user: Visitor, task: Task) -> bool:
 
 
 def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
-    """Return the task with its lab to who may see its page of runs, for a door; to others it does not
-    exist there.
-    """
+    """Return the task with its lab. Raise `Http404` for a user who may not see its runs."""
     task = task_or_404(user, lab_slug, task_slug)
     if not may_see_runs(user, task):
         raise Http404
@@ -44,7 +43,7 @@ def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
 
 
 def run_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:
-    """Return the run with team, upload and task, for a door; what one may not see does not exist."""
+    """Return the run with team, upload and task. Raise `Http404` if the user may not see it."""
     task = task_or_404(user, lab_slug, task_slug)
     run = get_object_or_404(runs_visible_to(user, task), pk=run_id)
     run.task = task

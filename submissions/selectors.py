@@ -1,4 +1,4 @@
-"""What is read about runs, their reports and their tasks' rules."""
+"""Queries on runs, their reports and files, and the rules of their tasks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from django.db.models.fields.files import FieldFile
 
 from arqlab.core.models import Lab, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
-from arqlab.core.selectors import Standing, topic_ids
-from arqlab.formats.archives.uploads import MAX_RUN_BYTES, Unpacked, unpack
-from arqlab.formats.runs.check import RunRules, repaired_run
+from arqlab.core.selectors import LabRoles, topic_ids
+from arqlab.formats.archives.run_files import MAX_RUN_BYTES, Unpacked
+from arqlab.formats.archives.uploads import unpack
+from arqlab.formats.runs.repair import repaired_run
+from arqlab.formats.runs.report import RunRules
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, TaskKind
 from collection.selectors.collections import (
@@ -31,17 +33,15 @@ from collection.selectors.collections import (
 )
 from submissions.models import Run, RunProblem
 
-FEWEST_LINES = 100_000
-"""Lines of a run file that are read whatever the task: a written answer takes several."""
-BYTES_OF_A_LINE = 80
-"""What a line of a long run may have on average; ids and tags take about 40."""
+MIN_LINE_LIMIT = 100_000
+"""The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
+BYTES_PER_LINE = 80
+"""The average length allowed for the lines of a long run; ids and tags take about 40 bytes."""
 
 
 @dataclass(frozen=True)
 class TaskRuns:
-    """How many submitted runs of a task wait, are valid, have errors; and the places left to each
-    team that asks.
-    """
+    """Counts of a task's submitted runs by state, and the quota left to each team of the user."""
 
     waiting: int
     valid: int
@@ -50,7 +50,7 @@ class TaskRuns:
 
 
 def rules_for(task: Task) -> RunRules:
-    """Return what the task asks of a run; the collection's columns are kept in this process."""
+    """Return the rules for runs of the task. The collection's columns are cached in the process."""
     protocol, collection = task.protocol, collection_of(task.lab)
     return RunRules(
         kind=TaskKind(task.kind),
@@ -66,12 +66,12 @@ def rules_for(task: Task) -> RunRules:
 
 
 def quota_left(*, team: Team, task: Task) -> int:
-    """Return how many runs the team may still submit; runs in checking hold their place."""
+    """Return how many runs the team may still submit. Runs being checked count as used."""
     used = Run.objects.counting().filter(team=team, task=task).count()
     return max(0, task.protocol.quota - used)
 
 
-def places_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
+def quotas_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
     """Return how many runs each team may still submit, in one query."""
     counting = (
         Run.objects.counting()
@@ -84,47 +84,49 @@ def places_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
     return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
 
 
-def run_counts(standings: Iterable[tuple[Lab, Standing]]) -> dict[int, TaskRuns]:
-    """Return the counts of runs that a person may know of the tasks of labs, by the task's key.
+def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
+    """Return the counts of the runs a user may see in the tasks of labs, by the task's key.
 
-    An organizer knows those of all teams; anybody else those of the own teams, and the places left
-    to them. One query for all labs, beside that of their tasks.
+    Organizers see the runs of all teams, other users those of their own teams. Takes one query for
+    all labs, apart from the query for their tasks.
     """
     standings = list(standings)
-    known = Q(pk__in=[])
+    visible = Q(pk__in=[])
     for lab, standing in standings:
-        known |= (
+        visible |= (
             Q(task__lab=lab) if standing.organizes else Q(task__lab=lab, team__in=standing.teams)
         )
-    runs = Run.objects.submitted().filter(known, withdrawn_at=None).order_by()
-    found: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
+    runs = Run.objects.submitted().filter(visible, withdrawn_at=None).order_by()
+    counts: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
     for row in runs.values("task", "team", "status", "is_baseline").annotate(runs=Count("pk")):
-        found[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
+        counts[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
     return {
-        task.pk: _task_runs(task, standing.teams, found[task.pk])
+        task.pk: _task_runs(task, standing.teams, counts[task.pk])
         for lab, standing in standings
         for task in lab.tasks.all()
     }
 
 
 def _task_runs(
-    task: Task, teams: Iterable[Team], found: Mapping[tuple[int, str, bool], int]
+    task: Task, teams: Iterable[Team], counts: Mapping[tuple[int, str, bool], int]
 ) -> TaskRuns:
-    count, used = dict.fromkeys(Run.Status.values, 0), dict.fromkeys((team.pk for team in teams), 0)
-    for (team, status, is_baseline), runs in found.items():
-        count[status] += runs
+    by_status = dict.fromkeys(Run.Status.values, 0)
+    used = dict.fromkeys((team.pk for team in teams), 0)
+    for (team, status, is_baseline), runs in counts.items():
+        by_status[status] += runs
         if team in used and status != Run.Status.INVALID and not is_baseline:
             used[team] += runs
     places = tuple((team, max(0, task.protocol.quota - used[team.pk])) for team in teams)
     return TaskRuns(
-        count["uploaded"] + count["validating"], count["valid"], count["invalid"], places
+        waiting=by_status["uploaded"] + by_status["validating"],
+        valid=by_status["valid"],
+        invalid=by_status["invalid"],
+        places=places,
     )
 
 
 def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:
-    """Return the task's runs that a person may see: an organizer all, a member the own teams',
-    anybody else none.
-    """
+    """Return the task's runs that a user may see: organizers all, others those of their teams."""
     runs = Run.objects.filter(task=task).select_related("team", "upload", "submitted_by")
     if may_organize(user, task.lab):
         return runs
@@ -134,41 +136,39 @@ def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:
 
 
 def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Return the runs with `errors` and `warnings`: how many kinds of either were found."""
+    """Return the runs, newest first, with their numbers of kinds of `errors` and `warnings`."""
     return runs.annotate(
         errors=Count("problems", filter=Q(problems__severity="error")),
         warnings=Count("problems", filter=Q(problems__severity="warning")),
     ).order_by("-submitted_at", "-pk")
 
 
-def most_lines(task: Task) -> int:
-    """Return how many lines of a run file are read: twice what the task takes, so that a list too
-    long can be repaired.
+def line_limit(task: Task) -> int:
+    """Return how many lines a run file may have.
 
-    Checking takes time and memory with every line. Where the topics are not known, this site's own
-    limit holds.
+    Twice what the task allows, so that lists that are too long can be repaired, but no more than
+    the site's own limit: every line costs time and memory. The site's limit applies alone if the
+    task has no topics.
     """
-    taken = len(topic_ids(task)) * task.protocol.limit
-    return (
-        min(settings.RUN_MAX_LINES, max(FEWEST_LINES, 2 * taken))
-        if taken
-        else settings.RUN_MAX_LINES
-    )
+    allowed = len(topic_ids(task)) * task.protocol.limit
+    if not allowed:
+        return settings.RUN_MAX_LINES
+    return min(settings.RUN_MAX_LINES, max(MIN_LINE_LIMIT, 2 * allowed))
 
 
 def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -> list[Unpacked]:
-    """Return the run files of an upload within the limits of this site and task, of a zip perhaps one
-    member only.
+    """Return the run files of an upload, or `only` one member of a zip.
 
-    Raises `arqlab.formats.archives.uploads.UploadRefusedError` when the file cannot be unpacked.
+    Raise `arqlab.formats.archives.uploads.UploadRefusedError` if the file cannot be unpacked within
+    the limits of the site and the task.
     """
-    lines = most_lines(task)
+    lines = line_limit(task)
     return unpack(
         cast(BinaryIO, file),
         name=name,
         max_bytes=settings.RUN_MAX_BYTES,
         max_lines=lines,
-        max_run_bytes=max(MAX_RUN_BYTES, lines * BYTES_OF_A_LINE),
+        max_run_bytes=max(MAX_RUN_BYTES, lines * BYTES_PER_LINE),
         only=only,
     )
 
@@ -176,50 +176,46 @@ def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -
 def run_bytes(run: Run) -> bytes:
     """Return the unpacked bytes of the run file.
 
-    Raises `arqlab.formats.archives.uploads.UploadRefusedError` when the file cannot be unpacked.
+    Raise `arqlab.formats.archives.uploads.UploadRefusedError` if it cannot be unpacked.
     """
     with run.upload.file.open("rb") as file:
-        return unpack_runs(file, name=run.upload.name, task=run.task, only=run.member or None)[
-            0
-        ].data
+        members = unpack_runs(file, name=run.upload.name, task=run.task, only=run.member or None)
+    return members[0].data
 
 
 def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the index of a valid run (columns of `arqlab.formats.runs.check.RunReport.index`), or
-    some columns of it.
+    """Return the index of a valid run, or some of its columns.
+
+    `arqlab.formats.runs.report.RunReport.index` describes the columns.
     """
     return _read_parquet(run.index, columns)
 
 
 def run_items(run: Run, task: Task) -> ItemKind:
-    """Return what the items of a run are: as its team says, else as they were found, else as the task
-    has them.
-    """
+    """Return the type of the items in a run: the team's choice, the detected one, or the task's."""
     return ItemKind(run.items or run.report.get("items") or task.trec_items)
 
 
 def ordered_index(
     run: Run, *, order: str, columns: Sequence[str] = ("topic", "item")
 ) -> pl.LazyFrame:
-    """Return columns of a valid run's index, and `order`, in the order that its task asks for now;
-    read when collected.
-    """
+    """Return a lazy scan of a valid run's index: the given columns and `order` by rank or score."""
     index = scan_columns(run.index)
     if run.report.get("order") != order:
-        # Validated when the task had another order, or before reports said which.
+        # The task had another order when the run was validated, or the report lacks the order.
         index = with_order(index.collect(), by="rank" if order == "rank" else "score").lazy()
     return index.select(*columns, "order")
 
 
 def run_occurrences(run: Run) -> pl.DataFrame:
-    """Return every problem of a checked run: kind, severity, line, topic, found, expected."""
+    """Return one row per problem of a checked run: kind, severity, line, topic, found, expected."""
     return _read_parquet(run.occurrences, None)
 
 
 def repaired_file(run: Run) -> ContentFile | None:
-    """Return the run file with the safe repairs applied; None when there is nothing to repair.
+    """Return the run file with the safe repairs applied, or None if there is nothing to repair.
 
-    Raises `arqlab.formats.archives.uploads.UploadRefusedError` when the upload cannot be unpacked.
+    Raise `arqlab.formats.archives.uploads.UploadRefusedError` if the upload cannot be unpacked.
     """
     repaired = repaired_run(run_bytes(run), rules_for(run.task))
     if repaired is None:
@@ -231,9 +227,7 @@ def repaired_file(run: Run) -> ContentFile | None:
 
 
 def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
-    """Count the kinds of problems, and the lines that they are on, for each severity that was
-    found.
-    """
+    """Return the number of kinds of problems and of affected places for each severity found."""
     summary: dict[str, dict[str, int]] = {}
     for problem in problems:
         counts = summary.setdefault(problem.severity, {"kinds": 0, "places": 0})
@@ -245,7 +239,7 @@ def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
 def report_data(
     *, facts: Mapping[str, Any], problems: Iterable[RunProblem], is_valid: bool
 ) -> dict[str, Any]:
-    """Return a report as plain data, as the API and the commands write it."""
+    """Return a report as plain data for the API and the commands."""
     return {
         "valid": is_valid,
         **{key: value for key, value in facts.items() if key != "repair"},

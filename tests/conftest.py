@@ -1,19 +1,76 @@
-"""Fixtures that all tests share: a lab, one person of each role, and browsers signed in as them."""
+"""Shared fixtures: a lab, one user of each role, and browsers signed in as them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.db import connection
-from django.test import Client
+from django.db import connection, transaction
+from django.test import Client, TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.models import Lab, Task, Team, User
+from tests.databases import UseDatabase, copy_template, empty_tables
 from tests.factories import Scene, make_lab
 from tests.paths import SHARED_DATA
+from tests.submissions import processes
+
+NO_DATA = f"The real data is not at {SHARED_DATA}."
+# Whatever asks for the database has one of these fixtures, or is marked so.
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "use_tested_database"}
+
+# The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for others.
+hypothesis.settings.register_profile(
+    "suite",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.register_profile(
+    "search",
+    deadline=None,
+    max_examples=1000,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("suite")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark the tests that need a database or the real data, and begin with those that take longest."""
+    for item in items:
+        if DATABASE_FIXTURES & set(item.fixturenames) or item.get_closest_marker("django_db"):
+            item.add_marker("database")
+        if "shared_data" in item.fixturenames and not item.get_closest_marker("shared_data"):
+            item.add_marker("shared_data")
+        if item.get_closest_marker("shared_data") and not SHARED_DATA.is_dir():
+            item.add_marker(pytest.mark.skip(reason=NO_DATA))
+    result = yield
+    items.sort(key=lambda item: not takes_long(set(item.keywords)))
+    return result
+
+
+def takes_long(marks: set[str]) -> bool:
+    """Return whether a test begins early: beside it others are run, and none waits for it at the end."""
+    return bool({"servers", "browser"} & marks) or {"database", "shared_data"} <= marks
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write how many tests read the real data."""
+    reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
+    read = sum(each.when == "call" and "shared_data" in each.keywords for each in reports)
+    terminalreporter.write_line(
+        f"{read} tests read the real data." if SHARED_DATA.is_dir() else NO_DATA
+    )
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Begin with a copy of the database that `tests.everywhere` migrated, if it did."""
+    copy_template()
 
 
 @pytest.fixture(scope="session")
@@ -28,13 +85,27 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             else ()
         ):
             cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = off)')
+    TransactionTestCase._fixture_teardown = lambda self: empty_tables(connection)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def kept_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The database for fixtures of a module: what they make is made once, each test is rolled back to it, and after the
+    last it is rolled back too."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="session")
+def use_tested_database() -> UseDatabase:
+    """Have processes on a data folder use a new database of the kind that the tests run on."""
+    return processes.use_database
+
+
+@pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of the field's real data, where there is one."""
-    if not SHARED_DATA.is_dir():
-        pytest.skip(f"The real data is not at {SHARED_DATA}.")
+    """Return the folder of the labs' real data; skip the test if it does not exist."""
     return SHARED_DATA
 
 
@@ -100,7 +171,7 @@ def superuser(scene: Scene) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User | AnonymousUser], Client]:
-    """Return a browser signed in as a person, or signed out for a visitor."""
+    """Return a browser signed in as a user, or signed out for a visitor."""
 
     def sign_in(user: User | AnonymousUser) -> Client:
         client = Client()

@@ -1,12 +1,16 @@
-"""Run the suite on SQLite, then on PostgreSQL and Redis, started here in a folder of their own:
-`python -m tests.everywhere`.
+"""Run the suite on SQLite, then on PostgreSQL and Redis servers started in a temporary folder.
+
+Usage: `python -m tests.everywhere`. Tests that need no database run once; browser tests run on
+PostgreSQL, a few of them on SQLite too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -15,39 +19,101 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg2
+
+from tests.paths import ROOT
+
+WORKERS = "2"
 MISSING = {
-    "postgresql": "PostgreSQL's server was not found, so nothing ran on it. Install it: apt-get install postgresql",
-    "redis": "redis-server was not found, so no worker ran on it. Install it: apt-get install redis-server",
+    "postgresql": "PostgreSQL not found; its tests did not run."
+    " Install it: apt-get install postgresql",
+    "redis": "redis-server not found; its tests did not run."
+    " Install it: apt-get install redis-server",
 }
 
 
+ON_SQLITE = "not servers and (smoke or not browser)"
+"""What runs on SQLite: also all that needs no database, which runs once."""
+ON_POSTGRESQL = "database or servers"
+
+
 def main(arguments: list[str]) -> int:
-    """Run both variants and give the exit status: 0 only when all that could run passed."""
-    options = ["-q", "-n", "2", "-rs", *arguments]
-    print("== SQLite", flush=True)  # noqa: T201
-    failed = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, "-m", "not servers"], check=False
-    ).returncode
-    with contextlib.ExitStack() as stack:
+    """Run both variants and return the exit status: 0 only when all that could run passed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stops the servers too
+    with (
+        tempfile.TemporaryDirectory(prefix="arqlab-tests-") as folder,
+        contextlib.ExitStack() as stack,
+    ):
         postgresql = stack.enter_context(postgresql_server())
         redis = stack.enter_context(redis_server())
+        chosen = ON_SQLITE if postgresql else "not servers"
+        found = [tested("SQLite", chosen, sqlite_variables(Path(folder)), arguments)]
         if postgresql:
-            print("== PostgreSQL", "and Redis" if redis else "", flush=True)  # noqa: T201
-            variables = {"DATABASE_URL": postgresql, "ARQLAB_TEST_REDIS_URL": redis or ""}
-            failed |= subprocess.run(
-                [sys.executable, "-m", "pytest", *options], env=os.environ | variables, check=False
-            ).returncode
-    for name, found in (("postgresql", postgresql), ("redis", redis)):
-        if not found:
+            name = "PostgreSQL and Redis" if redis else "PostgreSQL"
+            variables = postgresql_variables(postgresql) | {"ARQLAB_TEST_REDIS_URL": redis or ""}
+            found.append(
+                tested(
+                    name,
+                    ON_POSTGRESQL,
+                    variables | {"ARQLAB_DATA": f"{folder}/postgresql"},
+                    arguments,
+                )
+            )
+    for name, url in (("postgresql", postgresql), ("redis", redis)):
+        if not url:
             print(f"SKIPPED: {MISSING[name]}")  # noqa: T201
-    return failed
+    # 5 says that nothing was chosen, which is no failure where the other variant ran.
+    return max(found) if set(found) == {5} else max(code for code in found if code != 5)
+
+
+def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[str]) -> int:
+    """Run the tests that a marker expression chooses and return pytest's exit status."""
+    print("==", name, flush=True)  # noqa: T201
+    options = [
+        "-q",
+        "-n",
+        WORKERS,
+        "--dist",
+        "worksteal",
+        "-rs",
+        "--durations=10",
+        "-m",
+        chosen,
+        *arguments,
+    ]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options], env=os.environ | variables, check=False
+    ).returncode
+
+
+def sqlite_variables(folder: Path) -> dict[str, str]:
+    """Migrate a database of SQLite and return the variables by which tests begin with a copy of it."""
+    template = folder / "template.sqlite3"
+    migrate({"DATABASE_URL": f"sqlite:///{template}", "ARQLAB_DATA": str(folder)})
+    return {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_DATA": str(folder)}
+
+
+def postgresql_variables(server: str) -> dict[str, str]:
+    """Migrate a database of PostgreSQL and return the variables by which tests begin with a copy of it."""
+    template = f"{server.rpartition('/')[0]}/template_arqlab"
+    with contextlib.closing(psycopg2.connect(server)) as connection:
+        connection.autocommit = True
+        connection.cursor().execute("CREATE DATABASE template_arqlab")
+    with tempfile.TemporaryDirectory() as folder:
+        migrate({"DATABASE_URL": template, "ARQLAB_DATA": folder})
+    return {"DATABASE_URL": server, "ARQLAB_TEST_TEMPLATE": "template_arqlab"}
+
+
+def migrate(variables: dict[str, str]) -> None:
+    """Migrate the database that the variables name."""
+    own = {"DJANGO_SETTINGS_MODULE": "tests.settings", **variables}
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, env=os.environ | own, check=True, cwd=ROOT)
 
 
 @contextlib.contextmanager
 def postgresql_server() -> Iterator[str | None]:
-    """Start a PostgreSQL server of our own on a free port; give its DATABASE_URL, or None where
-    there is no server.
-    """
+    """Start a PostgreSQL server on a free port; yield its DATABASE_URL, or None if missing."""
     binaries = postgresql_binaries()
     if binaries is None:
         yield None
@@ -87,9 +153,7 @@ def postgresql_server() -> Iterator[str | None]:
 
 @contextlib.contextmanager
 def redis_server() -> Iterator[str | None]:
-    """Start a Redis server of our own on a free port; give its URL, or None where there is no
-    server.
-    """
+    """Start a Redis server on a free port; yield its URL, or None if it is missing."""
     binary = shutil.which("redis-server")
     if binary is None:
         yield None
@@ -118,9 +182,7 @@ def redis_server() -> Iterator[str | None]:
 
 
 def postgresql_binaries() -> Path | None:
-    """Return the folder of the newest installed server, as Debian lays them out, or that of an
-    `initdb` on the path.
-    """
+    """Return the folder of the newest Debian server, or that of `initdb` on the path."""
     for initdb in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True):
         return initdb.parent
     found = shutil.which("initdb")
@@ -128,14 +190,19 @@ def postgresql_binaries() -> Path | None:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a free port of 127.0.0.1 below the ephemeral range.
+
+    The system could give a port of that range to a connection before a slow server listens on it.
+    """
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
-def wait_for_port(port: int, *, seconds: float = 20) -> None:
-    """Return once somebody listens on the port; raises `TimeoutError` after the seconds."""
+def wait_for_port(port: int, *, seconds: float = 300) -> None:
+    """Wait until the port accepts connections; raise `TimeoutError` after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):

@@ -1,4 +1,4 @@
-"""Records for tests: sequences, not luck, so that a failing test fails again."""
+"""Records for tests, numbered in sequence instead of at random, so that failures repeat."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TeamFactory(factory.django.DjangoModelFactory):
 
 
 class MemberFactory(factory.django.DjangoModelFactory):
-    """A member of a team; `MemberFactory(team=team).user` is the person."""
+    """A member of a team; `MemberFactory(team=team).user` is the user."""
 
     class Meta:
         model = Membership
@@ -88,7 +88,7 @@ class MemberFactory(factory.django.DjangoModelFactory):
 
 
 class OrganizerFactory(factory.django.DjangoModelFactory):
-    """An organizer of a lab; `OrganizerFactory(lab=lab).user` is the person."""
+    """An organizer of a lab; `OrganizerFactory(lab=lab).user` is the user."""
 
     class Meta:
         model = Membership
@@ -104,7 +104,7 @@ class AssessorFactory(OrganizerFactory):
 
 @dataclass(frozen=True)
 class Scene:
-    """A lab with one task of two topics, two teams, and one person of each role."""
+    """A lab with one task of two topics, two teams, and one user of each role."""
 
     lab: Lab
     task: Task
@@ -119,7 +119,7 @@ class Scene:
 
     @property
     def people(self) -> dict[str, User | AnonymousUser]:
-        """Return one person of each role, by the name of the role."""
+        """Return one user of each role, by role."""
         return {
             "visitor": AnonymousUser(),
             "outsider": self.outsider,
@@ -132,9 +132,7 @@ class Scene:
 
 
 def make_lab(slug: str = "arqmath-x", *, is_public: bool = True) -> Scene:
-    """Make a lab `slug` with `task1` (topics A.1 and A.2), the teams Alpha and Beta, and a person
-    of each role.
-    """
+    """Create a lab with `task1` (topics A.1, A.2), teams Alpha and Beta, and users of each role."""
     lab = LabFactory(slug=slug, is_public=is_public)
     task = TaskFactory(lab=lab, slug="task1", position=1)
     for number in (1, 2):

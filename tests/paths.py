@@ -1,4 +1,4 @@
-"""Folders that tests read from."""
+"""Folders that tests read."""
 
 from pathlib import Path
 

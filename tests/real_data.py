@@ -1,6 +1,4 @@
-"""The labs' real files, which lie beside the project and never in it, and runs as index frames for
-tests.
-"""
+"""The labs' real files, which are outside the project, and their runs as index frames."""
 
 import gzip
 from pathlib import Path
@@ -12,17 +10,14 @@ from tests.paths import SHARED_DATA
 
 DATA = SHARED_DATA
 
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(),
-    reason="The labs' public data is not at ../shared/data; put it there to run this test.",
-)
+needs_data = pytest.mark.shared_data
 
 LABELS = {"ntcir-12-wfb": (0, 4)}
 QRELS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/qrels.*"))
 
 
 def index_frame(rows: list[tuple[str, str, int, float]], *, order: str = "score") -> pl.DataFrame:
-    """Index (topic, item, rank, score) rows as validation does: in trec_eval's order, or by rank."""
+    """Return index rows (topic, item, rank, score) as validation orders them."""
     frame = pl.DataFrame(
         rows,
         schema={"topic": pl.String, "item": pl.String, "rank": pl.Int64, "score": pl.Float64},
@@ -42,9 +37,7 @@ def index_frame(rows: list[tuple[str, str, int, float]], *, order: str = "score"
 
 
 def read_run(path: Path) -> list[tuple[str, str, int, float]]:
-    """Read a real run: five or six columns, tabs or blanks, gzipped. The item stands before rank,
-    score and tag.
-    """
+    """Read a real gzipped run with five or six columns; item comes before rank, score and tag."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         cells = [line.split() for line in file]
     return [(row[0], row[-4], int(row[-3]), float(row[-2])) for row in cells]

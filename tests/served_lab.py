@@ -1,4 +1,4 @@
-"""A small lab served by real processes, for the tests that start ArqLab as its operators do."""
+"""A small lab served by real processes, for tests that start ArqLab as operators do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.paths import ROOT
 
 
 def ask(port: int, path: str, data: bytes | None = None) -> Any:
-    """Ask the API as the superuser, and give its answer."""
+    """Return the API's answer to a request of the superuser."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data)
     request.add_header("Authorization", "Basic " + b64encode(b"root:a quiet blackboard").decode())
     if data:
@@ -26,7 +26,7 @@ def ask(port: int, path: str, data: bytes | None = None) -> Any:
 
 
 def form_with_a_run() -> bytes:
-    """Return the body of an upload: a run of the lab below."""
+    """Return the body of an upload with a run of the small lab."""
     disposition = (
         b'Content-Disposition: form-data; name="file"; filename="Ours-task1-bm25-auto-text-P.tsv"'
     )
@@ -42,15 +42,16 @@ Team.objects.create(lab=Lab.objects.get(), name="Ours")
 
 
 def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
-    """Write a lab of one task and one topic, with qrels; load it, with a superuser and a team, by
-    commands.
-    """
+    """Load a lab with one task, one topic and qrels by commands; add a superuser and a team."""
     (folder / "lab.toml").write_text(
         '[lab]\nslug = "small"\nname = "Small"\nprotocol = "arqmath-1"\n'
         '[[tasks]]\nslug = "task1"\nname = "Answers"\nkind = "answers"\ntopics = "topics.xml"\n'
         'qrels = [{ name = "official", file = "qrels.tsv" }]\n'
     )
-    topic = '<Topic number="A.1"><Title>Sums</Title><Question>Add them.</Question><Tags>sums</Tags></Topic>'
+    topic = (
+        '<Topic number="A.1"><Title>Sums</Title><Question>Add them.</Question>'
+        "<Tags>sums</Tags></Topic>"
+    )
     (folder / "topics.xml").write_text(f"<Topics>{topic}</Topics>")
     (folder / "qrels.tsv").write_text("A.1\t0\t11\t3\n")
     for command in (["load_lab", str(folder)], ["shell", "--command", SCENE]):
@@ -60,11 +61,7 @@ def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
 
 
 def first_score(port: int) -> float:
-    """Wait for the board to hold the run, and give its value of the main measure."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        board = ask(port, "/api/labs/small/tasks/task1/leaderboard/")
-        if board["runs"]:
-            return float(next(iter(board["runs"][0]["scores"].values())))
-        time.sleep(0.5)
-    raise TimeoutError("No scores after 60 s.")
+    """Wait until the leaderboard has the run, and return its main measure."""
+    while not (runs := ask(port, "/api/labs/small/tasks/task1/leaderboard/")["runs"]):
+        time.sleep(0.1)
+    return float(next(iter(runs[0]["scores"].values())))

@@ -1,6 +1,4 @@
-"""Settings of the tests: the settings of ArqLab in a folder of their own, with files and letters
-kept in memory.
-"""
+"""Test settings: those of ArqLab in a temporary folder, with files and mail in memory."""
 
 import os
 import tempfile
@@ -20,8 +18,12 @@ STORAGES = {
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
-# A file, as labs have it: in memory all threads of the live server would share one connection, and
-# break into each other's transactions as soon as a page asks for two things at once.
+# Each client of a test makes the middleware anew. It looks for a file when one is asked for, instead
+# of reading all of them.
+WHITENOISE_AUTOREFRESH = True
+# A file, as labs have it, which a server reads too.
 DATABASE = DATABASES["default"]  # noqa: F405
 if DATABASE["ENGINE"].endswith("sqlite3"):
     DATABASE["TEST"] = {"NAME": os.path.join(os.environ["ARQLAB_DATA"], "tests.sqlite3")}
+elif template := os.environ.get("ARQLAB_TEST_TEMPLATE"):
+    DATABASE["TEST"] = {"TEMPLATE": template}

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 import pytest
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -23,9 +26,10 @@ from assessment.models import PoolInstance, PoolItem, Ticket
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.services.intake import submit_upload
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import assign, make_pool, raise_ticket
+from tests.assessment.judging.desk import Desk, body_for, label_for
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -35,7 +39,7 @@ TABLE = """
 GET  account_change_password                   302 200 200 200 200 200 200
 POST account_change_password                   302 200 200 200 200 200 200
 GET  account_confirm_email                     200 200 200 200 200 200 200
-POST account_confirm_email                     404 404 404 404 404 404 404
+POST account_confirm_email                     302 302 302 302 302 302 302
 GET  account_confirm_login_code                302 302 302 302 302 302 302
 POST account_confirm_login_code                302 302 302 302 302 302 302
 GET  account_email                             302 200 200 200 200 200 200
@@ -75,9 +79,9 @@ GET  assessment:qrels-list                404 404 404 404 404 200 200
 POST assessment:qrels-list                404 404 404 404 404 200 200
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
-POST assessment:api-judging-judgments     403 415 415 415 415 415 415
-POST assessment:api-judging-later         403 415 415 415 415 415 415
-POST assessment:api-judging-lease         403 415 415 415 415 415 415
+POST assessment:api-judging-judgments     403 404 404 404 200 404 404
+POST assessment:api-judging-later         403 404 404 404 200 404 404
+POST assessment:api-judging-lease         403 404 404 404 200 404 404
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
 POST assessment:assignment-apply          404 404 404 404 404 302 302
 GET  assessment:assignment-import         404 404 404 404 404 200 200
@@ -147,11 +151,11 @@ GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          404 404 404 404 404 302 302
-POST evaluation:leaderboard-release       404 404 404 404 404 404 404
+POST evaluation:leaderboard-release       404 404 404 404 404 302 302
 GET  evaluation:run-scores                404 404 404 404 404 200 200
 GET  submissions:api-run-detail           403 404 200 404 404 200 200
 GET  submissions:api-run-list             403 200 200 200 404 200 200
-POST submissions:api-run-list             403 400 400 400 404 400 400
+POST submissions:api-run-list             403 400 202 400 404 202 202
 GET  submissions:api-run-report           403 404 200 404 404 200 200
 GET  pages:run-detail               302 404 200 404 404 200 200
 GET  submissions:run-edit                 302 404 200 404 404 200 200
@@ -166,7 +170,7 @@ POST submissions:run-repaired             302 404 302 404 404 302 302
 GET  pages:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
 GET  submissions:run-upload               302 200 200 200 404 200 200
-POST submissions:run-upload               302 422 422 422 404 422 422
+POST submissions:run-upload               302 422 302 422 404 302 302
 GET  submissions:run-withdraw             302 404 200 404 404 200 200
 POST submissions:run-withdraw             302 404 200 404 404 200 200
 """
@@ -185,7 +189,7 @@ def rows() -> list[tuple[str, str, dict[str, int]]]:
 
 
 def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
-    """Return the full name of every address of the project."""
+    """Return the full name of every URL of the project."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
@@ -195,14 +199,14 @@ def named_addresses(patterns: list[URLPattern | URLResolver], namespace: str = "
             yield namespace + pattern.name
 
 
-def test_every_address_is_in_the_table():
+def test_every_url_is_in_the_table():
     assert set(named_addresses(get_resolver().url_patterns)) == {name for _, name, _ in rows()} - {
         "admin:index"
     }
 
 
 def address(name: str, scene: Scene, run_id: int) -> str:
-    """Return the path of an address in the scene."""
+    """Return the path of a URL in the scene."""
     known = {
         "lab": scene.lab.slug,
         "task": scene.task.slug,
@@ -224,14 +228,38 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "visual_id": "70",
         "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first()
         or 1,
-        "key": "no-such-key",
+        "key": confirmation_key(scene),
         "uidb36": "1",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
 
 
+def confirmation_key(scene: Scene) -> str:
+    """Return the key of the letter by which the outsider confirms an address."""
+    person = scene.outsider
+    address, _ = EmailAddress.objects.get_or_create(user=person, email=person.email, verified=False)
+    return str(EmailConfirmationHMAC(address).key)
+
+
+def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
+    """Return what is posted to an address that takes more than its path, as arguments of the client."""
+    file = ContentFile(b"A.1\t10\t1\t2.5\tnew\n", name="Alpha-task1-new-auto-both-A.tsv")
+    place = {"item": item["item"], "lease": item["lease"]}
+    labels = body_for(item, [label_for(instance, 3) for instance in item["instances"]])
+    json = {"content_type": "application/json"}
+    known: dict[str, dict[str, Any]] = {
+        "assessment:api-judging-judgments": {"data": labels, **json},
+        "assessment:api-judging-later": {"data": place, **json},
+        "assessment:api-judging-lease": {"data": place, **json},
+        "evaluation:leaderboard-release": {"data": {"qrels": "v1"}},
+        "submissions:api-run-list": {"data": {"file": file, "team": scene.team.name}},
+        "submissions:run-upload": {"data": {"file": file, "team": scene.team.pk, "submit": "yes"}},
+    }
+    return known.get(name, {})
+
+
 def parameters_of(name: str) -> list[str]:
-    """Return the names of the parameters that an address takes."""
+    """Return the names of the parameters of a URL."""
     resolver = get_resolver()
     *namespaces, last = name.split(":")
     for namespace in namespaces:
@@ -241,11 +269,12 @@ def parameters_of(name: str) -> list[str]:
 
 
 def fill(scene: Scene, folder) -> Run:
-    """Return the lab posts, an import, qrels, a pool of which A.1 is the assessor's, and team Alpha a
-    valid run with a problem, scored, on an unreleased board.
+    """Return the lab filled with posts, an import, qrels, a pool and a scored run of team Alpha.
+
+    The assessor judges A.1 of the pool. The run has a problem and an unreleased leaderboard.
     """
     at = datetime(2026, 11, 21, tzinfo=UTC)
-    make_import(load_small(scene.lab, folder))
+    make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
@@ -264,23 +293,44 @@ def fill(scene: Scene, folder) -> Run:
     return run
 
 
-def status_of(method: str, name: str, scene: Scene, run: Run, role: str) -> int:
-    """Ask for an address as a person of a role, and give the status."""
+class Filled(NamedTuple):
+    """A lab that everybody sees and a draft, both filled, the run of each, and the item that the assessor has."""
+
+    public: Scene
+    run: Run
+    item: Any
+    draft: Scene
+    draft_run: Run
+
+
+@pytest.fixture(scope="module")
+def filled(kept_db: None, tmp_path_factory) -> Filled:
+    """Make both labs once."""
+    public, draft = make_lab(), make_lab("draft", is_public=False)
+    folder = tmp_path_factory.mktemp("filled")
+    run = fill(public, folder)
+    return Filled(public, run, Desk(public.assessor).next(), draft, fill(draft, folder))
+
+
+def status_of(method: str, path: str, scene: Scene, role: str, **sent: Any) -> int:
+    """Return the status of a request by a user of a role."""
     client, person = Client(raise_request_exception=False), scene.people[role]
     if not isinstance(person, AnonymousUser):
         client.force_login(person)
-    return int(getattr(client, method.lower())(address(name, scene, run.pk)).status_code)
+    return int(getattr(client, method.lower())(path, **sent).status_code)
 
 
 @pytest.mark.parametrize(
     ("method", "name", "expected"), rows(), ids=lambda part: part if isinstance(part, str) else ""
 )
-def test_an_address_answers_each_role_as_the_table_says(method, name, expected, scene, tmp_path):
-    run, found = fill(scene, tmp_path), {}
+def test_a_url_answers_each_role_as_in_the_table(method, name, expected, filled, db):
+    scene, found = filled.public, {}
+    path = address(name, scene, filled.run.pk)
 
     for role in ROLES:
+        sent = body(name, scene, filled.item) if method == "POST" else {}
         with transaction.atomic():
-            found[role] = status_of(method, name, scene, run, role)
+            found[role] = status_of(method, path, scene, role, **sent)
             transaction.set_rollback(True)
 
     assert found == expected
@@ -289,11 +339,9 @@ def test_an_address_answers_each_role_as_the_table_says(method, name, expected, 
 @pytest.mark.parametrize(
     "name", sorted({name for _, name, _ in rows() if "lab" in parameters_of(name)})
 )
-def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
-    draft = make_lab("draft", is_public=False)
-    run = fill(draft, tmp_path)
-
-    found = {status_of("GET", name, draft, run, role) for role in ("visitor", "outsider")}
+def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
+    path = address(name, filled.draft, filled.draft_run.pk)
+    found = {status_of("GET", path, filled.draft, role) for role in ("visitor", "outsider")}
 
     assert found <= {302, 403, 404, 405}
 
@@ -302,13 +350,14 @@ def test_nothing_of_a_draft_is_shown_to_who_is_not_of_it(name, db, tmp_path):
     "name",
     ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"],
 )
-def test_a_run_is_not_found_below_a_task_that_it_does_not_belong_to(name, scene, tmp_path):
-    run, elsewhere = fill(scene, tmp_path), make_lab("elsewhere")
-    client = Client()
-    client.force_login(scene.member)
+def test_a_run_is_not_found_under_another_task(name, filled, db):
+    elsewhere, client = make_lab("elsewhere"), Client()
+    client.force_login(filled.public.member)
 
     assert (
-        client.get(reverse(f"submissions:{name}", args=["elsewhere", "task1", run.pk])).status_code
+        client.get(
+            reverse(f"submissions:{name}", args=["elsewhere", "task1", filled.run.pk])
+        ).status_code
         == 404
     )
     assert elsewhere.task.runs.count() == 0

@@ -1,4 +1,4 @@
-"""docker-compose.yml, read and run as processes with the same commands and settings."""
+"""docker-compose.yml is consistent, and its commands and settings work as processes."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def test_our_services_share_one_database_one_queue_and_one_folder(name):
 
 @contextmanager
 def started(name, environment, port):
-    """Run a service's own command as a process of this machine."""
+    """Run a service's command as a process of this machine."""
     command = COMPOSE["services"][name]["command"].replace("0.0.0.0:8000", f"127.0.0.1:{port}")
     command = command.replace("/tmp/beat", f"{environment['ARQLAB_DATA']}/beat")
     command = command.replace("python ", f"{sys.executable} ", 1).replace(
@@ -55,7 +55,7 @@ def started(name, environment, port):
 
 @pytest.fixture
 def fresh_database_url():
-    """Make an empty database on the test server and give its address."""
+    """Create an empty database on the test server and return its URL."""
     server = connection.settings_dict
     name = f"compose_{uuid4().hex[:12]}"
     address = {"host": server["HOST"], "port": server["PORT"], "user": server["USER"]}
@@ -80,7 +80,7 @@ def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_u
 
     with ExitStack() as stack:
         stack.enter_context(started("web", environment, port))
-        wait_for_port(port, seconds=60)
+        wait_for_port(port)
         load_small_lab(tmp_path, environment)
         stack.enter_context(started("worker", environment, port))
         stack.enter_context(started("beat", environment, port))

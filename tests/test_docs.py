@@ -1,57 +1,108 @@
-"""What the documents promise is there."""
+"""The documents agree with the code: commands, options, settings, links, titles and versions."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
-from django.core.management import get_commands, load_command_class
+import yaml
+from django.core.management import BaseCommand, get_commands, load_command_class
 
 from arqlab.ir.protocols.overrides import OVERRIDABLE
 from arqlab.ir.protocols.presets import PROTOCOLS
 from tests.paths import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+OURS = sorted(
+    path.stem
+    for path in ROOT.glob("**/management/commands/[a-z]*.py")
+    if not {".venv", "tests"} & set(path.parts)
+)
 
 
-def test_every_environment_variable_of_the_settings_is_in_the_readme():
+def page_name(page: Path) -> str:
+    """Return the path of a page below the repository, as the name of a test."""
+    return str(page.relative_to(ROOT))
+
+
+def own_options(name: str) -> set[str]:
+    """Return the options that a command adds to those of every Django command."""
+    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+    known = {option for action in parser._actions for option in action.option_strings}
+    shared = {
+        option
+        for action in BaseCommand().create_parser("", "")._actions
+        for option in action.option_strings
+    }
+    return {option for option in known - shared if option.startswith("--")}
+
+
+def test_every_environment_variable_of_the_settings_is_described():
     settings = (ROOT / "arqlab/settings.py").read_text(encoding="utf-8")
     names = set(re.findall(r'env(?:_bool|_list)?\("([A-Z_]+)"', settings))
 
-    assert {name for name in names if f"`{name}`" not in README} == set()
+    assert {name for name in names if f"`{name}`" not in SETTINGS} == set()
 
 
-def test_every_variable_of_the_example_environment_is_known():
+def test_every_variable_of_the_example_environment_is_known_and_described():
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     known = (ROOT / "arqlab/settings.py").read_text() + (ROOT / "docker-compose.yml").read_text()
+    names = re.findall(r"^([A-Z_]+)=", example, re.MULTILINE)
 
-    assert {
-        name for name in re.findall(r"^([A-Z_]+)=", example, re.MULTILINE) if name not in known
-    } == set()
-
-
-def test_every_command_of_the_readme_is_there():
-    for name in re.findall(r"`bin/([a-z]+)`", README):
-        assert (ROOT / "bin" / name).exists(), name
+    assert [name for name in names if name not in known or f"`{name}`" not in SETTINGS] == []
 
 
-def test_every_management_command_is_in_the_readme():
-    paths = ROOT.glob("**/management/commands/[a-z]*.py")
-    commands = {path.stem for path in paths if not {".venv", "tests"} & set(path.parts)}
-
-    assert {name for name in commands if name not in README} == set()
-
-
-@pytest.mark.parametrize("row", re.findall(r"^\| `manage\.py (.+?)` \|", README, re.MULTILINE))
-def test_every_option_that_the_readme_names_is_one_of_its_command(row):
-    name, *words = row.split()
-    known = (
-        load_command_class(get_commands()[name], name)
-        .create_parser("manage.py", name)
-        .format_help()
-    )
+def test_every_described_variable_is_read():
+    known = (ROOT / "arqlab/settings.py").read_text() + (ROOT / "docker-compose.yml").read_text()
 
     assert [
-        option for option in re.findall(r"--[a-z-]+", " ".join(words)) if option not in known
+        name
+        for name in re.findall(r"^\| `([A-Z_]+)` \|", SETTINGS, re.MULTILINE)
+        if name not in known
     ] == []
+
+
+def test_every_script_that_a_page_names_is_there():
+    for page in PAGES:
+        for name in re.findall(r"(?<![/\w])bin/([a-z]+)", page.read_text(encoding="utf-8")):
+            assert (ROOT / "bin" / name).exists(), f"{page.name}: bin/{name}"
+
+
+def test_every_script_is_described():
+    assert [
+        path.name for path in (ROOT / "bin").iterdir() if f"| `bin/{path.name}" not in COMMANDS
+    ] == []
+
+
+def test_every_management_command_is_described_and_no_other():
+    assert sorted(re.findall(r"^### ([a-z_]+)$", COMMANDS, re.MULTILINE)) == OURS
+    assert sorted(re.findall(r"^\| \[`([a-z_]+)`\]", COMMANDS, re.MULTILINE)) == OURS
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_option_of_a_command_is_described_and_no_other(name):
+    _, _, text = COMMANDS.partition(f"\n### {name}\n")
+    section = re.split(r"^##", text, maxsplit=1, flags=re.MULTILINE)[0]
+
+    assert set(re.findall(r"--[a-z][a-z-]*", section)) == own_options(name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_command_that_a_page_shows_can_be_given(page):
+    calls = re.findall(r"manage\.py ([a-z_]+)\b([^`\n]*)", page.read_text(encoding="utf-8"))
+
+    for name, words in calls:
+        assert name in get_commands(), name
+        options = (
+            load_command_class(get_commands()[name], name)
+            .create_parser("manage.py", name)
+            ._option_string_actions
+        )
+        assert [
+            option for option in re.findall(r"--[a-z-]+", words) if option not in options
+        ] == [], name
 
 
 def test_every_field_and_protocol_of_a_lab_file_is_described():
@@ -61,25 +112,67 @@ def test_every_field_and_protocol_of_a_lab_file_is_described():
     assert [name for name in PROTOCOLS if name not in text] == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["README.md", "CONTRIBUTING.md", "docs/team.md", "docs/organizer.md", "docs/assessor.md"],
-)
-def test_every_place_that_a_document_links_to_is_there(path):
-    page = ROOT / path
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_place_that_a_page_links_to_is_there(page):
+    for place, _, anchor in re.findall(
+        r"\]\(([^)#:]*)(#([^)]+))?\)", page.read_text(encoding="utf-8")
+    ):
+        target = page.parent / place if place else page
+        assert target.exists(), place
+        assert not anchor or anchor in anchors(target), f"{place}#{anchor}"
 
-    for place in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / place).exists(), place
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_file_and_module_that_a_page_names_is_there(page):
+    words = re.findall(r"`([^`\s]+)`", page.read_text(encoding="utf-8"))
+    files = [word for word in words if re.fullmatch(r"[a-z_]+(/[\w.]+)+\.(py|js|css|tsv)", word)]
+    modules = [word for word in words if re.fullmatch(r"arqlab(\.[a-z_]+)+", word)]
+    paths = [ROOT / file for file in files] + [ROOT / name.replace(".", "/") for name in modules]
+
+    assert [
+        path for path in paths if not path.exists() and not path.with_suffix(".py").exists()
+    ] == []
 
 
-def test_every_decision_is_numbered_and_headed_alike():
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_decision_is_numbered_and_listed_with_its_title():
     pages = sorted((ROOT / "docs/adr").glob("0*.md"))
+    contents = (ROOT / "docs/adr/README.md").read_text(encoding="utf-8")
 
     assert [page.name[:4] for page in pages] == [
         f"{number:04}" for number in range(1, len(pages) + 1)
     ]
     for page in pages:
-        assert page.read_text(encoding="utf-8").startswith(f"# {page.name[:4]} "), page.name
+        title, *_ = page.read_text(encoding="utf-8").splitlines()
+        assert title.startswith(f"# {page.name[:4]} "), page.name
+        assert f"[{title.removeprefix('# ')}]({page.name})" in contents, page.name
+
+
+def test_the_pictures_of_the_readme_are_small():
+    pictures = list((ROOT / "docs/pictures").glob("*.png"))
+
+    assert {picture.name for picture in pictures} == {"judging.png", "leaderboard.png"}
+    assert sum(picture.stat().st_size for picture in pictures) <= 400_000
+
+
+def test_the_license_and_the_version_are_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+    assert (citation["cff-version"], citation["license"]) == ("1.2.0", project["license"])
+    assert citation["version"] == project["version"]
+    assert f'"license": "{project["license"]}"' in (ROOT / "package.json").read_text(
+        encoding="utf-8"
+    )
+    assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert (
+        (ROOT / "LICENSE").read_text(encoding="utf-8").startswith(f"{project['license']} License")
+    )
 
 
 def test_no_file_names_the_host_of_a_registry():
@@ -93,6 +186,7 @@ def test_no_file_names_the_host_of_a_registry():
         "package-lock.json",
         "Dockerfile",
         "README.md",
+        "CITATION.cff",
     ]
 
     assert [name for name in files if hosts.search((ROOT / name).read_text(encoding="utf-8"))] == []

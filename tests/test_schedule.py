@@ -1,4 +1,4 @@
-"""The schedule inside the web process runs each task of the beat, and outlives one that fails."""
+"""The schedule in the web process runs each task, and survives a failing one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from arqlab.celery import app
 
 
 class Stop(BaseException):
-    """Ends the schedule's endless round."""
+    """Ends the schedule's endless loop."""
 
 
 @pytest.fixture
 def failed(monkeypatch):
-    """The tasks that were logged as failed."""
+    """Return the tasks logged as failed."""
     names: list[str] = []
     monkeypatch.setattr(schedule.logger, "exception", lambda message, task: names.append(task))
     return names
@@ -23,7 +23,7 @@ def failed(monkeypatch):
 
 @pytest.fixture
 def played(monkeypatch, failed):
-    """Play the schedule for two rounds with tasks that only note their turn; gives the notes."""
+    """Run the schedule for two rounds with recording tasks, and return the records."""
     turns: list[str] = []
     rounds = iter([None, Stop()])
 
@@ -44,11 +44,11 @@ def played(monkeypatch, failed):
     return turns
 
 
-def test_every_task_of_the_beat_has_its_turn_and_waits_for_its_interval(played):
+def test_every_scheduled_task_runs_at_its_interval(played):
     assert sorted(played) == sorted(entry["task"] for entry in app.conf.beat_schedule.values())
 
 
-def test_a_task_that_fails_is_logged_and_keeps_no_other_from_its_turn(failed, played):
+def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
     assert failed == ["evaluation.tasks.score_unscored_runs"]
     assert "submissions.tasks.validate_waiting_runs" in played
 
@@ -56,7 +56,7 @@ def test_a_task_that_fails_is_logged_and_keeps_no_other_from_its_turn(failed, pl
 def test_the_schedule_is_a_thread_that_ends_with_the_process(monkeypatch):
     monkeypatch.setattr(schedule, "_run_schedule", lambda: None)
     thread = schedule.start_schedule()
-    thread.join(timeout=5)
+    thread.join()
 
     assert thread.daemon
     assert not thread.is_alive()

@@ -1,4 +1,4 @@
-"""`manage.py serve` on the embedded default, as a process of its own."""
+"""`manage.py serve` in embedded mode, as a separate process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_one_process_serves_checks_and_scores(tmp_path: Path, threads: str) -> N
     ]
     server = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:
-        wait_for_port(port, seconds=60)
+        wait_for_port(port)
         load_small_lab(tmp_path, environment)
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port) == pytest.approx(1.0)

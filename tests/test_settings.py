@@ -1,4 +1,4 @@
-"""The settings are what the environment says, and refuse what it cannot mean."""
+"""Settings are read from the environment, and invalid values refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = (
 
 @pytest.fixture
 def settings_of(monkeypatch, tmp_path):
-    """Read the settings anew with some variables; all others have their defaults."""
+    """Return the settings for some variables; all others have their defaults."""
 
     def read(**variables: str) -> dict[str, Any]:
         for name in NAMES:
@@ -36,7 +36,7 @@ def settings_of(monkeypatch, tmp_path):
     return read
 
 
-def test_without_a_variable_all_is_embedded(settings_of, tmp_path):
+def test_without_variables_arqlab_runs_in_embedded_mode(settings_of, tmp_path):
     found = settings_of()
 
     assert found["EMBEDDED"]
@@ -46,14 +46,14 @@ def test_without_a_variable_all_is_embedded(settings_of, tmp_path):
     assert found["MEDIA_ROOT"] == tmp_path / "files"
 
 
-def test_the_key_of_the_embedded_default_is_made_once_for_its_owner_alone(settings_of, tmp_path):
+def test_the_embedded_key_is_created_once_and_readable_by_its_owner_only(settings_of, tmp_path):
     first, second = settings_of()["SECRET_KEY"], settings_of()["SECRET_KEY"]
 
     assert first == second == (tmp_path / "secret-key").read_text()
     assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
 
 
-def test_a_database_of_its_own_needs_a_key(settings_of):
+def test_a_database_url_needs_a_secret_key(settings_of):
     with pytest.raises(ImproperlyConfigured, match="ARQLAB_SECRET_KEY"):
         settings_of(DATABASE_URL="postgresql://a:b@host/lab")
 
@@ -68,7 +68,7 @@ def test_a_database_url_is_postgresql_with_kept_connections(settings_of):
     assert "transaction_mode" not in database.get("OPTIONS", {})
 
 
-def test_a_redis_url_takes_tasks_and_the_cache_out_of_the_web_process(settings_of):
+def test_a_redis_url_moves_tasks_and_cache_out_of_the_web_process(settings_of):
     found = settings_of(REDIS_URL="redis://host:6379/0")
 
     assert not found["EMBEDDED"]
@@ -80,7 +80,7 @@ def test_a_redis_url_takes_tasks_and_the_cache_out_of_the_web_process(settings_o
     )
 
 
-def test_a_secret_may_stand_in_a_file(settings_of, tmp_path):
+def test_a_secret_may_be_in_a_file(settings_of, tmp_path):
     (tmp_path / "key").write_text("from a file\n")
 
     assert settings_of(ARQLAB_SECRET_KEY_FILE=str(tmp_path / "key"))["SECRET_KEY"] == "from a file"
@@ -89,23 +89,23 @@ def test_a_secret_may_stand_in_a_file(settings_of, tmp_path):
 @pytest.mark.parametrize(
     ("written", "read"), [("1", True), ("YES", True), ("0", False), ("false", False)]
 )
-def test_yes_and_no_may_be_written_in_words(settings_of, written, read):
+def test_booleans_may_be_written_in_words(settings_of, written, read):
     assert settings_of(ARQLAB_DEBUG=written)["DEBUG"] is read
 
 
-def test_what_is_neither_yes_nor_no_is_refused(settings_of):
-    with pytest.raises(ImproperlyConfigured, match="ARQLAB_HTTPS is 'maybe'; expected 1 or 0"):
+def test_other_boolean_values_are_refused(settings_of):
+    with pytest.raises(ImproperlyConfigured, match=r"ARQLAB_HTTPS is 'maybe'\. Use 1 or 0"):
         settings_of(ARQLAB_HTTPS="maybe")
 
 
-def test_hosts_are_a_list_with_commas(settings_of):
+def test_hosts_are_comma_separated(settings_of):
     assert settings_of(ARQLAB_HOSTS="a.example, b.example,")["ALLOWED_HOSTS"] == [
         "a.example",
         "b.example",
     ]
 
 
-def test_behind_https_cookies_are_secure_and_browsers_are_told(settings_of):
+def test_with_https_cookies_are_secure_and_hsts_is_sent(settings_of):
     found = settings_of(ARQLAB_HTTPS="1")
 
     assert found["SESSION_COOKIE_SECURE"]
@@ -113,14 +113,14 @@ def test_behind_https_cookies_are_secure_and_browsers_are_told(settings_of):
     assert found["SECURE_HSTS_SECONDS"] > 0
 
 
-def test_letters_are_kept_in_files_until_a_server_is_named(settings_of, tmp_path):
+def test_messages_are_files_without_a_mail_server(settings_of, tmp_path):
     assert settings_of()["EMAIL_FILE_PATH"] == str(tmp_path / "mail")
 
 
 @pytest.mark.parametrize(
     ("port", "number", "tls"), [(":587", 587, True), (":2525", 2525, False), ("", 25, False)]
 )
-def test_a_mail_server_is_read_out_of_its_address(settings_of, port, number, tls):
+def test_a_mail_server_is_read_from_its_url(settings_of, port, number, tls):
     found = settings_of(EMAIL_URL=f"smtp://lab%40example.org:p%3Aw@mail.example.org{port}")
 
     assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == (
@@ -137,7 +137,7 @@ def test_a_claim_outlives_the_longest_task(settings_of):
     assert found["CELERY_TASK_TIME_LIMIT"] < found["CLAIM_SECONDS"]
 
 
-def test_the_security_policy_lets_nothing_inline_and_no_other_host_in(settings_of):
+def test_the_security_policy_allows_nothing_inline_and_no_other_host(settings_of):
     policy = settings_of()["CONTENT_SECURITY_POLICY"]["DIRECTIVES"]
 
     assert policy["default-src"] == ["'none'"]

@@ -1,4 +1,4 @@
-"""Templates and static files keep the strict content security policy, the contrast and the budgets."""
+"""Templates and static files keep the security policy, the contrast and the size limits."""
 
 import json
 import re
@@ -19,12 +19,12 @@ AA_TEXT, AA_SHAPE = 4.5, 3.0
 
 
 def name(path: Path) -> str:
-    """The name of a file in the list of tests."""
+    """Return the name of a file for the test report."""
     return str(path.relative_to(ROOT))
 
 
 def relative_luminance(colour: str) -> float:
-    """The relative luminance of #rrggbb, as WCAG 2 defines it."""
+    """Return the relative luminance of #rrggbb, as defined by WCAG 2."""
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
@@ -33,13 +33,13 @@ def relative_luminance(colour: str) -> float:
 
 
 def contrast(first: str, second: str) -> float:
-    """The contrast of two colours, 1 to 21."""
+    """Return the contrast of two colours, from 1 to 21."""
     darker, lighter = sorted((relative_luminance(first), relative_luminance(second)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def token(colour: str, scheme: str) -> str:
-    """The value of a colour token in one scheme."""
+    """Return the value of a colour token in a scheme."""
     pair = re.search(rf"--{colour}: light-dark\((#\w{{6}}), (#\w{{6}})\)", TOKENS)
     if pair:
         return pair[1] if scheme == "light" else pair[2]
@@ -66,7 +66,7 @@ def test_the_static_files_that_a_template_names_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [*STYLES, *VENDORED], ids=name)
-def test_a_style_sheet_or_vendored_file_loads_nothing_from_elsewhere(path: Path) -> None:
+def test_a_style_sheet_or_vendored_file_loads_nothing_from_another_host(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
     assert not re.findall(r"url\(\s*[\"']?(?:https?:)?//|@import", source)
@@ -91,7 +91,7 @@ def test_a_file_keeps_the_budget_of_lines(path: Path) -> None:
 @pytest.mark.parametrize(
     "path", [path for path in STYLES if path.name not in {"tokens.css", "api-docs.css"}], ids=name
 )
-def test_colours_stand_in_the_tokens_only(path: Path) -> None:
+def test_only_tokens_define_colours(path: Path) -> None:
     assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsl", path.read_text(encoding="utf-8"))
 
 
@@ -127,12 +127,12 @@ def test_text_has_the_contrast_of_aa(ink: str, ground: str, scheme: str) -> None
 @pytest.mark.parametrize(
     "shape", ["field-border", "focus", "series-own", "series-median", "series-best"]
 )
-def test_borders_of_fields_and_series_are_seen(shape: str, scheme: str) -> None:
+def test_borders_and_series_have_enough_contrast(shape: str, scheme: str) -> None:
     for ground in ("paper", "surface"):
         assert contrast(token(shape, scheme), token(ground, scheme)) >= AA_SHAPE
 
 
-def test_what_is_vendored_stands_with_version_and_licence() -> None:
+def test_vendored_files_have_a_version_and_a_licence() -> None:
     table = (ROOT / "static" / "vendor" / "README.md").read_text(encoding="utf-8")
     packages = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["devDependencies"]
 

@@ -39,11 +39,10 @@ def product_files() -> Iterator[Path]:
 
 
 def public_names(path: Path) -> Iterator[str]:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-            # Django finds a management command by this name.
-            if node.name != "Command":
-                yield node.name
+    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    names = [node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    # Django finds a management command by the name Command.
+    yield from (name for name in names if not name.startswith("_") and name != "Command")
 
 
 def test_no_two_public_classes_or_functions_share_a_name():

@@ -1,6 +1,4 @@
-"""A whole lab through its doors: loaded from a folder, joined, run, judged, scored, released, read
-by a visitor.
-"""
+"""A whole lab through the pages: loaded, joined, run, judged, scored, released and read."""
 
 from __future__ import annotations
 
@@ -34,10 +32,16 @@ kind = "answers"
 topics = "topics.xml"
 {OFFICIAL}
 """
-TOPIC = '<Topic number="A.{0}"><Title>Sum {0}</Title><Question>Add them.</Question><Tags>sums</Tags></Topic>'
+TOPIC = (
+    '<Topic number="A.{0}"><Title>Sum {0}</Title><Question>Add them.</Question>'
+    "<Tags>sums</Tags></Topic>"
+)
 RUN = b"A.1\t11\t1\t2.5\tours\nA.1\t12\t2\t1.5\tours\nA.2\t21\t1\t0.5\tours\n"
 
-LONGER = b"A.1\t11\t1\t3\tours\nA.1\t12\t2\t2\tours\nA.1\t13\t3\t1\tours\nA.2\t21\t1\t2\tours\nA.2\t22\t2\t1\tours\n"
+LONGER = (
+    b"A.1\t11\t1\t3\tours\nA.1\t12\t2\t2\tours\nA.1\t13\t3\t1\tours\n"
+    b"A.2\t21\t1\t2\tours\nA.2\t22\t2\t1\tours\n"
+)
 SAID = {("A.1", "11"): 3, ("A.1", "12"): 0, ("A.1", "13"): 2, ("A.2", "21"): 2, ("A.2", "22"): 3}
 
 
@@ -52,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def signed_up(name: str) -> Client:
-    """Sign a person up through the page, and give their browser."""
+    """Sign a user up through the page and return their browser."""
     client = Client()
     person = {"email": f"{name}@example.org", "username": name, "password1": "a quiet blackboard"}
     assert client.post("/accounts/signup/", person).status_code == 302
@@ -91,7 +95,7 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_runs_bring_is_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None:
+def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None:
     (folder / "lab.toml").write_text(LAB.replace(OFFICIAL, ""))
     organizer, ada, _ = signed_up("organizer"), signed_up("ada"), signed_up("assessor")
     call_command("load_lab", str(folder), organizer="organizer@example.org", verbosity=0)
@@ -132,7 +136,7 @@ def test_what_runs_bring_is_pooled_assigned_judged_frozen_and_scored(folder: Pat
 
 
 @pytest.mark.django_db
-def test_a_forgotten_password_is_set_anew_through_the_letter() -> None:
+def test_a_forgotten_password_is_reset_through_the_message() -> None:
     signed_up("ada")
     Client().post("/accounts/password/reset/", {"email": "ada@example.org"})
 

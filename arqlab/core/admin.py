@@ -1,6 +1,4 @@
-"""The site administrator's view of people, labs and what was done. Changes here are audited as
-anywhere.
-"""
+"""The site administration of people, labs and the audit log. All changes are audited."""
 
 from __future__ import annotations
 
@@ -17,20 +15,20 @@ from arqlab.core.services.audit import record_event
 
 
 class AuditedAdmin(admin.ModelAdmin):
-    """An admin page whose changes stand in the audit of the lab."""
+    """An admin page that records its changes in the audit log of the lab."""
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        """Save a record, and say which fields were changed by whom."""
+        """Save a record and log the changed fields and the user."""
         super().save_model(request, obj, form, change)
         self._record(request, obj, "change" if change else "add", fields=form.changed_data)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        """Delete a record, and say who did; a lab's audit ends with the lab."""
+        """Delete a record and log the user. A lab's audit log is deleted with the lab."""
         self._record(request, obj, "delete")
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        """Delete the chosen records one by one, each with its event."""
+        """Delete the selected records one by one, with an audit event for each."""
         for record in queryset:
             self.delete_model(request, record)
 
@@ -41,25 +39,23 @@ class AuditedAdmin(admin.ModelAdmin):
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
-    """Records that nobody adds, changes or deletes here: they are evidence, and services write
-    them.
-    """
+    """An admin page for records that only services write."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Services alone add them, under their rules."""
+        """Return False: only services add these records."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They stay as they were written."""
+        """Return False: these records never change."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They are never deleted."""
+        """Return False: these records are never deleted."""
         return False
 
 
 def _lab_of(record: Any) -> models.Lab | None:
-    """Return the lab that a record belongs to; a person belongs to none."""
+    """Return the lab of a record, or None for a user."""
     if isinstance(record, models.Lab):
         return record
     return record.task.lab if isinstance(record, models.Topic) else getattr(record, "lab", None)
@@ -67,7 +63,7 @@ def _lab_of(record: Any) -> models.Lab | None:
 
 @admin.register(models.User)
 class PersonAdmin(AuditedAdmin, UserAdmin):
-    """People with an account."""
+    """User accounts."""
 
 
 @admin.register(models.Lab)
@@ -79,7 +75,7 @@ class LabAdmin(AuditedAdmin):
     readonly_fields = ["protocol"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A lab comes from its folder, with a protocol that is known."""
+        """Return False: labs are loaded from a folder."""
         return False
 
 
@@ -93,15 +89,13 @@ class TaskAdmin(AuditedAdmin):
     readonly_fields = ["lab", "kind", "overrides"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A task comes from its lab's folder; its rules are changed on its own page, which checks
-        them.
-        """
+        """Return False: tasks are loaded from a folder."""
         return False
 
 
 @admin.register(models.Topic)
 class TopicAdmin(AuditedAdmin):
-    """Topics to look at; a correction comes with the folder, which typesets it too."""
+    """Topics, read-only. Corrections are loaded from the folder, which also typesets them."""
 
     list_display = ["query_id", "task", "position", "title"]
     list_filter = ["task"]
@@ -109,17 +103,17 @@ class TopicAdmin(AuditedAdmin):
     search_fields = ["query_id", "title"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Topics are loaded, not typed in."""
+        """Return False: topics are loaded from a folder."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Topics are loaded, not typed in."""
+        """Return False: topics are loaded from a folder."""
         return False
 
 
 @admin.register(models.Team)
 class TeamAdmin(AuditedAdmin):
-    """Teams of all labs; the invitation link is the members' secret."""
+    """Teams of all labs, without their secret invitation tokens."""
 
     list_display = ["name", "lab", "created_at"]
     list_filter = ["lab"]
@@ -129,7 +123,7 @@ class TeamAdmin(AuditedAdmin):
 
 @admin.register(models.Membership)
 class MembershipAdmin(AuditedAdmin):
-    """Who has which role in which lab."""
+    """Roles of users in labs."""
 
     list_display = ["user", "role", "lab", "team", "created_at"]
     list_filter = ["role", "lab"]
@@ -139,7 +133,7 @@ class MembershipAdmin(AuditedAdmin):
 
 @admin.register(models.AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
-    """What was done in all labs. Events are written by what they tell of."""
+    """The audit log of all labs."""
 
     list_display = ["at", "actor", "verb", "target", "lab"]
     list_filter = ["lab"]

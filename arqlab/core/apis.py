@@ -14,18 +14,18 @@ from arqlab.core.models import Lab, Task
 
 
 class ProtocolSerializer(serializers.Serializer[Any]):
-    """The rules of a task: the lab's preset with the organizer's overrides."""
+    """The rules of a task: the lab's preset with the organizers' overrides."""
 
-    limit = serializers.IntegerField(help_text="The most items of a topic.")
-    max_characters = serializers.IntegerField(help_text="The longest written answer.")
-    quota = serializers.IntegerField(help_text="The runs of a team.")
+    limit = serializers.IntegerField(help_text="Maximum items per topic.")
+    max_characters = serializers.IntegerField(help_text="Maximum characters of an answer (Task 3).")
+    quota = serializers.IntegerField(help_text="Maximum valid runs per team.")
     labels = serializers.ListField(
-        child=serializers.IntegerField(), help_text="The lowest and the highest label."
+        child=serializers.IntegerField(), help_text="Lowest and highest label."
     )
-    relevant_from = serializers.IntegerField(help_text="The lowest label that is relevant.")
+    relevant_from = serializers.IntegerField(help_text="Lowest label that counts as relevant.")
     order = serializers.ChoiceField(choices=["score", "rank"])
     measures = serializers.ListField(
-        child=serializers.CharField(), help_text="In ir_measures notation, the main first."
+        child=serializers.CharField(), help_text="In ir_measures notation, main measure first."
     )
 
 
@@ -53,7 +53,7 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
 
     @extend_schema_field(serializers.ChoiceField(choices=["upcoming", "open", "closed"]))
     def get_state(self, task: Task) -> str:
-        """Return whether the task takes runs now."""
+        """Return whether the task accepts runs now."""
         return task.state(timezone.now())
 
 
@@ -68,13 +68,13 @@ class LabSerializer(serializers.ModelSerializer[Lab]):
 
 
 class LabListApi(generics.ListAPIView[Lab]):
-    """All labs that one may see."""
+    """The labs the user can see."""
 
     serializer_class = LabSerializer
-    queryset = Lab.objects.none()  # tells the schema the model; the labs come from get_queryset
+    queryset = Lab.objects.none()  # for the API schema only; the labs come from get_queryset
 
     def get_queryset(self) -> QuerySet[Lab]:
-        """Return the labs that one may see, with their tasks."""
+        """Return the labs the user can see, with their tasks."""
         return permissions.labs_visible_to(self.request.user).prefetch_related("tasks")
 
 
@@ -85,7 +85,7 @@ class LabDetailApi(generics.RetrieveAPIView[Lab]):
     queryset = Lab.objects.none()
 
     def get_object(self) -> Lab:
-        """Return the lab, or 404 where one may not see it."""
+        """Return the lab, or 404 if the user cannot see it."""
         return permissions.lab_or_404(self.request.user, self.kwargs["lab"])
 
 
@@ -96,7 +96,7 @@ class TaskListApi(generics.ListAPIView[Task]):
     queryset = Task.objects.none()
 
     def get_queryset(self) -> QuerySet[Task]:
-        """Return the tasks of the lab in their order."""
+        """Return the tasks of the lab in order."""
         lab = permissions.lab_or_404(self.request.user, self.kwargs["lab"])
         return Task.objects.filter(lab=lab).select_related("lab")
 
@@ -108,5 +108,5 @@ class TaskDetailApi(generics.RetrieveAPIView[Task]):
     queryset = Task.objects.none()
 
     def get_object(self) -> Task:
-        """Return the task, or 404 where one may not see its lab."""
+        """Return the task, or 404 if the user cannot see its lab."""
         return permissions.task_or_404(self.request.user, self.kwargs["lab"], self.kwargs["task"])

@@ -1,4 +1,4 @@
-"""Errors that are written for the person who reads them."""
+"""Errors with a message for the user."""
 
 from typing import Any
 
@@ -8,9 +8,7 @@ from rest_framework.views import exception_handler
 
 
 class UserError(Exception):
-    """Something a person asked for cannot be done. The message is a full sentence that says what to
-    do instead.
-    """
+    """A request that cannot be fulfilled; the message is a full sentence that says what to do."""
 
     def __init__(self, message: str, *, code: str = "refused") -> None:
         super().__init__(message)
@@ -19,9 +17,7 @@ class UserError(Exception):
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer a `UserError` with 409 and `{"message", "code"}`; leave all else to Django REST
-    framework.
-    """
+    """Return 409 and `{"message", "code"}` for a `UserError`, else the framework's answer."""
     if isinstance(error, UserError):
         return Response(
             {"message": error.message, "code": error.code}, status=status.HTTP_409_CONFLICT

@@ -1,4 +1,4 @@
-"""People, labs, tasks and topics: what every other app stands on."""
+"""Models of people, labs, tasks, topics and teams, which all other apps build on."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from arqlab.ir.topics import merged_info
 
 
 def new_invitation_token() -> str:
-    """Return a token that cannot be guessed, for a team's invitation link."""
+    """Return an unguessable token for a team's invitation link."""
     return secrets.token_urlsafe(24)
 
 
 class User(AbstractUser):
-    """A person with an account. What they may do is said per lab, by `Membership`."""
+    """A person with an account; `Membership` holds their role in each lab."""
 
     email = models.EmailField("email address", blank=True)
 
@@ -34,7 +34,7 @@ class User(AbstractUser):
 
     @property
     def name(self) -> str:
-        """Return the full name, else the user name."""
+        """Return the full name, or the user name if it is empty."""
         return self.get_full_name() or self.get_username()
 
 
@@ -62,19 +62,17 @@ class Lab(models.Model):
 
 
 class Task(models.Model):
-    """One retrieval problem of a lab. Its protocol is the lab's preset with the organizer's
-    overrides.
-    """
+    """A task of a lab; its protocol is the lab's preset with the organizer's overrides."""
 
     class Kind(models.TextChoices):
-        """What the task asks for."""
+        """What a task retrieves."""
 
         ANSWERS = TaskKind.ANSWERS.value, "Answer retrieval"
         FORMULAS = TaskKind.FORMULAS.value, "Formula retrieval"
         WRITTEN_ANSWERS = TaskKind.WRITTEN_ANSWERS.value, "Written answers"
 
     class Items(models.TextChoices):
-        """What an item of a run or of qrels is."""
+        """The kind of item in runs and qrels."""
 
         POSTS = ItemKind.POSTS.value, "posts"
         FORMULA_IDS = ItemKind.FORMULA_IDS.value, "formula ids"
@@ -123,27 +121,23 @@ class Task(models.Model):
 
     @property
     def preset(self) -> TaskProtocol:
-        """Return what the lab's preset says for this kind of task."""
+        """Return the lab's preset for this kind of task."""
         return PROTOCOLS[self.lab.protocol].tasks[TaskKind(self.kind)]
 
     @cached_property
     def protocol(self) -> TaskProtocol:
-        """Return the task's protocol: the lab's preset for this kind of task, with the organizer's
-        overrides.
-        """
+        """Return the task's protocol: the lab's preset with the organizer's overrides."""
         return with_overrides(self.preset, self.overrides)
 
     def state(self, at: datetime) -> str:
-        """Return whether the task takes runs at a moment: `upcoming`, `open` or `closed`."""
+        """Return whether the task accepts runs at a time: `upcoming`, `open` or `closed`."""
         if self.opens_at and at < self.opens_at:
             return "upcoming"
         return "closed" if self.deadline and at > self.deadline else "open"
 
 
 class Topic(models.Model):
-    """One information need of a task, as the source wrote it and as the page shows it (typeset
-    once, when loaded).
-    """
+    """A topic of a task: its source, and its HTML, typeset once when the lab is loaded."""
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="topics")
     query_id = models.CharField(max_length=100)
@@ -181,16 +175,12 @@ class Topic(models.Model):
 
     @property
     def facts(self) -> dict[str, str]:
-        """Return what is known of the topic: the folder's information with the organizers' edits laid
-        over it.
-        """
+        """Return the topic's information: the lab folder's values with the organizers' edits."""
         return merged_info(self.info, self.info_edits)
 
 
 class TypesetFormula(models.Model):
-    """A formula as the typesetter set it, kept so that it is set once. Blank MathML: it could not
-    be set.
-    """
+    """A stored typeset formula; MathML is blank if the formula cannot be typeset."""
 
     digest = models.CharField(
         max_length=64, primary_key=True, help_text="Of display or inline, and the LaTeX."
@@ -207,7 +197,7 @@ class TypesetFormula(models.Model):
 
 
 class Team(models.Model):
-    """The people who submit runs together, with one quota."""
+    """People who submit runs together and share one quota."""
 
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
@@ -223,10 +213,10 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """The role of a person in a lab. A member belongs to a team; organizers and assessors do not."""
+    """The role of a person in a lab; members belong to a team, organizers and assessors do not."""
 
     class Role(models.TextChoices):
-        """What a person is in a lab."""
+        """The roles of people in a lab."""
 
         ORGANIZER = "organizer", "Organizer"
         ASSESSOR = "assessor", "Assessor"
@@ -259,7 +249,7 @@ class Membership(models.Model):
 
 
 class AuditEvent(models.Model):
-    """Who did what, when; written in the transaction that does it, never changed."""
+    """A record of who did what and when, written in the transaction of the change."""
 
     at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")

@@ -1,6 +1,4 @@
-"""Who may do what: one function for each question, asked at every door. What one may not see is 404
-there.
-"""
+"""Permissions: one function for each question; what a user may not see is answered with 404."""
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
@@ -9,12 +7,11 @@ from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Lab, Membership, Task, Team, User, Visitor
 
-# Whoever asks, signed in or not.
-
 
 def signed_in(request: HttpRequest) -> User:
-    """Return the person who is signed in, for a door behind `login_required`; raises
-    `PermissionDenied` for a visitor.
+    """Return the signed-in user of a view behind `login_required`.
+
+    Raises `PermissionDenied` for a visitor.
     """
     if not isinstance(request.user, User):
         raise PermissionDenied
@@ -22,7 +19,7 @@ def signed_in(request: HttpRequest) -> User:
 
 
 def has_role(user: Visitor, lab: Lab, role: str) -> bool:
-    """Return whether a person has a role in a lab."""
+    """Return whether a user has a role in a lab."""
     return (
         user.is_authenticated
         and Membership.objects.filter(lab=lab, user_id=user.pk, role=role).exists()
@@ -30,24 +27,24 @@ def has_role(user: Visitor, lab: Lab, role: str) -> bool:
 
 
 def may_organize(user: Visitor, lab: Lab) -> bool:
-    """Organizers of the lab run it; so may the site's superusers."""
+    """Return whether a user may organize the lab: its organizers and superusers may."""
     return user.is_authenticated and (
         user.is_superuser or has_role(user, lab, Membership.Role.ORGANIZER)
     )
 
 
 def is_team_member(user: Visitor, team: Team) -> bool:
-    """Return whether a person belongs to a team."""
+    """Return whether a user is a member of a team."""
     return user.is_authenticated and Membership.objects.filter(team=team, user_id=user.pk).exists()
 
 
 def may_see_team(user: Visitor, team: Team) -> bool:
-    """A team is seen by its members and by the organizers."""
+    """Return whether a user may see the team: its members and the organizers may."""
     return is_team_member(user, team) or may_organize(user, team.lab)
 
 
 def labs_visible_to(user: Visitor) -> QuerySet[Lab]:
-    """Return the labs that a person sees: everybody the public ones, and a draft the people of it."""
+    """Return the labs a user may see: public labs, and drafts in which the user has a role."""
     if user.is_authenticated and user.is_superuser:
         return Lab.objects.all()
     seen = Q(is_public=True)
@@ -57,18 +54,18 @@ def labs_visible_to(user: Visitor) -> QuerySet[Lab]:
 
 
 def lab_or_404(user: Visitor, slug: str) -> Lab:
-    """Return the lab, for a door; what one may not see does not exist."""
+    """Return the lab, or raise 404 if the user may not see it."""
     return get_object_or_404(labs_visible_to(user), slug=slug)
 
 
 def task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
-    """Return the task with its lab, for a door; what one may not see does not exist."""
+    """Return the task with its lab, or raise 404 if the user may not see it."""
     tasks = Task.objects.select_related("lab").filter(lab__in=labs_visible_to(user))
     return get_object_or_404(tasks, lab__slug=lab_slug, slug=task_slug)
 
 
 def organized_lab_or_404(user: Visitor, slug: str) -> Lab:
-    """Return the lab to its organizers, for a door; to anybody else it does not exist there."""
+    """Return the lab for one of its organizers; raise 404 for anyone else."""
     lab = lab_or_404(user, slug)
     if not may_organize(user, lab):
         raise Http404
@@ -76,7 +73,7 @@ def organized_lab_or_404(user: Visitor, slug: str) -> Lab:
 
 
 def organized_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
-    """Return the task to its lab's organizers, for a door; to anybody else it does not exist there."""
+    """Return the task for an organizer of its lab; raise 404 for anyone else."""
     task = task_or_404(user, lab_slug, task_slug)
     if not may_organize(user, task.lab):
         raise Http404
@@ -84,9 +81,7 @@ def organized_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
 
 
 def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
-    """Return the team with its lab to its members and to the organizers, for a door; to others it
-    does not exist.
-    """
+    """Return the team with its lab for its members and organizers; raise 404 for anyone else."""
     team = get_object_or_404(Team.objects.select_related("lab"), lab__slug=lab_slug, pk=team_id)
     if not may_see_team(user, team):
         raise Http404
@@ -94,16 +89,15 @@ def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
 
 
 def may_look_up(user: Visitor, lab: Lab) -> bool:
-    """Organizers and assessors search the lab's collection; for a team it would be a way around its
-    own system.
+    """Return whether a user may search the lab's collection: organizers and assessors may.
+
+    Teams may not, because the search could replace their own system.
     """
     return may_organize(user, lab) or has_role(user, lab, Membership.Role.ASSESSOR)
 
 
 def looked_up_lab_or_404(user: Visitor, slug: str) -> Lab:
-    """Return the lab to those who may search its collection, for a door; to anybody else it does not
-    exist there.
-    """
+    """Return the lab for users who may search its collection; raise 404 for anyone else."""
     lab = lab_or_404(user, slug)
     if not may_look_up(user, lab):
         raise Http404

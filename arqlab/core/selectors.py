@@ -1,4 +1,4 @@
-"""What is read about people, labs, tasks and topics."""
+"""Queries about people, labs, tasks, topics and teams."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from django.utils.html import strip_tags
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team, Topic, User, Visitor
 
-# What organizers tell of a topic (protocol §3); the rest of a topic information file may tell of
-# judgments.
+# Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
 PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
 
 
 @dataclass(frozen=True)
 class TaskRow:
-    """A task with its state at a moment and its number of topics."""
+    """A task with its state at a time and its number of topics."""
 
     task: Task
     state: str
@@ -30,7 +29,7 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class LabRow:
-    """A lab with its tasks and its state at a moment: `draft`, `open`, `upcoming` or `closed`."""
+    """A lab with its tasks and its state at a time: `draft`, `open`, `upcoming` or `closed`."""
 
     lab: Lab
     state: str
@@ -39,7 +38,7 @@ class LabRow:
 
     @property
     def next_deadline(self) -> datetime | None:
-        """Return the earliest deadline of the open tasks, where there is one."""
+        """Return the earliest deadline of the open tasks, or None."""
         return min(
             (row.task.deadline for row in self.tasks if row.state == "open" and row.task.deadline),
             default=None,
@@ -47,8 +46,8 @@ class LabRow:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """What a person is in a lab."""
+class LabRoles:
+    """The roles of a user in a lab."""
 
     organizes: bool
     assesses: bool
@@ -56,50 +55,45 @@ class Standing:
 
     @property
     def words(self) -> str:
-        """Return the roles as words for people, empty for somebody without one."""
+        """Return the roles in words, or "" for a user without one."""
         words = ["organizer"] * self.organizes + ["assessor"] * self.assesses
         return ", ".join([*words, *(f"member of {team}" for team in self.teams)])
 
     @property
     def is_somebody(self) -> bool:
-        """Return whether the person has any role in the lab."""
+        """Return whether the user has any role in the lab."""
         return self.organizes or self.assesses or bool(self.teams)
 
 
 @dataclass(frozen=True)
 class OwnLab:
-    """A lab of a person, with what they are in it."""
+    """A lab in which a user has a role, with the user's roles."""
 
     row: LabRow
-    standing: Standing
+    standing: LabRoles
 
 
 def task_named(path: str) -> Task:
     """Return the task that a command names as `LAB/TASK`.
 
-    Raises `UserError` that names the known tasks when there is none of that name.
+    Raises `UserError` with the known tasks if there is no such task.
     """
     lab_slug, _, task_slug = path.partition("/")
     task = Task.objects.select_related("lab").filter(lab__slug=lab_slug, slug=task_slug).first()
     if task is None:
-        known = (
-            ", ".join(str(task) for task in Task.objects.select_related("lab"))
-            or "none; load a lab first"
-        )
-        raise UserError(
-            f"There is no task {path!r}. Give one as LAB/TASK; known are: {known}.",
-            code="unknown-task",
-        )
+        known = ", ".join(str(task) for task in Task.objects.select_related("lab"))
+        todo = f"Use LAB/TASK, one of {known}." if known else "Load a lab first."
+        raise UserError(f"Unknown task {path!r}. {todo}", code="unknown-task")
     return task
 
 
 def person_named(name: str) -> User:
-    """Return the person with an e-mail address (upper or lower case alike) or a user name.
+    """Return the user with an e-mail address (ignoring case) or a user name.
 
-    Raises `UserError` when nobody has it.
+    Raises `UserError` if there is no such user.
     """
-    # A user name may contain @, and somebody may take another's address for it: an address is only
-    # an address.
+    # A user name may contain @ and equal the address of another user. A name with @ is therefore
+    # looked up as an address only.
     known = (
         User.objects.filter(email__iexact=name)
         if "@" in name
@@ -108,24 +102,24 @@ def person_named(name: str) -> User:
     person = known.first()
     if person is None:
         raise UserError(
-            f"Nobody has an account as {name}. Check the spelling, or ask them to sign up first.",
+            f"No account found for {name}. Check the spelling, or ask them to sign up first.",
             code="unknown-person",
         )
     return person
 
 
 def topic_ids(task: Task) -> tuple[str, ...]:
-    """Return the ids of the task's topics in their order."""
+    """Return the ids of the task's topics in order."""
     return tuple(task.topics.order_by("position").values_list("query_id", flat=True))
 
 
 def teams_of(user: User, *, lab_id: int) -> QuerySet[Team]:
-    """Return the teams of a lab that a person belongs to."""
+    """Return the teams of a lab that a user belongs to."""
     return Team.objects.filter(lab_id=lab_id, memberships__user=user)
 
 
 def roles_of(user: User) -> QuerySet[Membership]:
-    """Return a person's roles in all labs, with lab and team."""
+    """Return a user's roles in all labs, with lab and team."""
     return (
         Membership.objects.filter(user=user)
         .select_related("lab", "team")
@@ -133,16 +127,16 @@ def roles_of(user: User) -> QuerySet[Membership]:
     )
 
 
-def standing_in(user: Visitor, lab: Lab) -> Standing:
-    """Return what a person is in a lab, in one query; a superuser organizes every lab."""
+def roles_in(user: Visitor, lab: Lab) -> LabRoles:
+    """Return a user's roles in a lab with one query; superusers organize every lab."""
     if not isinstance(user, User):
-        return Standing(organizes=False, assesses=False, teams=())
-    return _standing(user, list(roles_of(user).filter(lab=lab)))
+        return LabRoles(organizes=False, assesses=False, teams=())
+    return _lab_roles(user, list(roles_of(user).filter(lab=lab)))
 
 
-def _standing(user: User, memberships: list[Membership]) -> Standing:
+def _lab_roles(user: User, memberships: list[Membership]) -> LabRoles:
     roles = {membership.role for membership in memberships}
-    return Standing(
+    return LabRoles(
         organizes=user.is_superuser or Membership.Role.ORGANIZER in roles,
         assesses=Membership.Role.ASSESSOR in roles,
         teams=tuple(membership.team for membership in memberships if membership.team is not None),
@@ -150,7 +144,7 @@ def _standing(user: User, memberships: list[Membership]) -> Standing:
 
 
 def lab_rows(labs: QuerySet[Lab], *, at: datetime) -> list[LabRow]:
-    """Return labs with the states of their tasks at a moment, in two queries; open labs first."""
+    """Return labs with the states of their tasks at a time, open labs first, in two queries."""
     tasks = Task.objects.annotate(topics_count=Count("topics"))
     found = labs.annotate(teams_count=Count("teams")).prefetch_related(
         Prefetch("tasks", queryset=tasks)
@@ -160,7 +154,7 @@ def lab_rows(labs: QuerySet[Lab], *, at: datetime) -> list[LabRow]:
 
 
 def lab_row(lab: Lab, *, at: datetime) -> LabRow:
-    """Return one lab as `lab_rows` does."""
+    """Return the row of one lab, as `lab_rows` does."""
     return lab_rows(Lab.objects.filter(pk=lab.pk), at=at)[0]
 
 
@@ -180,16 +174,16 @@ def _lab_row(lab: Any, at: datetime) -> LabRow:
 
 
 def own_labs(user: User, *, at: datetime) -> list[OwnLab]:
-    """Return the labs in which a person has a role, in three queries."""
+    """Return the labs in which a user has a role, in three queries."""
     memberships: dict[int, list[Membership]] = {}
     for membership in roles_of(user):
         memberships.setdefault(membership.lab_id, []).append(membership)
     rows = lab_rows(Lab.objects.filter(pk__in=memberships), at=at)
-    return [OwnLab(row=row, standing=_standing(user, memberships[row.lab.pk])) for row in rows]
+    return [OwnLab(row=row, standing=_lab_roles(user, memberships[row.lab.pk])) for row in rows]
 
 
 def teams_with_members(lab: Lab) -> QuerySet[Team]:
-    """Return the teams of a lab with `memberships` and their users at hand."""
+    """Return the teams of a lab with prefetched `memberships` and users."""
     members = Membership.objects.select_related("user").order_by("created_at")
     return lab.teams.prefetch_related(Prefetch("memberships", queryset=members))
 
@@ -201,11 +195,10 @@ def staff_of(lab: Lab) -> QuerySet[Membership]:
 
 
 def search_topics(topics: Iterable[Topic], *, words: str, info: Mapping[str, str]) -> list[Topic]:
-    """Return the topics whose id, title, question or tags hold all words, and that have the values of
-    `info` not empty.
+    """Return the topics that contain all words and have all non-empty values of `info`.
 
-    A task has some hundred topics at most, so their text is searched here: the database would find
-    words in markup.
+    Words are searched in id, title, question and tags. A task has a few hundred topics at most, so
+    the search runs here: the database would also find words in markup.
     """
     terms = words.casefold().split()
     wanted = {name: value for name, value in info.items() if value}
@@ -223,28 +216,29 @@ def _plain_text(topic: Topic) -> str:
 
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:
-    """Return the values that topics have in one field of their info, such as the categories."""
+    """Return the values of one information field, such as the categories, sorted."""
     values = {topic.facts.get(name) for topic in topics}
     return sorted(str(value) for value in values if value not in (None, ""))
 
 
 def public_info(topic: Topic) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return what everybody may know of a topic, and the rest that is the organizers'."""
+    """Return a topic's public information, and the information for organizers only."""
     facts = topic.facts
     known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
     return known, [(name, value) for name, value in facts.items() if name not in PUBLIC_INFO]
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
-    """Return the topic before and the topic after one in its task."""
+    """Return the topics before and after a topic in its task."""
     topics = Topic.objects.filter(task_id=topic.task_id).only("query_id", "position", "task_id")
     before = topics.filter(position__lt=topic.position).order_by("-position").first()
     return before, topics.filter(position__gt=topic.position).order_by("position").first()
 
 
 def audit_events(lab: Lab, *, verb: str = "") -> QuerySet[AuditEvent]:
-    """Return what was done in a lab, the newest first; only of a kind such as `run` or `run.withdraw`
-    where one is given.
+    """Return the events of a lab, newest first.
+
+    `verb` selects events by the beginning of their verb, such as `run` or `run.withdraw`.
     """
     events = lab.audit_events.select_related("actor")
     return events.filter(verb__startswith=verb) if verb else events

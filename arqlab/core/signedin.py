@@ -1,6 +1,8 @@
-"""Who is signed in. Every request asks for the session and the person, and to build and compile the
-two questions anew each time took Django a third of what a judgment costs a web process; so they are
-written in SQL (see docs/adr/0017)."""
+"""Sessions and signed-in users, read with fixed SQL (see docs/adr/0017).
+
+Every request needs the session and the user. Building and compiling these two queries took Django a
+third of the CPU time of a judgment.
+"""
 
 from __future__ import annotations
 
@@ -14,41 +16,37 @@ from django.utils import timezone
 from arqlab.core.models import User
 
 _SESSION = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
-# What else a person has is read when it is asked for: moments are no moments yet where SQLite gives
-# them.
+# Dates are left out and loaded on first use, because SQLite returns them as strings.
 _FIELDS = tuple(
     field.attname
     for field in User._meta.concrete_fields
     if field.name not in ("last_login", "date_joined")
 )
-# names of ours
+# Only names of our own model are inserted.
 _PERSON = f"SELECT {', '.join(_FIELDS)} FROM {User._meta.db_table} WHERE id = %s"  # noqa: S608
 
 
 class SessionStore(db.SessionStore):
-    """Sessions in the database, as Django keeps them."""
+    """Sessions in the database, as in Django."""
 
     def load(self) -> dict[str, Any]:
-        """Return what the session holds; nothing where there is none, or where it has ended."""
+        """Return the data of the session, or nothing if it does not exist or has expired."""
         now = connection.ops.adapt_datetimefield_value(timezone.now())
         with connection.cursor() as cursor:
             cursor.execute(_SESSION, [self.session_key, now])
             found = cursor.fetchone()
         if found is None:
-            self._session_key = (
-                None  # a key that somebody made up, or that has ended, is not used again
-            )
+            # An invented or expired key is not used again.
+            self._session_key = None
             return {}
         return self.decode(found[0])
 
 
 class Backend(AuthenticationBackend):
-    """Sign-in by user name or e-mail address, as allauth does it."""
+    """Sign-in by user name or e-mail address, as in allauth."""
 
     def get_user(self, user_id: int) -> User | None:
-        """Return the person that a session names; None where they are gone or may not sign in any
-        more.
-        """
+        """Return the user of a session, or None if the account is gone or inactive."""
         with connection.cursor() as cursor:
             cursor.execute(_PERSON, [user_id])
             found = cursor.fetchone()

@@ -1,6 +1,4 @@
-"""Who judges which topic, as a file: topic and assessor a line, separated by comma, semicolon or
-tab.
-"""
+"""Read files of assignments: a topic and an assessor per line, as comma-separated or TSV."""
 
 import csv
 import io
@@ -17,7 +15,7 @@ Person = TypeVar("Person", bound=Hashable)
 
 
 class AssignmentRow(NamedTuple):
-    """One line: a topic, and an assessor as the file names them."""
+    """A line: a topic and an assessor, as named in the file."""
 
     line: int
     query_id: str
@@ -25,10 +23,10 @@ class AssignmentRow(NamedTuple):
 
 
 def read_assignments(data: bytes, *, path: str) -> tuple[list[AssignmentRow], list[Problem]]:
-    """Read assignments, and tell every line that is none.
+    """Return the assignments of a file, and a problem for every other line.
 
-    The first line may name the columns, in any order and among others; without one they are topic
-    and assessor.
+    Columns are separated by commas, semicolons or tabs. The first line may name them, in any order
+    and among others; otherwise they are topic and assessor.
     """
     try:
         text = source_text(data, path=path)
@@ -50,13 +48,13 @@ def read_assignments(data: bytes, *, path: str) -> tuple[list[AssignmentRow], li
                 places = (0, 1)
             _read(cells, places, reader.line_num, path, rows, problems)
     except csv.Error as error:
-        found, todo = f"broken CSV ({error})", "Correct the line."
-        problems.append(Problem(path, reader.line_num, found, "cells that can be read", todo))
+        found, todo = f"invalid CSV ({error})", "Correct the line."
+        problems.append(Problem(path, reader.line_num, found, "valid CSV", todo))
     return rows, problems
 
 
 def _columns(cells: list[str]) -> tuple[int, int] | None:
-    """Return where topic and assessor stand, where the line names its columns."""
+    """Return the columns of topic and assessor if the line names them, otherwise None."""
     names = [re.sub("[^a-z]", "", cell.lower()) for cell in cells]
     topic = next((at for at, name in enumerate(names) if name in _TOPIC), None)
     assessor = next((at for at, name in enumerate(names) if name in _ASSESSOR), None)
@@ -78,7 +76,11 @@ def _read(
         found = f"no {'assessor' if topic else 'topic'} in {'|'.join(cells)[:80]!r}"
         problems.append(
             Problem(
-                path, line, found, "a topic and an assessor", "Fill the cell, or take the line out."
+                path,
+                line,
+                found,
+                "a topic and an assessor",
+                "Fill in the cell, or remove the line.",
             )
         )
 
@@ -86,10 +88,9 @@ def _read(
 def resolve(
     rows: Sequence[AssignmentRow], *, topics: Sequence[str], people: Mapping[str, Person], path: str
 ) -> tuple[list[tuple[str, Person]], list[Problem]]:
-    """Return (topic, person) for rows whose topic and assessor are known, each once, and tell of all
-    others.
+    """Return (topic, person) for rows with a known topic and assessor, and the other problems.
 
-    `people` are those who may judge, by user name and by e-mail address in lower case.
+    `people` has the assessors by user name and by lower-case e-mail address.
     """
     known, seen = set(topics), dict[tuple[str, Person], int]()
     problems: list[Problem] = []
@@ -99,26 +100,27 @@ def resolve(
             expected = (
                 f"a topic of the task, such as {topics[0]}"
                 if topics
-                else "a topic of the task, which has none yet"
+                else "a topic of the task, which has no topics yet"
             )
             found = f"the topic {row.query_id[:80]!r}"
             problems.append(
-                Problem(path, row.line, found, expected, "Correct the topic, or take the line out.")
+                Problem(path, row.line, found, expected, "Correct the topic, or remove the line.")
             )
         if person is None:
             found = f"the assessor {row.assessor[:80]!r}"
-            todo = "Correct the name, or grant them the role of assessor on the page People first."
+            todo = "Correct the name, or first make them an assessor on the People page."
             problems.append(
                 Problem(
                     path, row.line, found, "the user name or e-mail address of an assessor", todo
                 )
             )
         elif (row.query_id, person) in seen:
-            found = (
-                f"{row.query_id} to {row.assessor} again, after line {seen[row.query_id, person]}"
-            )
+            first = seen[row.query_id, person]
+            found = f"{row.query_id} to {row.assessor} again (first on line {first})"
             problems.append(
-                Problem(path, row.line, found, "each assignment once", "Take one of the two out.")
+                Problem(
+                    path, row.line, found, "each assignment once", "Remove one of the two lines."
+                )
             )
         elif row.query_id in known:
             seen[row.query_id, person] = row.line
@@ -126,9 +128,11 @@ def resolve(
 
 
 def share_out(sizes: Mapping[str, int], loads: Mapping[Person, int]) -> list[tuple[str, Person]]:
-    """Share topics out so that everybody has about the same number of items to judge: the largest
-    first, each to who has least. `sizes` are the items of the topics, `loads` what people have
-    already; ties go to who stands first."""
+    """Assign topics so that everybody has about the same number of items to judge.
+
+    The largest topic comes first, and each goes to the person with the fewest items (ties: the
+    first person). `sizes` are the items of topics, `loads` those that people already have.
+    """
     had = dict(loads)
     found = {}
     for topic in sorted(sizes, key=lambda topic: -sizes[topic]):

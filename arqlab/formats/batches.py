@@ -1,4 +1,4 @@
-"""Rows in lists of a size: as many as one statement takes, or as memory should hold."""
+"""Split rows into lists of a size that fits into a database statement or into memory."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -8,9 +8,7 @@ Each = TypeVar("Each")
 
 
 def in_slices(rows: Iterable[Each], *, size: int) -> Iterator[list[Each]]:
-    """Return rows in lists of `size`, the last one shorter; nothing for no rows. They are read as
-    they are asked for.
-    """
+    """Yield rows in lists of `size`, the last one shorter. Rows are read lazily."""
     rest = iter(rows)
     while part := list(islice(rest, size)):
         yield part

@@ -1,4 +1,4 @@
-"""The text of a file that somebody sent: UTF-8, with or without a byte order mark."""
+"""Decode an uploaded text file: UTF-8, with or without a byte order mark."""
 
 import codecs
 
@@ -8,9 +8,9 @@ _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def source_text(data: bytes, *, path: str) -> str:
-    """Decode a file's bytes, without a byte order mark; line ends stay as they are.
+    """Return the text of a file, without a byte order mark and with its line ends.
 
-    Raises FileRefusedError for another encoding, a null byte, or an empty file.
+    Raise FileRefusedError for another encoding, a null byte, or an empty file.
     """
     problem = _problem(data, path)
     if problem is not None:
@@ -22,7 +22,7 @@ def _problem(data: bytes, path: str) -> Problem | None:
     todo = "Save the file as plain text in UTF-8."
     if not data.strip():
         return Problem(
-            path, None, "an empty file", "text in UTF-8", "Give the file with its contents."
+            path, None, "an empty file", "text in UTF-8", "Check that this is the right file."
         )
     if data.startswith(_WIDE_MARKS):
         return Problem(path, 1, "text in UTF-16", "text in UTF-8", todo)

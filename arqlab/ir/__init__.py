@@ -1,3 +1,4 @@
-"""The kernel: what information retrieval knows. No Django, no Celery, no settings, no clock, no
-global randomness.
+"""The kernel: the concepts and methods of information retrieval evaluation.
+
+Pure functions: no Django, no Celery, no settings, no clock and no global random state.
 """

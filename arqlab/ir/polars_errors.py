@@ -1,7 +1,7 @@
-"""Faults inside polars that are no exceptions of the usual kind.
+"""Internal failures of polars as ordinary exceptions.
 
-Where polars meets a fault of its own it raises PanicException, a BaseException: `except Exception`
-lets it through, and a worker that means to log a fault and try again would end instead.
+Polars reports an internal failure as PanicException, a BaseException. `except Exception` does not
+catch it, so a worker that should log the failure and retry would exit instead.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,14 @@ import polars as pl
 
 
 class EngineFailedError(RuntimeError):
-    """Polars met a fault of its own: nobody's file is to blame, and another try may succeed."""
+    """An internal failure of polars; no user's file is at fault, and a retry may succeed."""
 
 
 @contextmanager
 def panics_as_errors() -> Iterator[None]:
-    """Raise EngineFailedError for a panic of polars; KeyboardInterrupt and SystemExit pass. Also
-    serves as a decorator.
+    """Raise EngineFailedError for a panic of polars; also works as a decorator.
+
+    KeyboardInterrupt and SystemExit pass unchanged.
     """
     try:
         yield

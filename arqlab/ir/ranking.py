@@ -1,4 +1,4 @@
-"""The order of a ranked list: the one place that knows it."""
+"""The order of ranked lists; no other module defines it."""
 
 from typing import Literal
 
@@ -6,23 +6,22 @@ import polars as pl
 
 OrderBy = Literal["score", "rank"]
 
-# trec_eval keeps a score in a C float: two scores that differ only beyond 32 bits are equal to it.
+# trec_eval stores scores as C floats: scores that differ only beyond 32 bits are ties.
 AS_TREC_EVAL_READS_IT = pl.col("score").cast(pl.Float32)
 
 
 def with_order(frame: pl.DataFrame, *, by: OrderBy = "score") -> pl.DataFrame:
-    """Return the frame sorted by topic and order, with a column order (Int32, 1 is the top of its
-    topic).
+    """Return the frame sorted by topic and rank, with `order` (Int32; 1 is the top of its topic).
 
-    Needs the columns topic and item (String), score (Float64), and rank (Int64) for `by="rank"`;
-    others travel along.
+    The frame needs the columns topic and item (String), score (Float64) and, for `by="rank"`, rank
+    (Int64). Other columns are kept.
 
-    By score: the score as a 32-bit float, descending; equal ones by the item as a string (bytes),
-    descending. That is trec_eval 9 (`form_res_rels.c`, `comp_sim_docno`) and the pytrec_eval wheel,
-    which both hold the score in a `float`; trec_eval 10 compares doubles. The submitted rank plays
-    no part (protocol §8; seed 003, footnote 6).
+    By score: the score as a 32-bit float, descending; ties by the item as a byte string,
+    descending. This is the order of trec_eval 9 (`form_res_rels.c`, `comp_sim_docno`) and of the
+    pytrec_eval wheel, which both store scores as `float`; trec_eval 10 compares doubles. The
+    submitted rank is ignored (protocol §8; seed 003, footnote 6).
 
-    By rank: the submitted rank, ascending; equal ones as by score.
+    By rank: the submitted rank, ascending; ties as by score.
     """
     keys: list[str | pl.Expr] = ["topic", AS_TREC_EVAL_READS_IT, "item"]
     descending = [False, True, True]

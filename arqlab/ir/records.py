@@ -1,14 +1,14 @@
-"""The records of the field, as plain values: what runs, topics and qrels are made of."""
+"""Records that all file formats share: kinds of tasks and items, topics, problems of files."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
 LONGEST_ID = 300
-"""Characters of the id of an item, in files and in tables."""
+"""The most characters of an item's id, in files and in tables."""
 
 
 class Severity(StrEnum):
-    """How bad a problem of a file is: an error refuses it, a warning is odd, a note is only said."""
+    """The severity of a problem: an error refuses the file; warnings and notes do not."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -16,7 +16,7 @@ class Severity(StrEnum):
 
 
 class TaskKind(StrEnum):
-    """What a task asks for (protocol §4): Task 1 answers, Task 2 formulas, Task 3 written answers."""
+    """What a task retrieves (protocol §4, Tasks 1 to 3): answers, formulas or generated answers."""
 
     ANSWERS = "answers"
     FORMULAS = "formulas"
@@ -24,7 +24,7 @@ class TaskKind(StrEnum):
 
 
 class ItemKind(StrEnum):
-    """What the item (doc_id) of a run or of qrels is."""
+    """The kind of item (doc_id) in a run or in qrels."""
 
     POSTS = "posts"
     FORMULA_IDS = "formula-ids"
@@ -33,9 +33,7 @@ class ItemKind(StrEnum):
 
 
 class TopicRecord(NamedTuple):
-    """One information need. Title and body are the source's HTML, unescaped once; a Task 2 topic
-    has its formula too.
-    """
+    """A topic: title and body are the source's HTML, unescaped once; Task 2 has a formula."""
 
     query_id: str
     title: str
@@ -46,7 +44,7 @@ class TopicRecord(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One mistake in somebody's file: where it is, what was found, what was expected, what to do."""
+    """A problem in a user's file: where it is, what was found, what was expected and what to do."""
 
     path: str
     line: int | None
@@ -55,13 +53,13 @@ class Problem(NamedTuple):
     todo: str
 
     def __str__(self) -> str:
-        """Return the problem as one sentence for a person, led by `file:line`."""
+        """Return the problem as one sentence that begins with `file:line`."""
         place = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{place}: found {self.found}; expected {self.expected}. {self.todo}"
 
 
 class FileRefusedError(Exception):
-    """A file cannot be read as what it should be. Holds every problem of it, not the first."""
+    """A file that cannot be read in the expected format; holds all of its problems."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))

@@ -1,6 +1,4 @@
-"""What organizers say of a topic and may change (protocol §3): its fields by kind of task, their
-values, and changes.
-"""
+"""Topic information that organizers may edit (protocol §3): fields by kind of task, and changes."""
 
 import csv
 import io
@@ -23,19 +21,19 @@ _FORMULA_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "complexity": ("low", "medium", "high"),
     "elements": (),
 }
-# What the editions call the same.
-_SAME: Final[Mapping[str, Mapping[str, str]]] = {
+# Synonyms across the editions of the lab.
+_SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
     "category": {"calculation": "computation"},
     "difficulty": {"low": "easy", "high": "hard"},
 }
 _HEADINGS: Final[Mapping[str, str]] = {"multi_part": "Multi-Part"}
 
 LONGEST_VALUE: Final = 100
-"""Characters of a value: it stands in a cell of a table."""
+"""The most characters of a value, so that it fits into a table cell."""
 
 
 def natural_key(query_id: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what to sort a topic number by, so that A.2 stands before A.10."""
+    """Return a sort key for topic ids, so that A.2 sorts before A.10."""
     parts = re.split(r"([0-9]+)", query_id)
     return tuple(
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
@@ -45,21 +43,19 @@ def natural_key(query_id: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def topic_order(topics: Iterable[str]) -> pl.Enum:
-    """Return topics as the type of a column that sorts as people count: A.2 before A.10."""
+    """Return a column type that sorts topics naturally: A.2 before A.10."""
     return pl.Enum(sorted(set(topics), key=lambda topic: (natural_key(topic), topic)))
 
 
 class InfoRow(NamedTuple):
-    """What a file says of one topic, and the line that says it (JSON has none)."""
+    """The values a file holds for one topic, and their line number (None in JSON)."""
 
     line: int | None
     values: dict[str, str]
 
 
-class FactChange(NamedTuple):
-    """One value of a topic's information as somebody saw it (`was`) and wants it; an empty one is
-    none.
-    """
+class InfoChange(NamedTuple):
+    """A change of one value of a topic: what the editor saw (`was`), and the new value or ""."""
 
     query_id: str
     field: str
@@ -68,52 +64,46 @@ class FactChange(NamedTuple):
 
 
 def info_fields(kind: TaskKind) -> Mapping[str, tuple[str, ...]]:
-    """Return the fields that a kind of task has, each with its usual values; a field without any is
-    free text.
-    """
+    """Return the fields of a kind of task with their usual values; free-text fields have none."""
     return _FORMULA_FIELDS if kind is TaskKind.FORMULAS else _QUESTION_FIELDS
 
 
-def fact_value(field: str, text: str) -> str:
-    """Return a value as it is kept: lower case, single blanks, and one word where the editions have
-    two.
-    """
+def normalized_value(field: str, text: str) -> str:
+    """Return a value in canonical form: lower case, single spaces, synonyms replaced."""
     value = " ".join(text.lower().split())
-    return _SAME.get(field, {}).get(value, value)
+    return _SYNONYMS.get(field, {}).get(value, value)
 
 
 def merged_info(info: Mapping[str, str], edits: Mapping[str, str]) -> dict[str, str]:
-    """Lay edits over the information of a folder, field by field; an edit that is empty takes the
-    value away.
-    """
+    """Return a lab folder's information with edits applied; an empty edit removes the value."""
     return {name: value for name, value in {**info, **edits}.items() if value or name not in edits}
 
 
-def edits_after(
+def updated_edits(
     info: Mapping[str, str], edits: Mapping[str, str], changes: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the edits when fields changed; a value that is the folder's own is none, so that it
-    follows the folder.
+    """Return the edits after some fields changed.
+
+    A value equal to the folder's is not stored as an edit, so that it follows the folder.
     """
     changed = {**edits, **changes}
     return {name: value for name, value in changed.items() if value != info.get(name, "")}
 
 
-def changes_of_file(
+def info_changes(
     rows: Mapping[str, InfoRow],
     facts: Mapping[str, Mapping[str, str]],
     fields: Iterable[str],
     *,
     path: str,
-) -> tuple[list[FactChange], list[Problem]]:
-    """Return what a file of topic information would change of the facts that hold, and what of it
-    cannot be.
+) -> tuple[list[InfoChange], list[Problem]]:
+    """Return the changes a topic information file makes to the current values, and its problems.
 
-    Other columns than `fields` are passed over; a topic or a field that the file does not have
-    stays as it is.
+    Columns other than `fields` are ignored. Topics and fields missing from the file keep their
+    values.
     """
     names = list(fields)
-    changes: list[FactChange] = []
+    changes: list[InfoChange] = []
     problems: list[Problem] = []
     for topic, row in rows.items():
         if topic not in facts:
@@ -128,31 +118,29 @@ def changes_of_file(
                 )
                 problems.append(Problem(path, row.line, found, expected, "Shorten the value."))
             elif value is not None and value != was:
-                changes.append(FactChange(topic, name, was, value))
+                changes.append(InfoChange(topic, name, was, value))
     if rows and not any(name in row.values for row in rows.values() for name in names):
         known = ", ".join(heading(name) for name in names)
-        todo = "Name the columns in the first line as the download does."
+        todo = "Name the columns in line 1 as in the downloaded file."
         problems.insert(
-            0, Problem(path, 1, "none of the columns that can be changed", f"one of {known}", todo)
+            0, Problem(path, 1, "none of the editable columns", f"one of {known}", todo)
         )
     return changes, problems
 
 
 def heading(field: str) -> str:
-    """Return the heading of a field's column, as ARQMath-3 has it."""
+    """Return the column heading of a field, as in ARQMath-3."""
     return _HEADINGS.get(field, field.capitalize())
 
 
 def _unknown_topic(topic: str, line: int | None, known: Iterable[str], path: str) -> Problem:
     near = get_close_matches(topic, list(known), n=1)
-    todo = f"Did you mean {near[0]}?" if near else "Take the line out."
+    todo = f"Did you mean {near[0]}?" if near else "Remove the line."
     return Problem(path, line, f"the topic {topic[:80]}", "a topic of this task", todo)
 
 
 def write_topic_info(topics: Mapping[str, Mapping[str, str]], fields: Iterable[str]) -> bytes:
-    """Return topic information as the CSV of the labs: Topic and the fields, named as ARQMath-3 names
-    them.
-    """
+    """Return topic information as CSV: Topic and the fields, with ARQMath-3's column headings."""
     names = list(fields)
     file = io.StringIO(newline="")
     rows = csv.writer(file, lineterminator="\n")

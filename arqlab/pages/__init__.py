@@ -1,1 +1,1 @@
-"""Pages that span all apps: home, labs and tasks; and the demo lab."""
+"""Pages that span all apps (home, labs, tasks, runs), and the demo lab."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arqlab.core.models import Lab, Task, User, Visitor
-from arqlab.core.selectors import Standing
-from assessment.assignments.selectors import TopicRow
+from arqlab.core.selectors import LabRoles
+from assessment.assignments.selectors.rows import TopicRow
 from assessment.judging.selectors.own_work import OwnWork, TaskJudging, own_work, task_judging
 from assessment.tickets.selectors import open_tickets
 from evaluation.selectors.boards import board_states
@@ -39,7 +39,7 @@ class LabsOverview:
 
 
 def labs_overview(
-    standings: Iterable[tuple[Lab, Standing]], user: Visitor, *, at: datetime
+    standings: Iterable[tuple[Lab, LabRoles]], user: Visitor, *, at: datetime
 ) -> LabsOverview:
     """Return the overview of labs for a person, in a fixed number of queries for all labs."""
     standings = list(standings)

@@ -1,4 +1,4 @@
-"""Addresses of the pages that span all apps."""
+"""URLs of the pages that span all apps."""
 
 from django.urls import path
 

@@ -1,1 +1,1 @@
-"""Text work: sanitize HTML, find and typeset formulas, read the text of posts. Needs no database."""
+"""Text work without Django: sanitize posts, find formulas, typeset LaTeX, make search queries."""

@@ -1,5 +1,6 @@
-"""What gives topics to assessors, takes them back, and marks them as looked through. Labels stay in
-any case.
+"""Assigning topics to assessors, ending assignments, and marking topics as in review.
+
+None of these changes a label.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.formats.assignments import read_assignments, resolve
 from arqlab.ir.records import Problem
-from assessment.assignments.selectors import judging_staff
+from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Assignment, PoolItem
 
 MOST_NAMED = 8
@@ -24,14 +25,14 @@ Pairs = list[tuple[Topic, User]]
 
 
 class Reassigned(NamedTuple):
-    """How many assignments were made, and how many ended."""
+    """The numbers of assignments that were created and ended."""
 
     made: int
     ended: int
 
 
 def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Problem]]:
-    """Read a file of assignments, and tell every problem of it by line."""
+    """Return the assignments in a file, and its problems by line."""
     topics = {
         topic.query_id: topic
         for topic in task.topics.only("query_id", "task_id").order_by("position")
@@ -55,15 +56,13 @@ def assign_topics(
     at: datetime,
     by: User | None,
 ) -> Reassigned:
-    """Return topics to assessors; what somebody has already, they keep.
+    """Assign topics to assessors, in addition to the assignments that they have.
 
-    With `replaces` the topics named are taken from everybody else: their assignments end and are
-    kept, as their labels are. Raises `UserError` for a person who may not judge in the lab (code
-    `no-assessor`).
+    With `replaces`, the assignments of these topics to others end; the records and the labels are
+    kept. Raise `UserError` for a user who may not judge in the lab (code `no-assessor`).
     """
-    Task.objects.select_for_update().get(
-        pk=task.pk
-    )  # of two organizers who assign at once, one must see the other's
+    # Lock the task: of two organizers who assign at once, the second must see the first's changes.
+    Task.objects.select_for_update().get(pk=task.pk)
     wanted = {(topic.pk, person.pk) for topic, person in pairs}
     _refuse_others(task, [person for _, person in pairs])
     had = {
@@ -97,9 +96,7 @@ def assign_topics(
 def take_topics(
     *, task: Task, topics: Collection[Topic], person: User | None, at: datetime, by: User | None
 ) -> int:
-    """Take topics from a person, or from all who have them; the assignments end and are kept. Gives
-    how many ended.
-    """
+    """End the assignments of topics to a user, or to all. Return their number."""
     Task.objects.select_for_update().get(pk=task.pk)
     gone = [one for one in _open(task, topics) if person is None or one.assessor_id == person.pk]
     _end(gone, at)
@@ -113,11 +110,10 @@ def take_topics(
 def review_topics(
     *, task: Task, topics: Collection[Topic], at: datetime | None, by: User | None
 ) -> int:
-    """Mark finished topics as being looked through since a moment; None gives them back. Gives how
-    many topics changed.
+    """Mark finished topics as in review since `at`, or end their review if `at` is None.
 
-    Raises `UserError` that names the topics which are not finished, without items, or which nobody
-    has (code `not-done`).
+    Return how many topics changed. Raise `UserError` with the topics that are not finished, have no
+    items or are not assigned (code `not-done`).
     """
     Task.objects.select_for_update().get(pk=task.pk)
     found = _open(task, topics)
@@ -138,9 +134,7 @@ def review_topics(
 
 
 def end_reviews(items: QuerySet[PoolItem]) -> None:
-    """End the review of the topics of those items that wait to be judged: what is looked through is
-    finished.
-    """
+    """End the review of topics with unjudged items: only finished topics can be in review."""
     topics = items.filter(done_at=None).order_by().values("topic")
     Assignment.objects.filter(topic__in=topics, ended_at=None).update(reviewed_since=None)
 
@@ -155,7 +149,7 @@ def _end(gone: Iterable[Assignment], at: datetime) -> None:
 
 
 def _by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:
-    """Return the topics by person, for the audit."""
+    """Return the ids of the topics by user name, for the audit log."""
     found: dict[str, list[str]] = {}
     for topic, person in pairs:
         found.setdefault(person.get_username(), []).append(topic.query_id)
@@ -167,7 +161,8 @@ def _refuse_others(task: Task, people: Iterable[User]) -> None:
     if others:
         names = ", ".join(sorted(person.name for person in others))
         raise UserError(
-            f"{names} may not judge in {task.lab}. Grant the role of assessor on the page People first.",
+            f"{names} may not judge in {task.lab}. "
+            "Grant the assessor role on the People page first.",
             code="no-assessor",
         )
 
@@ -187,7 +182,7 @@ def _refuse_unfinished(topics: Collection[Topic], found: Iterable[Assignment]) -
     if names:
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         raise UserError(
-            f"Only a topic whose items are all judged and that somebody has can be in review. Not so: {', '.join(names[:MOST_NAMED])}{more}. "
-            "Nothing was changed.",
+            f"Cannot review {', '.join(names[:MOST_NAMED])}{more}. Only an assigned topic whose "
+            "items are all judged can be in review. Nothing was changed.",
             code="not-done",
         )

@@ -1,4 +1,4 @@
-"""The pages on which organizers say who judges what, and see how far everybody is."""
+"""The organizers' pages that assign topics and show judging progress."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from assessment.assignments.forms import (
     read_pairs,
     write_pairs,
 )
-from assessment.assignments.selectors import assignment_grid
+from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.services import (
     Pairs,
     Reassigned,
@@ -39,9 +39,7 @@ from assessment.assignments.services import (
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Organizers see who judges what and how far they are, and give, take and review the topics
-    that they tick.
-    """
+    """Show assignments and progress, and assign, unassign or review the selected topics."""
     found = organized_task_or_404(request.user, lab, task)
     now = timezone.now()
     form = ChosenTopicsForm(request.POST if request.method == "POST" else None, task=found)
@@ -67,7 +65,7 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
-    """Do what was chosen, and say so."""
+    """Carry out the chosen action and return the message about it."""
     topics, person, action = list(chosen["topics"]), chosen["person"], chosen["action"]
     if action in (ASSIGN, REASSIGN):
         pairs = [(topic, person) for topic in topics]
@@ -77,9 +75,9 @@ def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
     if action == TAKE:
         count = take_topics(task=task, topics=topics, person=person, at=at, by=by)
         return (
-            f"{_count(count, 'assignment')} ended. Labels stay."
+            f"{_count(count, 'assignment')} ended. Labels are kept."
             if count
-            else "Nobody had these topics."
+            else "Nothing changed: the topics were not assigned."
         )
     count = review_topics(task=task, topics=topics, at=at if action == REVIEW else None, by=by)
     return f"{_count(count, 'topic')} {'now in' if action == REVIEW else 'back from'} review."
@@ -87,7 +85,7 @@ def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
 
 def _said(changed: Reassigned) -> str:
     if not any(changed):
-        return "Nothing was changed: the topics are assigned so already."
+        return "Nothing changed: the topics are already assigned this way."
     ended = (
         f" and {_count(changed.ended, 'assignment')} ended; labels stay" if changed.ended else ""
     )
@@ -100,7 +98,7 @@ def _count(number: int, word: str) -> str:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def assignment_import(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """What a file of assignments would change, and every problem of it; nothing is written yet."""
+    """Preview the changes and problems of a file of assignments, without storing anything."""
     found = organized_task_or_404(request.user, lab, task)
     form = AssignmentFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not form.is_valid():
@@ -113,8 +111,9 @@ def assignment_import(request: HttpRequest, lab: str, task: str) -> HttpResponse
 
 @require_POST
 def assignment_share(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Suggest who takes the topics that nobody has, so that the assessors have about the same
-    number of items left.
+    """Preview an even distribution of the unassigned topics.
+
+    Afterwards, all assessors have about the same number of items left.
     """
     found = organized_task_or_404(request.user, lab, task)
     grid = assignment_grid(found, at=timezone.now())
@@ -122,7 +121,7 @@ def assignment_share(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     if not people:
         messages.error(
             request,
-            "The lab has no assessor yet. Grant somebody the role on the page People first.",
+            "This lab has no assessors yet. Grant the role on the People page first.",
         )
         return redirect("assessment:assignment-list", lab=lab, task=task)
     rows = {row.topic.query_id: row for row in grid.unassigned}
@@ -136,7 +135,7 @@ def assignment_share(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @require_POST
 def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer applies what a preview showed."""
+    """Apply the previewed assignments."""
     found = organized_task_or_404(request.user, lab, task)
     try:
         pairs = read_pairs(request.POST.get("pairs", ""), task=found)

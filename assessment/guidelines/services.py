@@ -1,4 +1,4 @@
-"""What makes the instructions for assessors, and shows them."""
+"""Writing and rendering the guidelines for assessors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ LONGEST = 50_000  # characters
 
 
 def guideline_html(text: str) -> SafeHtml:
-    """Return instructions as the HTML of a page: sanitized and typeset as posts are. The highest
-    heading is h3.
-    """
+    """Return guidelines as HTML, sanitized and typeset like posts, with headings from h3."""
     read = read_text(clean_post(text, prefix="guideline").html)
     return compose(read, formulas=typeset_formulas(keys_of([read])), top=3)
 
@@ -30,21 +28,20 @@ def guideline_html(text: str) -> SafeHtml:
 def write_guideline(
     *, task: Task, text: str, at: datetime, by: User | None, after: int | None = None
 ) -> Guideline:
-    """Make the next version of a task's instructions; the versions before stay as they are.
+    """Store a new version of a task's guidelines. Earlier versions do not change.
 
-    `after` is the version that the writer had before their eyes, 0 for the text that ArqLab comes
-    with; None asks for nothing. Raises `UserError` for a text that is empty, too long or the
-    current one, and when somebody else wrote a version meanwhile (code `changed-meanwhile`).
+    `after` is the version that the writer edited (0 for the default text, None to skip the check).
+    Raise `UserError` for a text that is empty, too long or unchanged, and if someone else wrote a
+    version since (code `changed-meanwhile`).
     """
-    Task.objects.select_for_update().get(
-        pk=task.pk
-    )  # of two organizers who save at once, one must see the other's
+    # Lock the task: of two organizers who save at once, the second must see the first's version.
+    Task.objects.select_for_update().get(pk=task.pk)
     newest = current_guideline(task)
     number = newest.version if newest else 0
     if after is not None and after != number:
         raise UserError(
-            f"Somebody else wrote version {number} since you opened this page. Nothing was saved: compare it with yours "
-            "below, then save again.",
+            f"Someone else wrote version {number} since you opened this page. Nothing was saved. "
+            "Compare it with yours below, then save again.",
             code="changed-meanwhile",
         )
     text = text.replace("\r\n", "\n").strip() + "\n"
@@ -58,14 +55,15 @@ def write_guideline(
 
 def _refuse(text: str, current: str) -> None:
     if not text.strip():
-        raise UserError("The guidelines are empty. Write what assessors shall go by.", code="empty")
+        raise UserError("The guidelines are empty. Write guidelines for assessors.", code="empty")
     if len(text) > LONGEST:
         raise UserError(
-            f"The guidelines have {len(text):,} characters; {LONGEST:,} are allowed. Shorten them.",
+            f"The guidelines have {len(text):,} characters. Shorten them to at most {LONGEST:,}.",
             code="too-long",
         )
     if text == current:
         raise UserError(
-            "Nothing was changed: these are the current guidelines. Change the text, or leave the page.",
+            "Nothing was changed: these are the current guidelines. "
+            "Edit the text, or leave the page.",
             code="same",
         )

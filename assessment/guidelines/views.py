@@ -1,4 +1,4 @@
-"""The pages of the instructions for assessors."""
+"""The pages of the guidelines for assessors."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ from assessment.models import Guideline
 
 @require_safe
 def guideline_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
-    """Assessors and organizers read a version of the instructions, and what it changed of the one
-    before it.
+    """Show a version of the guidelines and its changes since the previous version.
 
-    Version 0 is the text that ArqLab comes with.
+    Version 0 is ArqLab's default text.
     """
     found = task_or_404(request.user, lab, task)
     if not may_look_up(request.user, found.lab):
@@ -83,7 +82,7 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             except UserError as error:
                 context |= _refused(form, error, initial)
             else:
-                messages.success(request, f"Version {made.version} is what assessors go by now.")
+                messages.success(request, f"Assessors now follow version {made.version}.")
                 return redirect(
                     "assessment:guideline-detail", lab=lab, task=task, version=made.version
                 )
@@ -94,8 +93,11 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _refused(form: GuidelineForm, error: UserError, current: dict[str, Any]) -> dict[str, Any]:
-    """Return the form with the refusal. Where somebody else wrote a version meanwhile, it goes by
-    that one from now on: who saves again has seen what differs."""
+    """Return the form with the error.
+
+    If somebody else saved a version in the meantime, the form is based on that version and shows
+    the differences, so that saving again is an informed choice.
+    """
     written = form.cleaned_data
     if error.code != "changed-meanwhile":
         form.add_error(None, error.message)

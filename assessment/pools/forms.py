@@ -1,4 +1,4 @@
-"""The settings of a pool as an organizer turns them."""
+"""The forms to plan and freeze a pool."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from arqlab.core.models import Task
 from arqlab.ir.pooling.settings import DEEPEST, LARGEST_SEED, MOST_INSTANCES, OF_KIND
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.records import TaskKind
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.selectors.choices import PoolChoice
 from submissions.models import Run
 
 BASELINE = "run_"
 
 
 class DepthField(forms.IntegerField):
-    """A whole number between two bounds, which the sentence of a refusal names."""
+    """A whole number between two bounds, which the error message names."""
 
     def __init__(
         self,
@@ -45,16 +45,14 @@ class DepthField(forms.IntegerField):
 
 
 class PoolForm(forms.Form):
-    """How a pool is made: the fields of its protocol, the seed, and as what each baseline is
-    pooled.
-    """
+    """The settings of a pool: its protocol, the seed, and how each baseline is pooled."""
 
     method = forms.ChoiceField(
         label="Method",
-        choices=[("depth", "The top of every run"), ("rank-by-rank", "Rank by rank, until a size")],
+        choices=[("depth", "The top of every run"), ("rank-by-rank", "Rank by rank, up to a size")],
         error_messages={
-            "invalid_choice": "Choose how the pool is made: the top of every run, or rank by rank. "
-            "A known item has no pool."
+            "invalid_choice": "Choose a method: the top of every run, or rank by rank. "
+            "Known-item tasks have no pool."
         },
     )
     primary = DepthField("Primary runs")
@@ -62,9 +60,9 @@ class PoolForm(forms.Form):
     manual = DepthField(
         "Manual runs",
         required=False,
-        help_text="Empty: each goes by its primary or alternate mark.",
+        help_text="If empty, each manual run uses the depth of primary or alternate runs.",
     )
-    size = DepthField("Items a topic, at least")
+    size = DepthField("Minimum items per topic")
     baselines = forms.ChoiceField(
         choices=[(value, value) for value in ("primary", "alternate", "marked")],
         widget=forms.HiddenInput,
@@ -72,37 +70,38 @@ class PoolForm(forms.Form):
     visually_distinct = forms.BooleanField(
         label="Depths count visually distinct formulas", required=False
     )
-    instances = DepthField("Instances of a formula, at most", lowest=1, highest=MOST_INSTANCES)
+    instances = DepthField("Maximum instances per formula", lowest=1, highest=MOST_INSTANCES)
     instance_policy = forms.ChoiceField(
         label="Which instances",
         choices=[
-            ("runs", "Brought by the most runs"),
+            ("runs", "Contributed by the most runs"),
             ("reciprocal-rank", "Highest sum of reciprocal ranks"),
-            ("threads", "Of different threads"),
+            ("threads", "From different threads"),
         ],
     )
     extra_depth = DepthField(
-        "Rank in posts judged relevant in Task 1",
+        "Depth in posts relevant in Task 1",
         required=False,
-        help_text="Empty: there, too, no deeper than the depths.",
+        help_text="If empty, the depths above apply to these posts too.",
     )
     extra_threads = forms.BooleanField(
-        label="The answers of the topic's own thread and of its duplicates", required=False
+        label="Include answers from the topic's thread and its duplicates", required=False
     )
     holds_written_answers = forms.BooleanField(
-        label="All written answers of Task 3, mixed in", required=False
+        label="Include all answers of Task 3", required=False
     )
     seed = DepthField(
         "Seed",
         highest=LARGEST_SEED,
-        help_text="Draws the order of the items, and breaks ties of instances.",
+        help_text="Determines the order of items and breaks ties between instances.",
     )
 
     def __init__(
         self, data: Mapping[str, Any], *, task: Task, runs: Sequence[Run], protocol: PoolProtocol
     ) -> None:
-        """Take the settings of a task. What it has no field for is as `protocol` says; `runs` are
-        those that are pooled.
+        """Build the form for a task.
+
+        Settings without a field take the value of `protocol`. `runs` are the pooled runs.
         """
         super().__init__(data)
         self.protocol = protocol
@@ -121,24 +120,22 @@ class PoolForm(forms.Form):
 
     @property
     def baseline_fields(self) -> list[forms.BoundField]:
-        """Return the fields that say as what each baseline is pooled."""
+        """Return the fields that set how each baseline is pooled."""
         return [self[name] for name in self.runs]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for a size where the pool grows until it has one."""
+        """Require a size for the method that pools up to a size."""
         cleaned = super().clean() or {}
         if cleaned.get("method") == "rank-by-rank" and cleaned.get("size") == 0:
             self.add_error(
                 "size",
-                "Enter a whole number from 1 for the items a topic: the pool grows until it has them.",
+                "Enter a whole number of at least 1 for the minimum items per topic.",
             )
         return cleaned
 
     @property
     def choice(self) -> PoolChoice:
-        """Return what was chosen; a field that this kind of task does not have is as the protocol has
-        it.
-        """
+        """Return the chosen settings; fields this task lacks keep the protocol's value."""
         known = set(asdict(self.protocol))
         values = {name: value for name, value in self.cleaned_data.items() if name in known}
         protocol = replace(self.protocol, **values)
@@ -151,7 +148,7 @@ class PoolForm(forms.Form):
 
 
 def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[str, Any]:
-    """Return a choice, with another seed, as if it had been filled in."""
+    """Return the form data of a choice, with another seed."""
     settings = asdict(choice.protocol).items()
     filled = {name: value for name, value in settings if value is not None and value is not False}
     baselines = {f"{BASELINE}{run.pk}": choice.kind_of(run) for run in runs if run.is_baseline}
@@ -159,19 +156,19 @@ def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[s
 
 
 class CostForm(forms.Form):
-    """What an item takes, for the hours and the money of a plan."""
+    """Time and wage per item, from which the plan's hours and cost are computed."""
 
-    seconds = forms.FloatField(label="Seconds an item", min_value=0, max_value=86_400)
-    wage = forms.FloatField(label="Wage an hour", min_value=0, max_value=1_000_000)
+    seconds = forms.FloatField(label="Seconds per item", min_value=0, max_value=86_400)
+    wage = forms.FloatField(label="Wage per hour", min_value=0, max_value=1_000_000)
 
 
 class SupplementForm(forms.Form):
-    """Why a supplement is made."""
+    """The reason for a supplement."""
 
     reason = forms.CharField(
         label="Reason",
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="The page of the supplement shows it.",
-        error_messages={"required": "Say why the supplement is made."},
+        help_text="Shown on the page of the supplement.",
+        error_messages={"required": "Enter the reason for the supplement."},
     )

@@ -1,4 +1,4 @@
-"""The worker's doors: one service called, safe to run twice."""
+"""Background tasks of pools. Each calls one service and is safe to run twice."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from assessment.pools.services import typesetting
 
 @app.task
 def typeset_pools(seconds: float = 5.0) -> None:
-    """Typeset the formulas of frozen pools, a while at a time, so that other tasks have their turn."""
+    """Typeset formulas of frozen pools for a few seconds, so that other tasks get their turn."""
     typesetting.typeset_waiting_pools(seconds=seconds)

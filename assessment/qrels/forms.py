@@ -1,4 +1,4 @@
-"""What an organizer says of a version of qrels that is to be frozen."""
+"""The form to freeze a version of the qrels."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from arqlab.ir.judgments.qrels import Level
 from assessment.qrels.selectors.drafts import levels_of
 
 LEVELS = {
-    Level.INSTANCES: "Formula instances, as they were judged",
+    Level.INSTANCES: "Formula instances, as judged",
     Level.VISUAL: "Visually distinct formulas, with the highest label of their instances",
 }
 
 
 class FreezeForm(forms.Form):
-    """The name of a version, and what it holds. Only formulas have two levels to choose from."""
+    """The name and contents of a version. Only formula tasks offer two levels of items."""
 
     name = forms.SlugField(
         label="Name",
         max_length=50,
-        help_text="Letters, digits and hyphens, such as official-1. The version never changes; a correction is a new one.",
+        help_text="Letters, digits and hyphens, such as official-1. "
+        "The version never changes; corrections go into a new version.",
         error_messages={
             "required": "Enter a name for the version.",
-            "invalid": "Enter a name of letters, digits, hyphens and underscores.",
+            "invalid": "Enter a name with letters, digits, hyphens and underscores only.",
             "max_length": "Enter a name of at most 50 characters.",
         },
     )
@@ -39,12 +40,12 @@ class FreezeForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Ask for the level where there are two."""
+        """Ask for the level only if the task has two."""
         super().__init__(*args, **kwargs)
         if len(levels_of(task)) == 1:
             del self.fields["level"]
 
     @property
     def chosen_level(self) -> Level:
-        """Return the level as chosen."""
+        """Return the chosen level."""
         return Level(self.cleaned_data.get("level", Level.INSTANCES))

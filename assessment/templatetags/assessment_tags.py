@@ -1,4 +1,4 @@
-"""Chips and cells of the pages about judging, and what the pages of labs and tasks tell of it."""
+"""Chips and table cells of the judging pages."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from arqlab.core.templatetags.core_tags import chip
-from assessment.assignments.selectors import PersonRow, TopicRow
+from assessment.assignments.selectors.rows import PersonRow, TopicRow
 
 register = template.Library()
 NOTHING = SafeString('<td class="person"></td>')
 
 
 @register.filter
+def state_words(state: str) -> str:
+    """Return the name of a topic's judging state, such as `in progress`."""
+    return "not started" if state == "not-begun" else state.replace("-", " ")
+
+
+@register.filter
 def topic_chip(state: str) -> SafeString:
-    """Return the chip of a topic's state of judging."""
-    return chip(state, state.replace("-", " "))
+    """Return the chip of a topic's judging state."""
+    return chip(state, state_words(state))
 
 
 @register.simple_tag
 def share_cell(row: TopicRow, person: PersonRow) -> SafeString:
-    """Return the cell of a person in the row of a topic: the state for them with the items that they
-    judged, or nothing.
+    """Return the table cell of an assessor in the row of a topic.
 
-    A template for each of the cells, a thousand in a large lab, would take a second.
+    The cell shows the assessor's state and judged items, or is empty. It does not use a template
+    because a large lab has a thousand cells, which would take a second to render.
     """
     share = row.shares.get(person.person.pk)
     if share is None:
@@ -32,12 +38,13 @@ def share_cell(row: TopicRow, person: PersonRow) -> SafeString:
     count, name = share.judged.items, person.person.name
     if share.assignment is None:
         return format_html(
-            '<td class="person muted" data-value="{}" title="{} judged {} and has the topic no longer">{}'
-            '<span class="visually-hidden"> judged, not assigned any more</span></td>',
+            '<td class="person muted" data-value="{}" '
+            'title="{} judged {} and is no longer assigned">{}'
+            '<span class="visually-hidden"> judged, no longer assigned</span></td>',
             *(count, name, count, count),
         )
     state = row.state_of(share)
-    words = state.replace("-", " ")
+    words = state_words(state)
     return format_html(
         '<td class="person" data-value="{}"><span class="chip chip-{}" title="{}: {}, {} judged">'
         '<span class="visually-hidden">{}: {}, judged </span>{}</span></td>',

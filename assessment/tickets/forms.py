@@ -1,4 +1,4 @@
-"""The organizers' answer to a ticket."""
+"""The form to answer a ticket."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from assessment.tickets.services import LONGEST_ANSWER
 
 
 class AnswerForm(forms.Form):
-    """What the assessor is told, and whether they judge the item again."""
+    """The answer to the assessor, and whether they should judge the item again."""
 
     answer = forms.CharField(
         label="Your answer",
         widget=forms.Textarea(attrs={"rows": 5}),
         max_length=LONGEST_ANSWER,
-        help_text="The assessor reads it beside their topics.",
-        error_messages={"required": "Write an answer: what to do, or what was done."},
+        help_text="The assessor sees the answer on their topics page.",
+        error_messages={
+            "required": "Write an answer: what the assessor should do, or what you have done."
+        },
     )
     gives_back = forms.BooleanField(
-        label="Give the item back to be judged again",
+        label="Return the item for another judgment",
         required=False,
-        help_text="It waits with the others of its topic. What was said stays in the history and counts no longer.",
+        help_text="The item goes back to the open items of its topic. "
+        "The earlier label stays in the history but no longer counts.",
     )

@@ -1,18 +1,16 @@
-"""What is read at the organizers' desk: System failures and Do not knows."""
+"""Queries on tickets, which assessors raise with "System failure" and "Do not know"."""
 
 from __future__ import annotations
 
 from django.db.models import Count, QuerySet
 
 from arqlab.core.models import Lab, User
-from assessment.assignments.selectors import TOPIC_TEXTS
+from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.models import Judgment, PoolInstance, Ticket
 
 
 def tickets_of(lab: Lab) -> QuerySet[Ticket]:
-    """Return the tickets of a lab with all that a list shows of them, the oldest first; what was seen
-    is not read.
-    """
+    """Return the tickets of a lab with the fields of a list, the oldest first."""
     found = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
     item = "judgment__instance__item"
     related = ("judgment__assessor", "answered_by", f"{item}__topic__task__lab", f"{item}__pool")
@@ -35,12 +33,12 @@ def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
 
 
 def open_tickets(labs: QuerySet[Lab] | list[Lab]) -> dict[int, int]:
-    """Count the open tickets by lab; labs without one are left out."""
+    """Return the number of open tickets by lab, without labs that have none."""
     key = "judgment__instance__item__topic__task__lab"
     found = Ticket.objects.filter(**{f"{key}__in": labs}, answered_at=None).order_by()
     return dict(found.values_list(key).annotate(count=Count("pk")))
 
 
 def label_now(instance: PoolInstance) -> Judgment | None:
-    """Return the judgment of an instance that counts."""
+    """Return the current judgment of an instance, or None."""
     return instance.judgments.filter(is_current=True).select_related("assessor").first()

@@ -1,4 +1,4 @@
-"""What answers the tickets of assessors, and shows what they saw."""
+"""Answering the tickets of assessors, and rendering the item that an assessor saw."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ LONGEST_ANSWER = 10_000  # characters
 
 
 def shown_html(ticket: Ticket) -> SafeHtml:
-    """Return what the assessor saw as safe HTML: a browser sent it, so it is sanitized and typeset
-    anew.
-    """
+    """Return the item as the assessor saw it, sanitized again because a browser sent the HTML."""
     shown = read_shown(ticket.html)
     read = read_text(clean_post(shown.html, prefix=f"ticket{ticket.pk}").html)
     return compose(read, formulas=typeset_formulas(keys_of([read])), highlight=shown.highlighted)
@@ -30,20 +28,19 @@ def shown_html(ticket: Ticket) -> SafeHtml:
 
 @transaction.atomic
 def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime, by: User) -> None:
-    """Answer a ticket once; with `gives_back` its item waits to be judged again.
+    """Answer a ticket. With `gives_back`, return its item to be judged again.
 
-    The judgment then counts no longer and stays in the history. Raises `UserError` when somebody
-    answered meanwhile, the answer is empty or too long, or the item cannot be given back: its pool
-    is closed, or it was judged since.
+    The judgment then no longer counts but stays in the history. Raise `UserError` if the ticket is
+    already answered, if the answer is empty or too long, or if the item cannot be returned because
+    its pool is closed or it was judged again.
     """
     _refuse_text(answer)
-    # Who judges the item at this moment locks it, then its ticket. In another order we would wait
-    # for each other.
+    # A submitted label locks the item and then its ticket. Another order here could deadlock.
     item = _locked_item(ticket) if gives_back else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise UserError(
-            "Somebody answered this ticket meanwhile; their answer stands below.",
+            "Someone else has already answered this ticket. Their answer is below.",
             code="answered-meanwhile",
         )
     if item:
@@ -61,9 +58,9 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
 
 @transaction.atomic
 def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> None:
-    """Change the words of an answer, and nothing else; the audit keeps those before.
+    """Change the text of an answer. The audit log keeps the earlier text.
 
-    Raises `UserError` when there is no answer to correct, or the new one is empty or too long.
+    Raise `UserError` if the ticket has no answer, or if the new one is empty or too long.
     """
     _refuse_text(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
@@ -93,12 +90,14 @@ def _locked_item(ticket: Ticket) -> PoolItem:
 def _give_back(ticket: Ticket, item: PoolItem) -> None:
     if item.pool.closed_at is not None:
         raise UserError(
-            "The pool is closed, so the item cannot be judged again. Answer without giving it back.",
+            "The pool is closed, so the item cannot be judged again. "
+            "Answer without returning the item.",
             code="pool-closed",
         )
     if not Judgment.objects.filter(pk=ticket.judgment_id, is_current=True).update(is_current=False):
         raise UserError(
-            "The item was judged again since the ticket was raised. Answer without giving it back.",
+            "The item was judged again after the ticket was raised. "
+            "Answer without returning the item.",
             code="judged-since",
         )
     given_back = PoolItem.objects.filter(pk=item.pk)
@@ -109,10 +108,11 @@ def _give_back(ticket: Ticket, item: PoolItem) -> None:
 def _refuse_text(answer: str) -> None:
     if not answer.strip():
         raise UserError(
-            "The answer is empty. Tell the assessor what to do, or what was done.", code="empty"
+            "The answer is empty. Write what the assessor should do, or what was done.",
+            code="empty",
         )
     if len(answer) > LONGEST_ANSWER:
         raise UserError(
-            f"The answer has {len(answer):,} characters; {LONGEST_ANSWER:,} are allowed.",
+            f"The answer has {len(answer):,} characters. Shorten it to at most {LONGEST_ANSWER:,}.",
             code="too-long",
         )

@@ -1,4 +1,4 @@
-"""The organizers' desk: what assessors could not judge, and why."""
+"""The tickets of organizers: items that assessors could not judge."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ TICKETS_A_PAGE = 100
 
 @require_safe
 def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Organizers see the tickets of all tasks: the open ones, the oldest first, or with
-    `state=answered` the others.
-    """
+    """Show the open tickets of all tasks, or with `state=answered` the answered ones."""
     found = organized_lab_or_404(request.user, lab)
     tickets, is_answered = tickets_of(found), request.GET.get("state") == "answered"
     shown = tickets.filter(answered_at__isnull=not is_answered)
@@ -44,8 +42,10 @@ def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
-    """An organizer sees what an assessor saw, answers, and may give the item back to be judged
-    again; later they may correct the words of the answer."""
+    """Show a ticket with the item as the assessor saw it, and answer it.
+
+    The answer can return the item for another judgment. Its text can be edited later.
+    """
     found = organized_lab_or_404(request.user, lab)
     shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
     form = AnswerForm(request.POST or None, initial={"answer": shown.answer})
@@ -77,9 +77,9 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
-    """Answer the ticket, or correct its answer, and say so."""
+    """Answer the ticket or edit its answer, and return the message about it."""
     if corrects:
         correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
-        return "The answer was corrected; the assessor sees it beside their topics."
+        return "Answer updated. The assessor sees it on their topics page."
     answer_ticket(ticket=ticket, **given, at=timezone.now(), by=by)
-    return "The ticket was answered; the assessor sees it beside their topics."
+    return "Ticket answered. The assessor sees the answer on their topics page."

@@ -1,4 +1,4 @@
-"""How the commands on collections read what they are given."""
+"""Argument types of the commands on collections."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from arqlab.formats.labs.tables import slug_text
 
 
 def collection_slug(text: str) -> str:
-    """Read the slug of a collection, as a lab's folder may name it. Raises `ArgumentTypeError` with
-    what is expected.
-    """
+    """Return the slug of a collection, or raise `ArgumentTypeError` if the text is not a slug."""
     try:
         return slug_text(text)
     except ValueError as error:
-        raise ArgumentTypeError(f"{text[:80]!r} is no slug. Write {error}.") from error
+        raise ArgumentTypeError(f"{text[:80]!r} is not a slug. Use {error}.") from error

@@ -1,6 +1,4 @@
-"""How far a long command is: a bar on one line of the terminal, and now and then a plain line where
-there is none.
-"""
+"""The progress of a long command: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,15 +10,16 @@ from pathlib import Path
 from django.core.management.base import OutputWrapper
 
 SECONDS = 0.2
-"""Between two looks of the bar."""
+"""The interval between two updates of the bar."""
 PLAIN_SECONDS = 10
-"""Between two plain lines."""
+"""The interval between two plain lines."""
 WIDTH = 20
 
 
 class ProgressLine:
-    """What an import tells on its way. `path` is the file that is read: rows done of all is its
-    share that was read.
+    """A progress callback that writes to a terminal or log.
+
+    With `path`, the file that is read, the line shows the megabytes read so far.
     """
 
     def __init__(
@@ -33,9 +32,9 @@ class ProgressLine:
         self._first: tuple[int, float] | None = None
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Show that `done` rows are done, of `total` where that is known or can be told."""
+        """Show that `done` rows are done, of `total` if that is known."""
         now = time.monotonic()
-        # The rate is that since the first news: what an earlier run did counts for none of it.
+        # The rate counts from the first call, so that rows of an earlier run do not raise it.
         self._first = self._first or (done, now)
         if self._is_quiet or now - self._shown < (SECONDS if self._is_terminal else PLAIN_SECONDS):
             return
@@ -57,11 +56,11 @@ class ProgressLine:
             )
         yield f"{done:,} rows"
         if rate:
-            yield f"{rate:,.0f} a second"
+            yield f"{rate:,.0f} per second"
         if rate and total:
             yield f"{timedelta(seconds=round((total - done) / rate))} left"
 
     def close(self) -> None:
-        """Leave an empty line behind."""
+        """Clear the bar."""
         if self._is_terminal and not self._is_quiet:
             self._out.write("\r\x1b[K", ending="")

@@ -1,4 +1,4 @@
-"""What is searched: collections, their posts and formulas, and how they came in."""
+"""Collections, their posts and formulas, and the imports that filled them."""
 
 from collection.models.collections import Collection, LabCollection
 from collection.models.formulas import VisualMap

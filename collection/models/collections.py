@@ -1,4 +1,4 @@
-"""Collections, and which lab searches which."""
+"""Collections, and the labs that search them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from arqlab.core.models import Lab
 
 
 class Collection(models.Model):
-    """A collection that one lab or several search. Its ids and formulas are kept in columns beside
-    the database.
+    """A collection that one or more labs search, with Parquet files of its ids and formulas.
 
-    `posts_index` is Parquet with post_id, type, thread_id of the posts that are searched.
-    `formulas_index` is Parquet with a row for each formula instance
-    (`arqlab.formats.formulas.index` names its columns); `slt_index` and `opt_index` hold formula_id
-    and mathml as the index files gave them; `conversions` what LaTeX without MathML became. All are
-    strings. Runs are checked against these columns: 28 million formulas are no rows of the
-    database.
+    `posts_index` has post_id, type and thread_id of the searched posts. `formulas_index` has one
+    row per formula instance (columns: `arqlab.formats.formulas.index`). `slt_index` and `opt_index`
+    have formula_id and mathml from the index files. `conversions` has the layout strings of LaTeX
+    without MathML. All columns are strings. Runs are checked against these files, because 28
+    million formulas are too many for rows in the database.
     """
 
     slug = models.SlugField(unique=True)
@@ -42,7 +40,7 @@ class Collection(models.Model):
 
 
 class LabCollection(models.Model):
-    """Which collection a lab searches: at most one."""
+    """The collection that a lab searches; a lab has at most one."""
 
     lab = models.OneToOneField(Lab, models.CASCADE)
     collection = models.ForeignKey(Collection, models.PROTECT)

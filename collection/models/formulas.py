@@ -1,4 +1,4 @@
-"""Which formula instances show the same formula, by version."""
+"""Versions of visual ids, which group the formula instances that look the same."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collection.models.collections import Collection
 
 
 class VisualMap(models.Model):
-    """One version of a collection's visual ids. It never changes; the newest one is used.
+    """One version of a collection's visual ids. It never changes, and the newest one is used.
 
-    `mapping` is Parquet with formula_id and visual_id of every instance. `forms` is Parquet with a
-    row for each visual id, `changes` one for each instance that merges and splits since the version
-    before gave another id, and `opinion` one for each place where we would group the instances of
-    given ids otherwise (`arqlab.ir.formulas.identity` names their columns). `pairs` is the index of
-    the forms by symbol pairs (`arqlab.ir.formulas.similarity`), made some time after them.
+    The fields are Parquet files; `arqlab.ir.formulas.identity` describes their columns. `mapping`
+    has formula_id and visual_id of every instance. `forms` has one row per visual id, `changes` one
+    per instance whose id changed since the previous version, and `opinion` one per place where
+    ArqLab would group the instances of given ids differently. `pairs` is the index of the forms by
+    symbol pairs (`arqlab.ir.formulas.similarity`), which is built later.
     """
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="visual_maps")

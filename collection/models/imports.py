@@ -1,4 +1,4 @@
-"""How a file came into a collection: what was read, what was kept, and what could not be."""
+"""Imports of files into a collection, and the rows that could not be read."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from django.db.models import Q
 
 from collection.models.collections import Collection
 
-SILENCE = timedelta(seconds=60)
-"""After this long without a sign an import counts as dead. A batch takes seconds."""
+STALE_AFTER = timedelta(seconds=60)
+"""An import without a heartbeat for this long counts as dead. A batch takes seconds."""
 
 
 class Import(models.Model):
-    """One file's way into a collection. `rows` is how far it was read and stored, so that it can be
-    taken up again.
-    """
+    """The import of one file. It can resume after `rows`, the number of rows read and stored."""
 
     class Kind(models.TextChoices):
-        """The files of a dump, and the three representations of the formula index."""
+        """The files of a data dump, and the three representations of the formula index."""
 
         POSTS = "posts", "Posts"
         COMMENTS = "comments", "Comments"
@@ -33,7 +31,7 @@ class Import(models.Model):
         OPT = "opt", "Formulas as operator trees"
 
     class State(models.TextChoices):
-        """An import that was stopped is taken up where it was."""
+        """The state of an import. A stopped import can resume."""
 
         RUNNING = "running", "Running"
         STOPPED = "stopped", "Stopped"
@@ -76,7 +74,7 @@ class Import(models.Model):
 
 
 class ImportProblem(models.Model):
-    """A row that could not be read: where it stands, what was found, what was expected, what to do."""
+    """A row that could not be read: its place, what was found and expected, and what to do."""
 
     record = models.ForeignKey(Import, models.CASCADE, related_name="problems")
     source = models.CharField(max_length=300)

@@ -1,9 +1,9 @@
-"""Posts as the dump has them, and what stands around them: comments, links, authors, tags.
+"""Posts of a data dump with their comments, links, authors and tags.
 
-Ids are those of the dump, as strings. A text is kept as it came (`body`) and as the sanitizer left
-it (`clean_body`; null where it had nothing to change, but perhaps ids to give to the formulas of a
-post, which is done again whenever it is read). `rules` is the version of the sanitizer's rules that
-a text went through; one that went through others than today's is sanitized whenever it is read.
+Ids are strings, as in the dump. Texts are stored unchanged (`body`) and sanitized (`clean_body`).
+The sanitized text is null if sanitizing changed nothing except formula ids, which are added again
+on each read. `rules` is the version of the sanitizer's rules that produced it. Texts with another
+version are sanitized on each read.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from django.db.models import Q
 from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body, lacks_ids
 from collection.models.collections import Collection
 
-NEVER_CLEANED = 0  # a version of the rules that there never was
+NEVER_CLEANED = 0  # lower than any version of the rules
 
 
 class Post(models.Model):
-    """A question or an answer. Votes, owner and dates are those of the dump, where it has them."""
+    """A question or an answer, with votes, owner and dates if the dump has them."""
 
     class Kind(models.TextChoices):
-        """Only questions have a title and tags, only answers are judged."""
+        """The kind of a post. Only questions have a title and tags; only answers are judged."""
 
         QUESTION = "question", "Question"
         ANSWER = "answer", "Answer"
@@ -32,13 +32,14 @@ class Post(models.Model):
     thread_id = models.CharField(max_length=40)
     is_searched = models.BooleanField(
         default=True,
-        help_text="Outside the date window a post is kept for topics and their threads, and not searched.",
+        help_text="Outside the date window a post is kept for topics and their threads, "
+        "and not searched.",
     )
     title = models.TextField(blank=True)
     body = models.TextField()
-    # null: as the source; empty: nothing was left
+    # Null means same as the source; empty means that nothing was left.
     clean_title = models.TextField(null=True)  # noqa: DJ001
-    # null: as the source; empty: nothing was left
+    # Null means same as the source; empty means that nothing was left.
     clean_body = models.TextField(null=True)  # noqa: DJ001
     rules = models.PositiveSmallIntegerField(default=0)
     tags = models.JSONField(default=list, blank=True)
@@ -70,14 +71,14 @@ class Post(models.Model):
 
     @property
     def safe_title(self) -> str:
-        """Return the title as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
+        """Return the title sanitized by the current rules, with formulas as spans of LaTeX."""
         if self.rules != RULES or (self.clean_title is None and lacks_ids(self.title)):
             return clean_title_and_body(self.title, "", post_id=self.post_id)[0].html
         return self.title if self.clean_title is None else self.clean_title
 
     @property
     def safe_body(self) -> str:
-        """Return the body as the sanitizer of today leaves it, formulas as spans with their LaTeX."""
+        """Return the body sanitized by the current rules, with formulas as spans of LaTeX."""
         if self.rules != RULES or (self.clean_body is None and lacks_ids(self.body)):
             return clean_title_and_body(self.title, self.body, post_id=self.post_id)[1].html
         return self.body if self.clean_body is None else self.clean_body
@@ -92,7 +93,7 @@ class Comment(models.Model):
     comment_id = models.CharField(max_length=40)
     post_id = models.CharField(max_length=40)
     text = models.TextField()
-    # null: as the source; empty: nothing was left
+    # Null means same as the source; empty means that nothing was left.
     clean_text = models.TextField(null=True)  # noqa: DJ001
     rules = models.PositiveSmallIntegerField(default=0)
     score = models.IntegerField(null=True)
@@ -114,17 +115,17 @@ class Comment(models.Model):
 
     @property
     def safe_text(self) -> str:
-        """Return the comment as the sanitizer of today leaves it."""
+        """Return the comment sanitized by the current rules."""
         if self.rules != RULES:
             return clean_comment(self.text, comment_id=self.comment_id).html
         return self.text if self.clean_text is None else self.clean_text
 
 
 class PostLink(models.Model):
-    """A question that people of the site linked to another: related, or marked as its duplicate."""
+    """A link from one question to another: related, or marked as its duplicate."""
 
     class Kind(models.TextChoices):
-        """The post link types 1 and 3 of the dump."""
+        """The kind of a link: types 1 and 3 in the dump."""
 
         RELATED = "related", "Related"
         DUPLICATE = "duplicate", "Duplicate"
@@ -154,9 +155,7 @@ class PostLink(models.Model):
 
 
 class Author(models.Model):
-    """A user of the site: the public name, reputation and badges; nothing else of the dump's
-    Users.xml is kept.
-    """
+    """A user of the site. Only public name, reputation and badges are stored from Users.xml."""
 
     collection = models.ForeignKey(
         Collection, models.CASCADE, related_name="authors", db_index=False
@@ -181,7 +180,7 @@ class Author(models.Model):
 
 
 class Tag(models.Model):
-    """A tag of the site and how many questions the dump says bear it."""
+    """A tag of the site, with the dump's count of its questions."""
 
     collection = models.ForeignKey(
         Collection, models.CASCADE, related_name="known_tags", db_index=False

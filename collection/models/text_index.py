@@ -1,9 +1,7 @@
-"""The words of posts, for search: an index beside the posts that is brought up to date after they
-changed.
+"""The full-text index of posts, which is updated after posts change.
 
-The database itself keeps it in step (migration 0006): a post that is deleted or changed loses its
-words, and each change of a collection's posts is counted. Which posts lack words is then a query,
-asked only where the counts differ.
+Triggers (migration 0003) delete the words of a post that is changed or deleted, and count the
+changes of each collection. Where the counts differ, a query finds the posts without words.
 """
 
 from __future__ import annotations
@@ -16,12 +14,11 @@ from collection.models.posts import Post
 
 
 class PostWords(models.Model):
-    """The words of one post as they are compared (`arqlab.texts.posts.text.words`), with blanks
-    between.
+    """The normalized words of one post (`arqlab.texts.posts.text.words`), separated by spaces.
 
-    `facets` are words of our own: the collection, the kind, and the thread's tags. On SQLite the
-    FTS5 table `collection_postwords_index` reads these columns, on PostgreSQL the generated column
-    `words` is made of them.
+    `facets` are artificial words for the collection, the kind and the tags of the thread. On SQLite
+    the FTS5 table `collection_postwords_index` reads these columns. On PostgreSQL the generated
+    column `words` combines them.
     """
 
     post = models.OneToOneField(
@@ -36,9 +33,7 @@ class PostWords(models.Model):
 
 
 class TextIndex(models.Model):
-    """How far the words of a collection are: complete where `indexed` is the number of `changes` of
-    its posts.
-    """
+    """The state of a collection's text index, complete if `indexed` equals `changes`."""
 
     collection = models.OneToOneField(
         Collection, models.CASCADE, primary_key=True, related_name="text_index"

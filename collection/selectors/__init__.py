@@ -1,1 +1,1 @@
-"""What is read of collections, their posts and formulas."""
+"""Queries on collections, their posts and formulas."""

@@ -1,4 +1,4 @@
-"""Questions with all that they may be chosen by to become topics."""
+"""Topic candidates: questions with the values by which organizers choose topics."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from collection.models import Collection, Comment, Post, PostLink
 BATCH = 1_000
 
 
-class _Around(NamedTuple):
-    """What stands around the questions of a batch, by their ids."""
+class _Related(NamedTuple):
+    """Counts and links of the questions in a batch, by question id."""
 
     answers: dict[str, int]
     comments: dict[str, int]
@@ -27,30 +27,28 @@ class _Around(NamedTuple):
 
 
 def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
-    """Return the questions of a collection one by one: `later` (kept, not searched), `searched` or
-    `all`.
+    """Yield the questions of a collection: `later` (stored but not searched), `searched` or `all`.
 
-    Duplicates and related questions are those that are searched, whichever of the two links to the
-    other.
+    Duplicates and related questions are searched questions, linked in either direction.
     """
     questions = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION).order_by("pk")
     if which != "all":
         questions = questions.filter(is_searched=which == "searched")
     for batch in in_slices(questions.iterator(chunk_size=BATCH), size=BATCH):
-        around = _around(collection, [post.post_id for post in batch])
-        yield from (_candidate(post, around) for post in batch)
+        related = _related(collection, [post.post_id for post in batch])
+        yield from (_candidate(post, related) for post in batch)
 
 
-def questions_named(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
-    """Return those of some posts that are questions of the collection, by id."""
-    found = Post.objects.filter(
+def questions_by_id(collection: Collection, post_ids: Iterable[str]) -> dict[str, Post]:
+    """Return the questions of the collection with these ids, by id."""
+    questions = Post.objects.filter(
         collection=collection, kind=Post.Kind.QUESTION, post_id__in=list(post_ids)
     )
-    return {post.post_id: post for post in found}
+    return {post.post_id: post for post in questions}
 
 
-def topics_there() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the questions that topics of any lab here were made of, and the titles of all topics."""
+def existing_topics() -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the thread ids and the plain titles of the topics of all labs on this server."""
     rows = Topic.objects.values_list("thread_id", "title")
     threads, titles = (
         frozenset(thread for thread, _ in rows if thread),
@@ -60,9 +58,7 @@ def topics_there() -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def highest_topic_number() -> int:
-    """Return the highest number of the topics here, which new ones go on after; 0 where there are
-    none.
-    """
+    """Return the highest topic number of all labs on this server, 0 if there are no topics."""
     numbers = (
         query_id.rpartition(".")[2] for query_id in Topic.objects.values_list("query_id", flat=True)
     )
@@ -71,7 +67,7 @@ def highest_topic_number() -> int:
     )
 
 
-def _around(collection: Collection, ids: list[str]) -> _Around:
+def _related(collection: Collection, ids: list[str]) -> _Related:
     answers = Post.objects.filter(collection=collection, kind=Post.Kind.ANSWER, thread_id__in=ids)
     comments = Comment.objects.filter(collection=collection, post_id__in=ids)
     links = PostLink.objects.filter(collection=collection).values_list(
@@ -91,7 +87,7 @@ def _around(collection: Collection, ids: list[str]) -> _Around:
     for post, other, kind in sorted(pairs):
         if other in searched and other != post:
             linked[kind][post].append(other)
-    return _Around(
+    return _Related(
         answers=dict(answers.values_list("thread_id").annotate(Count("pk")).order_by()),
         comments=dict(comments.values_list("post_id").annotate(Count("pk")).order_by()),
         duplicates=linked[PostLink.Kind.DUPLICATE],
@@ -99,21 +95,21 @@ def _around(collection: Collection, ids: list[str]) -> _Around:
     )
 
 
-def _candidate(post: Post, around: _Around) -> Candidate:
+def _candidate(post: Post, related: _Related) -> Candidate:
     measures = measure_text(post.safe_title, post.safe_body)
     return Candidate(
         post_id=post.post_id,
         title=plain_title(post.safe_title),
         created=post.created_at,
         score=post.score,
-        answers=around.answers.get(post.post_id, 0),
-        comments=around.comments.get(post.post_id, 0),
+        answers=related.answers.get(post.post_id, 0),
+        comments=related.comments.get(post.post_id, 0),
         views=post.views,
         words=measures.words,
         formulas=measures.formulas,
         title_formulas=measures.title_formulas,
         flesch=measures.flesch,
-        duplicates=tuple(around.duplicates.get(post.post_id, ())),
-        related=tuple(around.related.get(post.post_id, ())),
+        duplicates=tuple(related.duplicates.get(post.post_id, ())),
+        related=tuple(related.related.get(post.post_id, ())),
         tags=tuple(post.tags),
     )

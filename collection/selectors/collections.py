@@ -1,4 +1,4 @@
-"""What is read of a collection: its columns of ids, kept in the process."""
+"""Queries on collections: their Parquet files of ids, cached in the process."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from collection.models import Collection, VisualMap
 
-# Columns are stored anew under a new name, so an entry never goes stale. Those of 28 million
-# formulas take more than two gigabytes (five columns of ids, 16 bytes a cell), so few are kept.
-KEPT_FRAMES = 2
+# A file with other content has another name, so an entry never goes stale. The columns of 28
+# million formulas take more than two gigabytes (five columns of ids, 16 bytes per cell), so only a
+# few are cached.
+CACHED_FRAMES = 2
 
 
 def collection_of(lab: Lab) -> Collection | None:
-    """Return the collection that a lab searches, if it has one."""
+    """Return the collection that a lab searches, or None."""
     return Collection.objects.filter(labs=lab).first()
 
 
 def collection_named(slug: str) -> Collection:
-    """Return a collection by its slug. Raises `UserError` that names those there are."""
-    found = Collection.objects.filter(slug=slug).first()
-    if found is None:
+    """Return a collection by its slug, or raise `UserError` with a list of the collections."""
+    collection = Collection.objects.filter(slug=slug).first()
+    if collection is None:
         known = (
             ", ".join(Collection.objects.values_list("slug", flat=True))
             or "none yet; load a lab first"
         )
         raise UserError(
-            f"There is no collection {slug}. The collections are: {known}.",
-            code="unknown-collection",
+            f"Collection not found: {slug}. Collections: {known}.", code="unknown-collection"
         )
-    return found
+    return collection
 
 
 def posts_frame(lab: Lab) -> pl.DataFrame | None:
-    """Return post_id, type (question or answer) and thread_id of the lab's posts; None when they were
-    not loaded.
+    """Return post_id, type (question or answer) and thread_id of the lab's posts.
+
+    Return None if no posts are loaded.
     """
     found = collection_of(lab)
     return _posts(str(found.posts_index.name)) if found and found.posts_index else None
 
 
 def formulas_frame(lab: Lab) -> pl.DataFrame | None:
-    """Return formula_id, post_id, thread_id, type and visual_id of the lab's formulas; None without
-    them.
+    """Return formula_id, post_id, thread_id, type and visual_id of the lab's formulas, or None.
 
-    The visual ids are those of the newest version. Before the first they are those that the index
-    gives, else null.
+    The visual ids are those of the newest version. Before the first version they are those given in
+    the formula index, or null.
     """
     found = collection_of(lab)
     if found is None or not found.formulas_index:
@@ -60,17 +60,13 @@ def formulas_frame(lab: Lab) -> pl.DataFrame | None:
 
 
 def visual_ids(lab: Lab) -> pl.DataFrame | None:
-    """Return formula_id and visual_id of the formulas whose visual id is known; None without
-    formulas.
-    """
+    """Return formula_id and visual_id of formulas with a visual id, or None without formulas."""
     formulas = formulas_frame(lab)
     return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
 
 
 def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
-    """Return of a few formulas what `visual_ids` gives, without keeping the columns of all the
-    others.
-    """
+    """Return `visual_ids` for a few formulas without caching the columns of all formulas."""
     found = collection_of(lab)
     if found is None or not found.formulas_index:
         return None
@@ -80,9 +76,7 @@ def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
 
 
 def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
-    """Open columns in the storage without reading more of them than is asked for, where its files
-    are local.
-    """
+    """Return a lazy scan of a stored Parquet file. Local files are read only as far as needed."""
     storage = storages["default"]
     if isinstance(storage, FileSystemStorage):
         return pl.scan_parquet(storage.path(str(file)))
@@ -95,20 +89,18 @@ def _newest_mapping(collection: Collection) -> str | None:
     return versions.values_list("mapping", flat=True).first()
 
 
-@lru_cache(maxsize=KEPT_FRAMES)
+@lru_cache(maxsize=CACHED_FRAMES)
 def _posts(name: str) -> pl.DataFrame:
     return scan_columns(name).collect()
 
 
-@lru_cache(maxsize=KEPT_FRAMES)
+@lru_cache(maxsize=CACHED_FRAMES)
 def _formulas(name: str, mapping: str) -> pl.DataFrame:
     return _joined(name, mapping, pl.lit(True)).collect()
 
 
 def _joined(name: str, mapping: str, wanted: pl.Expr) -> pl.LazyFrame:
-    """Open the columns of those formulas that are wanted, with the visual ids of a mapping before
-    those of the index.
-    """
+    """Return a lazy scan of the wanted formulas, with visual ids from the mapping or the index."""
     columns = ("formula_id", "post_id", "thread_id", "type")
     index = scan_columns(name).filter(wanted).select(*columns, visual_id="given_visual_id")
     if not mapping:

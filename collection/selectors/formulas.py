@@ -1,4 +1,4 @@
-"""What is read of formulas: those that look like one, and the page of one."""
+"""Queries on formulas: similar formulas, instances, and the history of visual ids."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ HISTORY_SHOWN = 200
 
 
 class Form(NamedTuple):
-    """A visually distinct formula: its id, the LaTeX and layout string of most instances, and how
-    many there are.
+    """A visually distinct formula with the most frequent LaTeX and layout string of its instances.
 
-    `similarity` to what was asked for is 1 for the same layout string, and less for others (Dice's
-    coefficient).
+    `similarity` to the query is Dice's coefficient: 1 for the same layout string, else less.
     """
 
     visual_id: str
@@ -35,32 +33,36 @@ class Form(NamedTuple):
 
     @property
     def percent(self) -> int:
-        """Return the similarity for people; only the same formula is 100% alike."""
+        """Return the similarity in percent. Only the same formula has 100%."""
         return min(99, round(100 * self.similarity)) if self.similarity < 1 else 100
 
 
-class Looks(NamedTuple):
-    """The formulas that look like one: the same, and the similar ones, most similar first."""
+class FormulaMatches(NamedTuple):
+    """The matches of a formula: the same formulas, and similar ones, most similar first."""
 
     same: list[Form]
     similar: list[Form]
 
     @property
     def all(self) -> list[Form]:
-        """Return both, the same first."""
+        """Return all matches, the same formulas first."""
         return [*self.same, *self.similar]
 
 
-def formulas_like(version: VisualMap, *, latex: str, layout: str | None, limit: int = 12) -> Looks:
-    """Find the formulas that look like one, given its layout string, or without one its LaTeX.
+def formulas_like(
+    version: VisualMap, *, latex: str, layout: str | None, limit: int = 12
+) -> FormulaMatches:
+    """Return the formulas that match a layout string, or without one the LaTeX.
 
-    Without an index of pairs only the same formula is found.
+    Without an index of symbol pairs, only the same formula is found.
     """
     if not (layout and version.pairs):
-        return Looks(_forms(scan_columns(version.forms).filter(_is_same(latex, layout))), [])
+        return FormulaMatches(
+            _forms(scan_columns(version.forms).filter(_is_same(latex, layout))), []
+        )
     found = similar_forms(scan_columns(version.pairs), layout, limit=limit + SAME_SHOWN)
-    # The same pairs in another order are not the same formula, so all with the same pairs are
-    # looked at.
+    # The same pairs in another order are another formula, so keep all forms with the same pairs and
+    # compare their layout strings below.
     found = found.filter((pl.col("similarity") == 1) | (pl.int_range(pl.len()) < limit + 1))
     forms = _numbered(version, found)
     forms.sort(key=lambda form: (-form.similarity, -form.instances))
@@ -70,13 +72,11 @@ def formulas_like(version: VisualMap, *, latex: str, layout: str | None, limit: 
         for form in forms
         if form.layout != layout
     ]
-    return Looks(same, similar[:limit])
+    return FormulaMatches(same, similar[:limit])
 
 
 def _numbered(version: VisualMap, found: pl.DataFrame) -> list[Form]:
-    """Return the forms of some rows (form, similarity): only the parts of the file that hold them are
-    read.
-    """
+    """Return the forms for rows of form (a row number) and similarity; read only these rows."""
     if found.is_empty():
         return []
     forms = scan_columns(version.forms).select(*FORM)
@@ -86,14 +86,14 @@ def _numbered(version: VisualMap, found: pl.DataFrame) -> list[Form]:
 
 
 def form_of(version: VisualMap, visual_id: str) -> Form | None:
-    """Return a formula by its visual id; None where the version does not have it."""
+    """Return a formula by its visual id, or None if the version does not have it."""
     return next(
         iter(_forms(scan_columns(version.forms).filter(pl.col("visual_id") == visual_id))), None
     )
 
 
 def visual_id_of(version: VisualMap, formula_id: str) -> str | None:
-    """Return the visual id of an instance; None where the version does not have the instance."""
+    """Return the visual id of an instance, or None if the version does not have the instance."""
     found = (
         scan_columns(version.mapping)
         .filter(pl.col("formula_id") == formula_id)
@@ -104,17 +104,16 @@ def visual_id_of(version: VisualMap, formula_id: str) -> str | None:
 
 
 def visual_ids_of(version: VisualMap, formula_ids: Iterable[str]) -> dict[str, str]:
-    """Return the visual ids of instances; those that the version does not have are left out."""
+    """Return the visual ids of the instances that the version has, by formula id."""
     wanted = pl.Series(list(formula_ids), dtype=pl.String)
     found = scan_columns(version.mapping).filter(pl.col("formula_id").is_in(wanted.implode()))
     return dict(found.select("formula_id", "visual_id").collect().iter_rows())
 
 
 def instances_of(collection: Collection, version: VisualMap, visual_ids: list[str]) -> pl.DataFrame:
-    """Return the instances of formulas: visual_id, formula_id, post_id, thread_id, type, comment_id,
-    latex.
+    """Return the instances of formulas in the order of `visual_ids`, then of the index.
 
-    They stand in the order of the visual ids, then in that of the index.
+    Columns: visual_id, formula_id, post_id, thread_id, type, comment_id, latex.
     """
     order = pl.DataFrame(
         {"visual_id": visual_ids, "place": range(len(visual_ids))},
@@ -129,7 +128,7 @@ def instances_of(collection: Collection, version: VisualMap, visual_ids: list[st
 
 
 def latex_of(instances: pl.DataFrame) -> list[tuple[str, int]]:
-    """Return the ways in which the instances were written, with their counts, most used first."""
+    """Return the distinct LaTeX of the instances with counts, the most frequent first."""
     counted = (
         instances.group_by("latex")
         .agg(number=pl.len())
@@ -139,9 +138,9 @@ def latex_of(instances: pl.DataFrame) -> list[tuple[str, int]]:
 
 
 def history_of(collection: Collection, visual_id: str) -> list[dict[str, Any]]:
-    """Return what versions of the visual ids did to one id, the newest version first.
+    """Return the changes of a visual id, the newest version first.
 
-    A row is version, made_at, change, old_visual_id, new_visual_id and instances.
+    The keys of a row: version, made_at, change, old_visual_id, new_visual_id, instances.
     """
     rows: list[dict[str, Any]] = []
     concerned = (pl.col("old_visual_id") == visual_id) | (pl.col("new_visual_id") == visual_id)
@@ -163,7 +162,7 @@ def history_of(collection: Collection, visual_id: str) -> list[dict[str, Any]]:
 
 
 def slt_of(collection: Collection, formula_id: str) -> str:
-    """Return the symbol layout tree of an instance as the index brought it; empty without one."""
+    """Return the symbol layout tree (MathML) of an instance from the index, or an empty string."""
     if not collection.slt_index:
         return ""
     found = (
@@ -175,8 +174,8 @@ def slt_of(collection: Collection, formula_id: str) -> str:
     return str(found.item(0, 0) or "") if found.height else ""
 
 
-def titles_of(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
-    """Return the questions of threads, by thread."""
+def thread_questions(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
+    """Return the questions of threads by thread id, only with the fields needed for a title."""
     questions = Post.objects.filter(
         collection=collection, thread_id__in=thread_ids, kind=Post.Kind.QUESTION
     )
@@ -187,7 +186,7 @@ def titles_of(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
 
 
 def newest_forms(collection: Collection) -> VisualMap | None:
-    """Return the visual ids that are used, where the collection has formulas."""
+    """Return the newest visual ids, or None if the collection has no formulas."""
     return newest_map(collection) if collection.formulas_index else None
 
 

@@ -1,4 +1,4 @@
-"""What a collection holds, how its files came in, and what it lacks yet."""
+"""The contents of a collection, its imports, and the files that are missing."""
 
 from __future__ import annotations
 
@@ -21,47 +21,52 @@ from collection.models import (
     Tag,
     VisualMap,
 )
-from collection.models.imports import SILENCE
+from collection.models.imports import STALE_AFTER
 from collection.selectors.collections import scan_columns
 
 DUMP = "manage.py import_posts FOLDER --collection {slug}"
 INDEX = "manage.py import_formulas --collection {slug} --latex FILE --slt FILE"
 NUMBER = "manage.py make_visual_ids {slug}"
-UNNUMBERED = "The formulas have no visual ids of ours yet, so equal ones without a given id count as different."
-# What a reader of the collection misses where a kind of file did not come in, and what brings it
-# in.
-MISSED = {
+UNNUMBERED = (
+    "The formulas have no visual ids from ArqLab yet, "
+    "so equal formulas without a given id count as different."
+)
+# The effect of a missing file of each kind, and the command that imports it.
+MISSING_FILES = {
     Import.Kind.POSTS: (
-        "No posts were imported, so runs are not checked against them and no thread can be read.",
+        "No posts are imported, so runs are not checked against them and threads cannot be shown.",
         DUMP,
     ),
     Import.Kind.LATEX: (
-        "No formula index was imported, so runs on formulas are not checked against it.",
+        "No formula index is imported, so formula runs are not checked against it.",
         INDEX,
     ),
     Import.Kind.SLT: (
-        "No symbol layout trees were imported, so formulas are compared by layouts that are made from their LaTeX.",
+        "No symbol layout trees are imported, so formulas are compared by layouts converted from "
+        "their LaTeX.",
         INDEX,
     ),
-    Import.Kind.COMMENTS: ("No comments were imported, so threads show none.", DUMP),
+    Import.Kind.COMMENTS: ("No comments are imported, so threads show none.", DUMP),
     Import.Kind.POST_LINKS: (
-        "No post links were imported, so threads name no linked or duplicate questions, and no topics can be chosen by them.",
+        "No post links are imported, so threads show no linked or duplicate questions, and topics "
+        "cannot be chosen by them.",
         DUMP,
     ),
-    Import.Kind.USERS: ("No users were imported, so posts and comments bear no names.", DUMP),
-    Import.Kind.BADGES: ("No badges were imported, so authors have none.", DUMP),
+    Import.Kind.USERS: ("No users are imported, so posts and comments have no author names.", DUMP),
+    Import.Kind.BADGES: ("No badges are imported, so authors have none.", DUMP),
     Import.Kind.VOTES: (
-        "No votes were imported, so posts show the score of the dump alone, where it has one.",
+        "No votes are imported, so posts show only the score from the data dump, if any.",
         DUMP,
     ),
-    Import.Kind.TAGS: ("No list of tags was imported; posts have their tags without it.", DUMP),
+    Import.Kind.TAGS: ("No list of tags is imported. Posts have their tags without it.", DUMP),
 }
 
 
 @dataclass(frozen=True)
 class Holdings:
-    """How much a collection holds. `later` are posts outside the date window, kept for topics and
-    their threads.
+    """The contents of a collection in numbers.
+
+    `later` counts posts outside the date window, which are stored for topics and their threads.
     """
 
     questions: int
@@ -80,21 +85,19 @@ class Holdings:
 
 @dataclass(frozen=True)
 class ImportRow:
-    """An import and whether it is silent: it says that it runs, and stored nothing for a while."""
+    """An import, and whether it is stale: marked as running, but without a recent heartbeat."""
 
     record: Import
-    is_silent: bool
+    is_stale: bool
 
     @property
     def state(self) -> str:
-        """Return `running`, `stopped` or `done`; a silent import counts as stopped."""
-        return Import.State.STOPPED if self.is_silent else self.record.state
+        """Return `running`, `stopped` or `done`. A stale import counts as stopped."""
+        return Import.State.STOPPED if self.is_stale else self.record.state
 
     @property
     def look(self) -> str:
-        """Name the chip of the state (`static/css/states.css`): what is done with problems is not
-        merely done.
-        """
+        """Return the style of the state chip (`static/css/states.css`), `flawed` with problems."""
         return (
             "flawed"
             if self.state == Import.State.DONE and self.record.problem_count
@@ -103,7 +106,7 @@ class ImportRow:
 
     @property
     def said(self) -> str:
-        """Return the words of that chip."""
+        """Return the text of the state chip."""
         count = self.record.problem_count
         return (
             f"Done, {count:,} problem{'s' * (count != 1)}" if self.look == "flawed" else self.state
@@ -111,25 +114,25 @@ class ImportRow:
 
     @property
     def asks(self) -> bool:
-        """Return whether somebody should look at it: it is not done, or has problems."""
+        """Return whether the import needs attention: it is not done or has problems."""
         return self.state != Import.State.DONE or self.record.problem_count > 0
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """Return what was kept or passed over by kind of row (`counts_of`)."""
+        """Return the counts of kept and skipped rows (see `counts_of`)."""
         return counts_of(self.record)
 
 
 @dataclass(frozen=True)
-class Lack:
-    """What is not there yet, and the command that brings all of it in."""
+class MissingPart:
+    """Missing data of a collection: what it affects, and the command that imports it."""
 
     texts: tuple[str, ...]
     command: str
 
 
 def holdings_of(collection: Collection) -> Holdings:
-    """Return what a collection holds, in eight queries and two looks at its columns."""
+    """Return the contents of a collection, with eight queries and two scans of Parquet files."""
     searched = Post.objects.filter(collection=collection, is_searched=True)
     questions, answers = _posts_by_type(collection)
     links = dict(
@@ -138,8 +141,8 @@ def holdings_of(collection: Collection) -> Holdings:
         .values_list("kind")
         .annotate(number=Count("pk"))
     )
-    # Posts come in by their ids, and those grow with time: the earliest and the latest are the
-    # first and the last.
+    # Posts are stored in the order of their ids, which grow with time, so the first and last rows
+    # have the earliest and latest dates.
     dates = searched.exclude(created_at=None).order_by("pk").values_list("created_at", flat=True)
     return Holdings(
         questions=questions,
@@ -158,7 +161,7 @@ def holdings_of(collection: Collection) -> Holdings:
 
 
 def import_rows(collection: Collection, *, at: datetime) -> list[ImportRow]:
-    """Return the imports of a collection in the order of their kinds, those of one kind by age."""
+    """Return the imports of a collection by kind, and within a kind from oldest to newest."""
     kinds = list(Import.Kind.values)
     records = sorted(
         collection.imports.all(), key=lambda record: (kinds.index(record.kind), record.pk)
@@ -167,33 +170,31 @@ def import_rows(collection: Collection, *, at: datetime) -> list[ImportRow]:
 
 
 def import_row(collection: Collection, record_id: int, *, at: datetime) -> ImportRow | None:
-    """Return one import of a collection."""
+    """Return one import of a collection, or None."""
     record = collection.imports.filter(pk=record_id).first()
     return None if record is None else _row(record, at)
 
 
 def problems_of(record: Import) -> QuerySet[ImportProblem]:
-    """Return the problems of an import that are kept, by file and line; what concerns a whole file
-    comes first.
-    """
+    """Return the stored problems of an import by file and line, those of whole files first."""
     return record.problems.order_by("source", F("line").asc(nulls_first=True), "pk")
 
 
 def counts_of(record: Import) -> list[tuple[str, int]]:
-    """Return what was kept or passed over by kind of row, the most first; kinds without a row are
-    left out.
-    """
-    # By name where the numbers are the same: a database may keep them in an order of its own.
+    """Return the counts of kept and skipped rows by kind, highest first, without zeros."""
+    # Sort ties by name: a database may store the keys in any order.
     return sorted(
         ((name, count) for name, count in record.counts.items() if count),
         key=lambda one: (-one[1], one[0]),
     )
 
 
-def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRow]) -> list[Lack]:
-    """Return what a collection lacks yet, the most needed first."""
-    here: set[str] = {row.record.kind for row in rows}
-    held = {
+def missing_parts(
+    collection: Collection, holdings: Holdings, rows: Iterable[ImportRow]
+) -> list[MissingPart]:
+    """Return the missing data of a collection, the most important first."""
+    imported: set[str] = {row.record.kind for row in rows}
+    present = {
         Import.Kind.POSTS: holdings.questions + holdings.answers,
         Import.Kind.LATEX: holdings.formulas,
         Import.Kind.SLT: len(str(collection.slt_index.name or "")),
@@ -202,26 +203,31 @@ def lacks_of(collection: Collection, holdings: Holdings, rows: Iterable[ImportRo
         Import.Kind.USERS: holdings.authors,
         Import.Kind.TAGS: holdings.tags,
     }
-    missed = [words for kind, words in MISSED.items() if kind not in here and not held.get(kind)]
+    missing = [
+        effect
+        for kind, effect in MISSING_FILES.items()
+        if kind not in imported and not present.get(kind)
+    ]
     if holdings.formulas and holdings.visual_map is None:
-        missed.append((UNNUMBERED, NUMBER))
+        missing.append((UNNUMBERED, NUMBER))
     by_command: dict[str, list[str]] = {}
-    for text, command in missed:
+    for text, command in missing:
         by_command.setdefault(command, []).append(text)
     return [
-        Lack(tuple(texts), command.format(slug=collection.slug))
+        MissingPart(tuple(texts), command.format(slug=collection.slug))
         for command, texts in by_command.items()
     ]
 
 
 def _row(record: Import, at: datetime) -> ImportRow:
-    is_silent = record.state == Import.State.RUNNING and at - record.updated_at > SILENCE
-    return ImportRow(record, is_silent)
+    is_stale = record.state == Import.State.RUNNING and at - record.updated_at > STALE_AFTER
+    return ImportRow(record, is_stale)
 
 
 def _posts_by_type(collection: Collection) -> tuple[int, int]:
-    """Count questions and answers in the columns: the table of posts is too long to be counted for
-    a page.
+    """Return the numbers of questions and answers from the Parquet file.
+
+    The table of posts is too long to be counted for a page.
     """
     if not collection.posts_index:
         return 0, 0
@@ -231,5 +237,5 @@ def _posts_by_type(collection: Collection) -> tuple[int, int]:
 
 
 def _rows_in(file: FieldFile) -> int:
-    """Count the rows of columns without reading them."""
+    """Return the number of rows of a Parquet file without reading them."""
     return int(scan_columns(file).select(pl.len()).collect().item()) if file else 0

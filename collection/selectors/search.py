@@ -1,8 +1,7 @@
-"""Finding posts by their words: one question, asked in the words of each database.
+"""Full-text search of posts, with FTS5 on SQLite and tsquery on PostgreSQL.
 
-What a person typed reaches SQL as parameters only, and inside them only as words of letters and
-digits (`arqlab.texts.posts.text.words`), each in quotes: no operator of FTS5 or of a tsquery can be
-among them.
+User input reaches SQL only in parameters, as quoted words of letters and digits
+(`arqlab.texts.posts.text.words`), so it cannot contain operators of either query language.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ from arqlab.texts.posts.queries import Phrase, PostQuery
 from collection.models import Collection
 
 TITLE_WEIGHT = 8.0
-"""How much more a word of the title says than one of the body."""
+"""The weight of a word in the title relative to one in the body."""
 
 
 class Match(NamedTuple):
-    """What the index found: the number of all posts, and the primary keys of those of one page,
-    best first.
-    """
+    """The result of a search: the total number of posts, and the keys of one page, best first."""
 
     total: int
     keys: list[int]
@@ -47,11 +44,10 @@ def search_posts(
     limit: int = 20,
     among: list[str] | None = None,
 ) -> Match:
-    """Find the posts of a collection that a query asks for; `among` keeps to those post ids.
+    """Return the posts of a collection that match a query, optionally only those `among` some ids.
 
-    The order is that of BM25 on SQLite and of PostgreSQL's rank, a word of the title weighing more;
-    without words the score's. Ties stand in the order of the dump, which is that of the ids, so
-    that pages never overlap.
+    Posts are ordered by BM25 on SQLite and by `ts_rank` on PostgreSQL, with more weight on titles;
+    without words, by their score. Ties are in the order of the dump, so that pages never overlap.
     """
     sql = (
         _postgresql(collection, query)
@@ -70,36 +66,35 @@ def search_posts(
         condition, ids = _among(among)
         where.append(condition)
         parameters.append(ids)
-    # What was typed is in the parameters only.
-    found = f"FROM {sql.source} {join} WHERE {' AND '.join(where)}"
+    # User input is only in the parameters.
+    matches = f"FROM {sql.source} {join} WHERE {' AND '.join(where)}"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) {found}", parameters)
+        cursor.execute(f"SELECT count(*) {matches}", parameters)
         total = int(cursor.fetchone()[0])
         if offset >= total:
             return Match(total, [])
         cursor.execute(
-            f"SELECT w.post_id {found} ORDER BY {sql.order}, w.post_id LIMIT %s OFFSET %s",
+            f"SELECT w.post_id {matches} ORDER BY {sql.order}, w.post_id LIMIT %s OFFSET %s",
             [*parameters, *sql.order_parameters, limit, offset],
         )
         return Match(total, [int(key) for (key,) in cursor.fetchall()])
 
 
-# --- facets: words of our own in the index, which no text of a post has
-# ----------------------------------------------
+# --- Facets: artificial words in the index, which no text of a post contains ---
 
 
 def collection_facet(collection_id: int) -> str:
-    """Return the word that all posts of a collection have."""
+    """Return the artificial word of all posts in a collection."""
     return f"c{collection_id}"
 
 
 def kind_facet(kind: str) -> str:
-    """Return the word that all posts of a kind have. The digit keeps stemmers from it."""
+    """Return the artificial word of all posts of a kind. The digit protects it from stemming."""
     return f"kind{kind}0"
 
 
 def tag_facet(tag: str) -> str:
-    """Return the word that all posts of threads with a tag have."""
+    """Return the artificial word of all posts in threads with a tag."""
     signs = (
         sign if sign.isascii() and sign.isalnum() else f"x{ord(sign):x}x"
         for sign in tag.lower()[:100]
@@ -112,8 +107,7 @@ def _facets(collection: Collection, query: PostQuery) -> list[str]:
     return [collection_facet(collection.pk), *kinds, *map(tag_facet, query.tags)]
 
 
-# --- SQLite
-# ----------------------------------------------------------------------------------------------------------
+# --- SQLite ---
 
 
 def _sqlite(collection: Collection, query: PostQuery) -> _Sql:
@@ -128,10 +122,11 @@ def _sqlite(collection: Collection, query: PostQuery) -> _Sql:
     match = " AND ".join(terms)
     if without:
         match = f"({match}) NOT ({' OR '.join(without)})"
-    # The facets weigh nothing: all that is found has them.
+    # Facets have no weight, because all results have them.
     order = "w.score" if query.phrases else "p.score DESC NULLS LAST"
+    bm25 = f"bm25(collection_postwords_index, {TITLE_WEIGHT}, 1.0, 0.0)"
     source = (
-        f"(SELECT rowid AS post_id, bm25(collection_postwords_index, {TITLE_WEIGHT}, 1.0, 0.0) AS score "  # noqa: S608  # a number of ours
+        f"(SELECT rowid AS post_id, {bm25} AS score "  # noqa: S608  # a constant
         "FROM collection_postwords_index WHERE collection_postwords_index MATCH %s) w"
     )
     return _Sql(source, ["1 = 1"], order, [match], [])
@@ -141,7 +136,7 @@ def _quoted(phrase: Phrase) -> str:
     return f'"{" ".join(phrase)}"'
 
 
-# --- PostgreSQL ------------------------------------------------------------------------------------------------------
+# --- PostgreSQL ---
 
 
 def _postgresql(collection: Collection, query: PostQuery) -> _Sql:
@@ -160,7 +155,8 @@ def _postgresql(collection: Collection, query: PostQuery) -> _Sql:
     if not typed:
         return _Sql("collection_postwords w", where, "p.score DESC NULLS LAST", [*parameters], [])
     # Weights of D (body), C (facets), B, A (title); 1 divides by the logarithm of the length.
-    order = f"ts_rank('{{{1 / TITLE_WEIGHT}, 0, 0, 1}}', w.words, to_tsquery('arqlab_words', %s), 1) DESC"
+    weights = f"'{{{1 / TITLE_WEIGHT}, 0, 0, 1}}'"
+    order = f"ts_rank({weights}, w.words, to_tsquery('arqlab_words', %s), 1) DESC"
     return _Sql("collection_postwords w", where, order, [*parameters], [typed])
 
 

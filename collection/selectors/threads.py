@@ -1,4 +1,4 @@
-"""A thread: a question with its answers and what stands around them, each read in one query."""
+"""Threads: a question with its answers, comments, authors and links."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from collection.models import Author, Collection, Comment, Post, PostLink
 
 
 class LinkedQuestion(NamedTuple):
-    """A post that people of the site linked with a thread; `post` is None where the collection does
-    not hold it.
-    """
+    """A question linked with a thread. `post` is None if the collection does not have it."""
 
     post_id: str
     post: Post | None
@@ -23,7 +21,7 @@ class LinkedQuestion(NamedTuple):
 
 @dataclass(frozen=True)
 class Links:
-    """The four ways in which questions are linked, each from the thread's point of view."""
+    """The linked questions of a thread by kind and direction, as seen from the thread."""
 
     duplicate_of: tuple[LinkedQuestion, ...] = ()
     duplicates: tuple[LinkedQuestion, ...] = ()
@@ -32,15 +30,18 @@ class Links:
 
     @property
     def posts(self) -> list[Post]:
-        """Return the linked posts that the collection holds."""
+        """Return the linked posts that the collection has."""
         groups = (self.duplicate_of, self.duplicates, self.linked, self.linked_from)
-        return [found.post for group in groups for found in group if found.post is not None]
+        return [link.post for group in groups for link in group if link.post is not None]
 
 
 @dataclass(frozen=True)
 class Thread:
-    """A question (None where only answers were loaded), its answers (the accepted one first, then
-    by score, ties as they were loaded), comments by the post's id, authors by their id."""
+    """A question with its answers, comments by post id, authors by id, and links.
+
+    `question` is None if only answers were loaded. The accepted answer comes first, the others by
+    score, with ties in the order of loading.
+    """
 
     collection: Collection
     thread_id: str
@@ -52,7 +53,7 @@ class Thread:
 
     @property
     def posts(self) -> tuple[Post, ...]:
-        """Return the question, if it is there, and the answers, as a page shows them."""
+        """Return the question, if any, and the answers, in the order of the page."""
         return (*([self.question] if self.question else []), *self.answers)
 
     @property
@@ -62,8 +63,8 @@ class Thread:
 
 
 def find_thread(collection: Collection, post_id: str) -> Thread | None:
-    """Return the thread of a question or an answer; None when the collection does not hold the post."""
-    if "\0" in post_id:  # PostgreSQL refuses to be asked for it
+    """Return the thread of a question or answer, or None if the collection does not have it."""
+    if "\0" in post_id:  # PostgreSQL raises an error for null bytes
         return None
     thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
     posts = list(Post.objects.filter(collection=collection, thread_id__in=thread).order_by("pk"))
@@ -71,15 +72,13 @@ def find_thread(collection: Collection, post_id: str) -> Thread | None:
 
 
 def find_posts(collection: Collection | int, post_ids: Iterable[str]) -> dict[str, Post]:
-    """Return the posts of ids that the collection holds, without their texts but titles."""
+    """Return the posts of the collection with these ids, by id, without their bodies."""
     wanted = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
     return {post.post_id: post for post in wanted.defer("body", "clean_body")}
 
 
 def find_commented(collection: Collection | int, comment_ids: Iterable[str]) -> dict[str, str]:
-    """Give, for the ids of comments that the collection holds, the id of the post that they stand
-    under.
-    """
+    """Return the ids of the posts that have these comments, by comment id."""
     wanted = Comment.objects.filter(collection=collection, comment_id__in=set(comment_ids))
     return dict(wanted.values_list("comment_id", "post_id"))
 
@@ -119,9 +118,7 @@ def _authors(collection: Collection, author_ids: set[str]) -> dict[str, Author]:
 
 
 def _links(collection: Collection, post_ids: list[str]) -> Links:
-    """Sort the links of a thread's posts; a question that is a duplicate is not named again as
-    linked.
-    """
+    """Return the links of a thread's posts. A duplicate is not repeated as a linked question."""
     own = set(post_ids)
     rows = list(
         PostLink.objects.filter(collection=collection)
@@ -154,7 +151,7 @@ def _links(collection: Collection, post_ids: list[str]) -> Links:
 
 
 def posts_of(lab: Lab, post_ids: Iterable[str]) -> dict[str, Post]:
-    """Return those of the posts that the lab's collection holds, by their ids."""
-    wanted = set(post_ids) - {""}  # a written answer stands in no post
+    """Return the posts of the lab's collection with these ids, by id."""
+    wanted = set(post_ids) - {""}  # an answer of Task 3 may have no post
     found = Post.objects.filter(collection__labs=lab, post_id__in=wanted).order_by()
     return {post.post_id: post for post in found}

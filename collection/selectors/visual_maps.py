@@ -1,4 +1,4 @@
-"""What is read of the versions of a collection's visual ids."""
+"""Queries on the versions of a collection's visual ids."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collection.selectors.collections import scan_columns
 
 
 class JudgedFormula(NamedTuple):
-    """What judgments tell about formulas.
+    """Facts from judgments that constrain visual ids.
 
-    `relevance` (formula_id, label) decides between parts of a formula that are equally large.
-    `highest_id` is the highest number among judged visual ids: new ids are above it, so that none
-    is taken for a judged formula.
+    `relevance` (formula_id, label) breaks ties between equally large parts of a split formula.
+    `highest_id` is the highest number of a judged visual id. New ids are above it, so that none is
+    mistaken for a judged formula.
     """
 
     relevance: pl.DataFrame | None = None
@@ -23,12 +23,12 @@ class JudgedFormula(NamedTuple):
 
 
 def newest_map(collection: Collection) -> VisualMap | None:
-    """Return the newest version of the visual ids, the one that is used; None before the first."""
+    """Return the newest version of the visual ids, the one in use, or None."""
     return VisualMap.objects.filter(collection=collection).order_by("-version").first()
 
 
 def map_before(version: VisualMap) -> VisualMap | None:
-    """Return the version before one; None before the first."""
+    """Return the previous version, or None."""
     earlier = VisualMap.objects.filter(
         collection=version.collection_id, version__lt=version.version
     )
@@ -36,15 +36,17 @@ def map_before(version: VisualMap) -> VisualMap | None:
 
 
 def map_frame(version: VisualMap, field: str) -> pl.DataFrame:
-    """Return a frame of a version: `mapping`, `forms`, `changes` or `opinion`
-    (`arqlab.ir.formulas.identity` names the columns).
+    """Return a frame of a version: `mapping`, `forms`, `changes` or `opinion`.
+
+    `arqlab.ir.formulas.identity` describes the columns.
     """
     return scan_columns(getattr(version, field)).collect()
 
 
 def changed_formulas(version: VisualMap) -> pl.DataFrame:
-    """Return what a version merged and split: change, old_visual_id, new_visual_id, instances; the
-    largest first.
+    """Return the merges and splits of a version, the largest first.
+
+    Columns: change, old_visual_id, new_visual_id, instances.
     """
     changes = scan_columns(version.changes).group_by("change", "old_visual_id", "new_visual_id")
     counted = changes.agg(instances=pl.len())
@@ -58,9 +60,7 @@ def changed_formulas(version: VisualMap) -> pl.DataFrame:
 
 
 def with_formulas(version: VisualMap, rows: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return rows of `changed_formulas` with old_latex and new_latex, those of most instances in
-    their versions.
-    """
+    """Return rows of `changed_formulas` with the most frequent LaTeX: old_latex and new_latex."""
     earlier = map_before(version)
     new = formula_latex(version, rows["new_visual_id"])
     old = formula_latex(earlier, rows["old_visual_id"]) if earlier else {}
@@ -75,20 +75,18 @@ def with_formulas(version: VisualMap, rows: pl.DataFrame) -> list[dict[str, Any]
 
 
 def formula_latex(version: VisualMap, ids: pl.Series) -> dict[str, str]:
-    """Return the LaTeX of visual ids, that of most of their instances; ids that the version does not
-    have are left out.
-    """
+    """Return the most frequent LaTeX of the visual ids that the version has, by visual id."""
     forms = scan_columns(version.forms).filter(pl.col("visual_id").is_in(ids.unique().implode()))
     return dict(forms.select("visual_id", pl.col("latex").fill_null("")).collect().iter_rows())
 
 
 def opinion_rows(version: VisualMap) -> pl.DataFrame:
-    """Return where we would group the instances of given ids otherwise."""
+    """Return the places where ArqLab would group the instances of given ids differently."""
     return map_frame(version, "opinion") if version.opinion else pl.DataFrame()
 
 
 def map_table(version: VisualMap, field: str) -> pl.DataFrame:
-    """Return a frame of a version for a file: lists become words with blanks between them."""
+    """Return a frame of a version for export, with lists joined by spaces."""
     frame = opinion_rows(version) if field == "opinion" else map_frame(version, field)
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     return frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))

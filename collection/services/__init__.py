@@ -1,1 +1,1 @@
-"""What loads a collection, makes its visual ids, and renders its posts."""
+"""Import, indexing and search of collections, their visual ids, and rendering of their posts."""

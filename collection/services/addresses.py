@@ -1,4 +1,4 @@
-"""Which addresses in posts lead to a page of the collection here."""
+"""Local pages for the addresses of posts and comments that links in posts point to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collection.models import Collection
 from collection.selectors.threads import find_commented, find_posts
 
 
-def page_of(lab_slug: str, post_id: str) -> str:
-    """Return the address of a post on its thread's page."""
+def post_url(lab_slug: str, post_id: str) -> str:
+    """Return the URL of a post on its thread's page."""
     return f"{reverse('collection:post-detail', args=[lab_slug, post_id])}#post-{post_id}"
 
 
@@ -23,10 +23,10 @@ def local_pages(
     lab_slug: str,
     here: Container[str] = (),
 ) -> dict[str, str]:
-    """Return the local page for each address that leads to a post or a comment of the collection, in
-    one query for posts and one for comments, where any are named.
+    """Return the local page of each address that points to a post or comment of the collection.
 
-    The posts of the page itself (`here`, ids) are reached without leaving it.
+    Posts on the current page (`here`, post ids) get a fragment only. Takes at most one query for
+    posts and one for comments.
     """
     named = {address: found for address in addresses if (found := post_address(address))}
     if not named:
@@ -46,7 +46,7 @@ def local_pages(
             if post_id in here:
                 return place
             unfolded = f"?comment={found.comment_id}" if post_id == under else ""
-            return page_of(lab_slug, post_id).partition("#")[0] + unfolded + place
+            return post_url(lab_slug, post_id).partition("#")[0] + unfolded + place
         return None
 
     return {address: local for address, found in named.items() if (local := page(found))}

@@ -1,4 +1,4 @@
-"""Bringing the texts of collections up to the sanitizer's rules of today."""
+"""Sanitizing the texts of collections again after the rules changed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ Progress = Callable[[int, int], None]
 def clean_posts(
     *, collection: Collection | None = None, of_all: bool = False, progress: Progress | None = None
 ) -> int:
-    """Sanitize the posts and comments whose rules are older than today's; with `of_all`, every one.
-    Gives how many.
+    """Sanitize the posts and comments of one collection or all. Return their number.
 
-    Of one collection or of all. What the dump had is never touched. Each batch is a transaction of
-    its own and marks its rows, so a run that was broken off is taken up by the next; with `of_all`
-    the rows are marked first, and until their turn comes they are sanitized whenever they are
-    shown.
+    Only texts sanitized by older rules, or with `of_all` every text. The original texts never
+    change. Each batch is its own transaction and marks its rows, so the next call continues after
+    an interruption. With `of_all`, all rows are marked as outdated first; they are sanitized on
+    each read until their turn comes.
     """
     posts, comments = Post.objects.all(), Comment.objects.all()
     if collection:
@@ -48,8 +47,7 @@ def clean_posts(
 
 @transaction.atomic
 def _clean_posts(old: QuerySet[Post]) -> int:
-    # Locked: a text that an import replaces meanwhile must not get the clean text of the one
-    # before.
+    # Lock the rows: a text that an import replaces must not get the sanitized form of the old one.
     posts = list(old.select_for_update().order_by("pk")[:BATCH])
     changed = []
     for post in posts:

@@ -1,9 +1,8 @@
-"""LaTeX that came without MathML, converted to layout strings: each distinct LaTeX once, in
-batches.
+"""Conversion of LaTeX without MathML to layout strings, each distinct LaTeX once, in batches.
 
-What became of it is kept as columns (latex, layout, error, engine), failures too, as the work goes
-on. A formula that brings its batch down is found by halving the batch until it is alone. Another
-converter, or another version of it, does all again: layouts of two converters are not mixed.
+Results and failures are saved to a Parquet file (latex, layout, error, engine) as the work goes on.
+A formula that makes its batch fail is found by halving the batch. Another converter or version
+converts everything again, so that the layouts of two converters are not mixed.
 """
 
 from __future__ import annotations
@@ -20,32 +19,32 @@ from arqlab.ir.formulas.layout import layout_strings
 from arqlab.texts.maths.conversion import converter, converter_name
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
-from collection.services.columns import name_columns, store_frame
-from collection.services.importing.records import Progress
+from collection.services.importing.import_records import Progress
+from collection.services.parquet_files import replace_files, store_frame
 
 BATCH = 500
-KEEP_EVERY = 60.0
-"""Seconds of conversion that a process which dies may lose."""
+SAVE_INTERVAL = 60.0
+"""Seconds between two saves: the work that a dying process may lose."""
 SCHEMA = {"latex": pl.String, "layout": pl.String, "error": pl.String, "engine": pl.String}
-NO_MATHML = "The engine gives no MathML for it."
-NO_LAYOUT = "The MathML that the engine gives cannot be read."
+NO_MATHML = "The converter returns no MathML."
+NO_LAYOUT = "The MathML from the converter cannot be read."
 
 _Result = tuple[str, str | None, str | None]  # LaTeX, layout, error
 
 
 class Conversions(NamedTuple):
-    """How many distinct LaTeX strings were converted now, and how many of them failed."""
+    """The numbers of distinct LaTeX strings that were converted now, and that failed."""
 
     converted: int
     failed: int
 
 
 def convert_latex(*, collection: Collection, progress: Progress | None = None) -> Conversions:
-    """Convert what has no layout and was not tried by this engine; gives what was done now."""
+    """Convert the LaTeX that has no layout and that this engine has not tried yet."""
     waiting = _waiting(collection)
     todo = waiting.filter(~waiting.is_in(converted_latex(collection)["latex"].implode())).to_list()
     new: list[_Result] = []
-    done, failed, kept = 0, 0, time.monotonic()
+    done, failed, saved_at = 0, 0, time.monotonic()
     for start in range(0, len(todo), BATCH):
         results = list(_converted(todo[start : start + BATCH]))
         new += results
@@ -55,25 +54,23 @@ def convert_latex(*, collection: Collection, progress: Progress | None = None) -
         )
         if progress:
             progress(done, len(todo))
-        if done == len(todo) or time.monotonic() - kept > KEEP_EVERY:
-            _keep(collection, new)
-            new, kept = [], time.monotonic()
+        if done == len(todo) or time.monotonic() - saved_at > SAVE_INTERVAL:
+            _save(collection, new)
+            new, saved_at = [], time.monotonic()
     return Conversions(done, failed)
 
 
 def converted_latex(collection: Collection) -> pl.DataFrame:
-    """Return what this engine made of the collection's LaTeX: latex, layout (null: failed), error,
-    engine.
-    """
-    return _kept(collection).filter(engine=engine())
+    """Return the conversions by this engine: latex, layout (null if failed), error, engine."""
+    return _saved(collection).filter(engine=engine())
 
 
 def engine() -> str:
-    """Return the name of the converter that the settings choose, with its version."""
+    """Return the name and version of the converter in the settings."""
     return converter_name(exact=settings.LATEXML)
 
 
-def _kept(collection: Collection) -> pl.DataFrame:
+def _saved(collection: Collection) -> pl.DataFrame:
     return (
         scan_columns(collection.conversions).collect()
         if collection.conversions
@@ -81,19 +78,19 @@ def _kept(collection: Collection) -> pl.DataFrame:
     )
 
 
-def _keep(collection: Collection, results: Sequence[_Result]) -> None:
+def _save(collection: Collection, results: Sequence[_Result]) -> None:
     rows = [(*result, engine()) for result in results]
     new = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    whole = pl.concat([_kept(collection).join(new, on="latex", how="anti"), new])
+    whole = pl.concat([_saved(collection).join(new, on="latex", how="anti"), new])
     with transaction.atomic():
-        name_columns(
+        replace_files(
             collection,
             conversions=store_frame(slug=collection.slug, what="conversions", frame=whole),
         )
 
 
 def _waiting(collection: Collection) -> pl.Series:
-    """Return each LaTeX once that some instance has without a layout."""
+    """Return the distinct LaTeX of the instances without a layout."""
     if not collection.formulas_index:
         return pl.Series("latex", [], pl.String)
     without = scan_columns(collection.formulas_index).filter(
@@ -105,7 +102,7 @@ def _waiting(collection: Collection) -> pl.Series:
 def _converted(batch: Sequence[str]) -> Iterator[_Result]:
     try:
         yield from _layouts(batch)
-    # whatever one formula does to the engine, the others are converted
+    # Convert the other formulas whatever error one formula causes.
     except Exception as error:  # noqa: BLE001
         if len(batch) == 1:
             yield batch[0], None, f"{type(error).__name__}: {error}"

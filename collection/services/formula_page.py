@@ -1,4 +1,4 @@
-"""What stands on the page of a formula."""
+"""The data of a formula's page."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from collection.selectors.formulas import (
     instances_of,
     latex_of,
     slt_of,
-    titles_of,
+    thread_questions,
 )
 from collection.services.lookup import ready_for_formulas
 from collection.services.snippets import snippet_html
 
 
 class ShownFormula(NamedTuple):
-    """A formula with all that is known of it. `form` is None where the id was given up; then the
-    history says for what.
-    """
+    """A formula as its page shows it. `form` is None if the id was replaced; see `history` then."""
 
     form: Form | None
     instances: pl.DataFrame
@@ -40,7 +38,7 @@ class ShownFormula(NamedTuple):
 
 
 class FormulaOccurrence(NamedTuple):
-    """An instance with the post that it stands in."""
+    """An instance of a formula with its post."""
 
     formula_id: str
     post_id: str
@@ -54,7 +52,7 @@ class FormulaOccurrence(NamedTuple):
 def show_formula(
     *, collection: Collection, version: VisualMap, visual_id: str
 ) -> ShownFormula | None:
-    """Return what is known of a visual id; None where no version of the visual ids ever had it."""
+    """Return the formula with a visual id, or None if no version ever had the id."""
     form, history = form_of(version, visual_id), history_of(collection, visual_id)
     if form is None and not history:
         return None
@@ -82,7 +80,7 @@ def show_formula(
 
 def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[FormulaOccurrence]:
     """Return instances with the titles of their threads."""
-    titles = titles_of(collection, set(instances["thread_id"].drop_nulls()))
+    titles = thread_questions(collection, set(instances["thread_id"].drop_nulls()))
     shown = {thread: _title(post) for thread, post in titles.items()}
     columns = ("formula_id", "post_id", "comment_id", "type", "latex", "thread_id")
     rows = instances.with_columns(pl.col(pl.String).fill_null("")).select(columns).rows()

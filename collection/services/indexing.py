@@ -1,8 +1,8 @@
-"""Bringing the search indexes up to date: the words of posts, the symbol pairs of formulas.
+"""Updating the search indexes: the words of posts, and the symbol pairs of formulas.
 
-Neither is part of an import. What is to do is found in the database: collections of which the posts
-changed since their words were complete, and newest visual ids without an index of their pairs.
-Stopped at any moment, nothing is lost.
+Indexing is not part of an import. The database shows what needs indexing: collections whose posts
+changed since their index was complete, and the newest visual ids without an index of symbol pairs.
+An interruption at any time loses nothing.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from arqlab.texts.posts.text import plain_text, words
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.search import collection_facet, kind_facet, tag_facet
-from collection.services.columns import store_file
-from collection.services.importing.records import Progress
+from collection.services.importing.import_records import Progress
+from collection.services.parquet_files import store_file
 
-BATCH = 1000  # ids of posts that are looked through at once
-LONGEST_TITLE, LONGEST_BODY = (
+BATCH = 1000  # the size of a range of post keys
+MAX_TITLE_LENGTH, MAX_BODY_LENGTH = (
     5_000,
     500_000,
 )  # characters; PostgreSQL takes about a megabyte of different words
-SMALL = 50_000  # posts, or formulas, that are indexed while somebody waits
+SMALL = 50_000  # the number of posts or formulas up to which a user can wait for the index
 INDEX_CLAIM = timedelta(hours=1)
-"""After this long whoever makes an index of pairs counts as dead; nine million formulas take a
-quarter of it.
+"""A process that builds an index of pairs counts as dead after this time.
+
+Nine million formulas take a quarter of it.
 """
 
 
 def index_posts(
     *, collection: Collection, seconds: float | None = None, progress: Progress | None = None
 ) -> int:
-    """Return every searched post of a collection its words, those that lack them; gives how many
-    there were.
+    """Index the searched posts of a collection that lack words. Return their number.
 
-    After `seconds` it stops, and the next call goes on.
+    Stops after `seconds`; the next call continues.
     """
     state, _ = TextIndex.objects.get_or_create(collection=collection)
     end, done = time.monotonic() + seconds if seconds is not None else None, 0
@@ -54,31 +54,28 @@ def index_posts(
             progress(done, None)
         if end is not None and time.monotonic() > end:
             return done
-    # Posts that came or changed meanwhile have raised `changes`: then it is not complete, and
-    # somebody looks again.
+    # If posts changed during the loop, `changes` has grown, and the index stays incomplete.
     TextIndex.objects.filter(pk=state.pk, changes=state.changes).update(indexed=F("changes"))
     return done
 
 
-def index_small(*, collection: Collection) -> None:
-    """Bring the words of a collection up to date at once where that takes seconds; others are found
-    by the beat task.
-    """
+def index_if_small(*, collection: Collection) -> None:
+    """Index a small collection now. The periodic task indexes larger ones."""
     if Post.objects.filter(collection=collection)[: SMALL + 1].count() > SMALL:
         TextIndex.objects.get_or_create(collection=collection)
     else:
         index_posts(collection=collection)
 
 
-def waiting_collections() -> QuerySet[Collection]:
-    """Return the collections of which posts may lack words."""
+def unindexed_collections() -> QuerySet[Collection]:
+    """Return the collections with posts that may lack words."""
     return Collection.objects.filter(
         Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes"))
     )
 
 
-def waiting_versions() -> QuerySet[VisualMap]:
-    """Return the newest visual ids of each collection whose formulas lack the index of their pairs."""
+def unindexed_visual_maps() -> QuerySet[VisualMap]:
+    """Return the newest visual ids of the collections that lack an index of symbol pairs."""
     newer = VisualMap.objects.filter(
         collection=OuterRef("collection"), version__gt=OuterRef("version")
     )
@@ -88,21 +85,20 @@ def waiting_versions() -> QuerySet[VisualMap]:
     return lacking.select_related("collection")
 
 
-def index_waiting_collections(*, seconds: float) -> None:
-    """Bring all search indexes up to date, for about so many seconds."""
+def update_search_indexes(*, seconds: float) -> None:
+    """Update all search indexes, for about `seconds`."""
     end = time.monotonic() + seconds
-    for collection in waiting_collections():
+    for collection in unindexed_collections():
         index_posts(collection=collection, seconds=max(1.0, end - time.monotonic()))
-    for version in waiting_versions():
+    for version in unindexed_visual_maps():
         if time.monotonic() < end:
             index_formulas(version=version)
 
 
 def index_formulas(*, version: VisualMap) -> VisualMap:
-    """Make the index of a version's formulas by symbol pairs, where it has none; gives the version
-    with it.
+    """Build the index of symbol pairs if a version has none. Return the updated version.
 
-    While another process makes it, the version is given without.
+    The version still has no index while another process builds it.
     """
     waiting = VisualMap.objects.filter(pk=version.pk, pairs="")
     now = timezone.now()
@@ -111,14 +107,14 @@ def index_formulas(*, version: VisualMap) -> VisualMap:
         name = ""
         try:
             name = _store_pairs(version)
-        finally:  # broken off, it waits again at once
+        finally:  # after an error, another process can start at once
             waiting.update(pairs=name, pairs_claimed_at=None)
     version.refresh_from_db(fields=["pairs"])
     return version
 
 
 def formula_index_is_small(version: VisualMap) -> bool:
-    """Return whether the pairs of a version's formulas can be indexed while somebody waits."""
+    """Return whether a user can wait until the pairs of a version are indexed."""
     return int(scan_columns(version.forms).select(pl.len()).collect().item()) <= SMALL
 
 
@@ -133,9 +129,7 @@ def _store_pairs(version: VisualMap) -> str:
 
 
 def _ranges(collection: Collection) -> Iterator[int]:
-    """Return the first id of each range of posts. Ranges of ids are the same work for either
-    database, wherever it starts.
-    """
+    """Yield the first key of each range of posts. Unlike OFFSET, a range is fast everywhere."""
     ends = Post.objects.filter(collection=collection).aggregate(first=Min("pk"), last=Max("pk"))
     if ends["first"] is not None:
         yield from range(ends["first"], ends["last"] + 1, BATCH)
@@ -145,7 +139,7 @@ def _ranges(collection: Collection) -> Iterator[int]:
 def _index_batch(collection: Collection, first: int) -> int:
     known = PostWords.objects.filter(pk=OuterRef("pk"))
     posts = Post.objects.filter(pk__gte=first, pk__lt=first + BATCH).filter(~Exists(known))
-    # Locked, so that nobody changes a text between its reading and the storing of its words.
+    # Lock the posts, so that no text changes before its words are stored.
     rows = list(
         posts.filter(collection=collection, is_searched=True).select_for_update().order_by("pk")
     )
@@ -155,7 +149,7 @@ def _index_batch(collection: Collection, first: int) -> int:
 
 
 def _thread_tags(collection: Collection, posts: Iterable[Post]) -> dict[str, list[str]]:
-    """Return the tags of threads: answers are found by the tags of their question."""
+    """Return the tags of threads, because answers are found by the tags of their question."""
     tags = {post.thread_id: post.tags for post in posts if post.kind == Post.Kind.QUESTION}
     others = {post.thread_id for post in posts} - tags.keys()
     questions = Post.objects.filter(
@@ -169,7 +163,7 @@ def _words(post: Post, tags: dict[str, list[str]]) -> PostWords:
     facets += [tag_facet(tag) for tag in tags.get(post.thread_id, [])]
     return PostWords(
         post=post,
-        title=" ".join(words(plain_text(post.safe_title)))[:LONGEST_TITLE],
-        body=" ".join(words(plain_text(post.safe_body)))[:LONGEST_BODY],
+        title=" ".join(words(plain_text(post.safe_title)))[:MAX_TITLE_LENGTH],
+        body=" ".join(words(plain_text(post.safe_body)))[:MAX_BODY_LENGTH],
         facets=" ".join(facets),
     )

@@ -1,9 +1,7 @@
-"""Loading a collection from the files that a lab's folder names: posts, what stands around them,
-formulas, visual ids.
+"""Loading a collection from the files in a lab's folder: posts, related files and formulas.
 
-What cannot be read is in the report of its file, the rest is in. It is done step by step, each in
-its own transaction, and each step that was done is not done again: what was stopped is taken up
-where it was.
+Rows that cannot be read are in the report of their file; all others are loaded. Each step has its
+own transaction and is not repeated, so loading can resume after an interruption.
 """
 
 from __future__ import annotations
@@ -30,15 +28,15 @@ from collection.models import (
     Tag,
 )
 from collection.selectors.visual_maps import JudgedFormula
-from collection.services.columns import name_columns
-from collection.services.importing.formulas import forget_formulas, import_formulas
-from collection.services.importing.records import Progress, file_digest
+from collection.services.importing.formulas import delete_formulas, import_formulas
+from collection.services.importing.import_records import Progress, file_digest
 from collection.services.importing.related_files import import_file
-from collection.services.indexing import index_small
+from collection.services.indexing import index_if_small
+from collection.services.parquet_files import replace_files
 from collection.services.visual_maps import make_visual_map
 
 ORDER = ("posts", "comments", "post_links", "tags", "users", "votes", "badges")
-"""Votes are counted on posts and badges on users, so these come first."""
+"""The order of import: votes are counted on posts, and badges on users."""
 
 
 def load_collection(
@@ -49,16 +47,16 @@ def load_collection(
     judged: JudgedFormula | None = None,
     progress: Progress | None = None,
 ) -> Collection:
-    """Load the collection that a lab's folder names, and have the lab search it.
+    """Load the collection in a lab's folder and assign it to the lab.
 
-    The same files a second time change nothing, whichever lab names them. Without a formula index,
-    the formulas that stand in the posts are taken. `judged` is that of `make_visual_map`. Raises
-    what `require_loadable` raises, before anything is changed.
+    Loading the same files again changes nothing, even for another lab. Without a formula index, the
+    formulas are extracted from the posts. For `judged` see `make_visual_map`. Raise the errors of
+    `require_loadable` before anything changes.
     """
     require_loadable(lab_slug=lab.slug, file=file)
     with transaction.atomic():
         Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
-        # Of two that load it at once, one waits here, and then finds the files of the other.
+        # Of two processes that load it at once, one waits here and then finds the files loaded.
         collection = Collection.objects.select_for_update().get(slug=file.slug)
         _replace_other_files(collection, digest=_digest(file), at=at)
         Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
@@ -74,7 +72,7 @@ def load_collection(
                 at=at,
                 progress=progress,
             )
-    index_small(collection=collection)
+    index_if_small(collection=collection)
     if file.formulas:
         import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
     make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
@@ -83,24 +81,25 @@ def load_collection(
 
 
 @transaction.atomic
-def search_collection(*, lab: Lab, collection: Collection) -> None:
-    """Have a lab search a collection. Raises `UserError` where it searches another: its runs were
-    checked against that.
+def assign_collection(*, lab: Lab, collection: Collection) -> None:
+    """Assign a collection to a lab.
+
+    Raise `UserError` if the lab has another one, because its runs were checked against that.
     """
     found, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
     if found.collection_id != collection.pk:
         raise UserError(
-            f"{lab.slug} searches the collection {found.collection.slug}. Import into that one, or load the lab's folder "
-            "with another slug for its collection.",
+            f"{lab.slug} searches the collection {found.collection.slug}. Import into that "
+            "collection, or load the lab's folder with another slug for its collection.",
             code="other-collection",
         )
 
 
 def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
-    """Raise what would keep a collection from being loaded for a lab; nothing is changed.
+    """Check that a collection can be loaded for a lab.
 
-    `FileRefusedError` when a file is not there or the headings of a formula index cannot be
-    understood, and `UserError` when other labs search a collection of this slug with other files:
+    Raise `FileRefusedError` if a file is missing or the header of a formula index cannot be read.
+    Raise `UserError` if other labs search a collection with this slug and other files, because
     their runs were checked against it.
     """
     if problems := list(_unreadable(file)):
@@ -112,8 +111,8 @@ def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
         and not Collection.objects.filter(slug=file.slug, source_sha256=_digest(file)).exists()
     ):
         raise UserError(
-            f"The collection {file.slug} is searched by {', '.join(names)}, and its files differ from this lab's. "
-            "Give this lab's collection another slug, or load the same files.",
+            f"{', '.join(names)} already searches a collection {file.slug} with other files. "
+            "Choose another slug for this lab's collection, or load the same files.",
             code="collection-in-use",
         )
 
@@ -126,7 +125,7 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
                 None,
                 "no such file",
                 "a file of the collection",
-                "Name a file that is there.",
+                "Check the path.",
             )
     for path in file.formulas.values():
         first = next(read_index(path), None) if path.is_file() else None
@@ -139,9 +138,7 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
 
 
 def _digest(file: CollectionFile) -> str:
-    """Return the sha256 over all that is read: kinds, window and contents. An archive of several
-    kinds is read once.
-    """
+    """Return the sha256 of the kinds, window and contents of all files."""
     paths = {**file.files, **file.formulas}
     read = {path: file_digest(path) for path in set(paths.values())}
     whole = hashlib.sha256(repr(file.window).encode())
@@ -151,19 +148,17 @@ def _digest(file: CollectionFile) -> str:
 
 
 def _replace_other_files(collection: Collection, *, digest: str, at: datetime) -> None:
-    """Take out what the files of an earlier load brought in; the versions of the visual ids stay,
-    the next follows them.
+    """Delete the data of an earlier load with other files. Versions of visual ids are kept.
 
-    What came into a collection by the commands alone, before any folder named it, stays: it may be
-    these very files.
+    Data that only the import commands loaded is kept too, because it may come from the same files.
     """
     if collection.source_sha256 == digest:
         return
     if collection.source_sha256:
         for model in (Post, Comment, PostLink, Tag, Author):
             model._default_manager.filter(collection=collection).delete()
-        forget_formulas(collection)
+        delete_formulas(collection)
         Import.objects.filter(collection=collection).delete()
-        name_columns(collection, posts_index="")
+        replace_files(collection, posts_index="")
     collection.source_sha256, collection.loaded_at = digest, at
     collection.save(update_fields=["source_sha256", "loaded_at"])

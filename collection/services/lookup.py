@@ -1,4 +1,4 @@
-"""Looking up what a person asks for: posts by words and by formulas, formulas that look alike, ids."""
+"""Search in a collection: posts by words and formulas, similar formulas, and ids."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from arqlab.texts.posts.queries import PostQuery
 from arqlab.texts.posts.snippets import joined, marked, snippet
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.formulas import (
-    Looks,
+    FormulaMatches,
     form_of,
     formulas_like,
     instances_of,
     newest_forms,
-    titles_of,
+    thread_questions,
     visual_id_of,
 )
 from collection.selectors.search import search_posts
 from collection.services.indexing import formula_index_is_small, index_formulas
 from collection.services.snippets import snippet_html
 
-RESULTS_A_PAGE = 20
-POSTS_OF_FORMULAS = 5_000
-"""Posts with a formula among which words are looked for; those with the same formula come first."""
+RESULTS_PER_PAGE = 20
+MAX_FORMULA_POSTS = 5_000
+"""The number of posts with a formula that are searched for words, best matches first."""
 
 
-class Known(NamedTuple):
-    """Something that has the id that was asked for: a post, a formula instance or a visual id."""
+class IdMatch(NamedTuple):
+    """A post, a formula instance or a visual id with the requested id."""
 
     kind: str
     number: str
     visual_id: str = ""
 
 
-class Result(NamedTuple):
-    """A post that was found, as a list shows it."""
+class PostResult(NamedTuple):
+    """A post in a list of results."""
 
     post: Post
     title: SafeString
@@ -52,15 +52,16 @@ class Result(NamedTuple):
 
 
 @dataclass
-class Found:
-    """All that was found. `is_any` says that no post had all words, so that posts with some of them
-    are shown.
+class SearchResults:
+    """The results of a search.
+
+    `is_any` means that no post has all words, and that posts with some of them are shown.
     """
 
     page: Page[int]
-    results: list[Result] = field(default_factory=list)
-    known: list[Known] = field(default_factory=list)
-    looks: list[tuple[str, Looks]] = field(default_factory=list)
+    results: list[PostResult] = field(default_factory=list)
+    known: list[IdMatch] = field(default_factory=list)
+    looks: list[tuple[str, FormulaMatches]] = field(default_factory=list)
     is_any: bool = False
     has_all_pairs: bool = True
 
@@ -72,14 +73,12 @@ class _Posts(NamedTuple):
     is_any: bool = False
 
 
-def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Found:
-    """Find what a query asks for; `page` is a page number, and what is none is taken for the
-    nearest that is there.
-    """
+def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> SearchResults:
+    """Return the results of a query. An invalid `page` number becomes the nearest valid one."""
     version = newest_forms(collection)
     if version and query.formulas:
         version = ready_for_formulas(version)
-    found = Found(_page(0, page))
+    found = SearchResults(_page(0, page))
     found.known = list(_known(collection, version, query))
     if version:
         found.looks = [(latex, look_alike(version, latex)) for latex in query.formulas]
@@ -89,7 +88,7 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Fo
     wanted = _wanted(page)
     posts = _posts(collection, version, query, found.looks, wanted)
     if not posts.posts and posts.total:
-        wanted = -(-posts.total // RESULTS_A_PAGE)
+        wanted = -(-posts.total // RESULTS_PER_PAGE)
         posts = _posts(collection, version, query, found.looks, wanted)
     found.page, found.is_any = _page(posts.total, wanted), posts.is_any
     found.results = _results(collection, query, posts)
@@ -97,8 +96,9 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Fo
 
 
 def ready_for_formulas(version: VisualMap) -> VisualMap:
-    """Return the version with its index of pairs, which a small one gets now; a large one's is made
-    by the beat task.
+    """Return the version, after building its index of pairs if it is missing and small.
+
+    The periodic task builds large ones.
     """
     return (
         index_formulas(version=version)
@@ -107,19 +107,20 @@ def ready_for_formulas(version: VisualMap) -> VisualMap:
     )
 
 
-def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> Looks:
-    """Find the formulas that look like LaTeX."""
+def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> FormulaMatches:
+    """Return the formulas that match LaTeX."""
     mathml = presentation_mathml(latex)
     return formulas_like(
         version, latex=latex, layout=layout_string(mathml) if mathml else None, limit=limit
     )
 
 
-# --- ids
-# -------------------------------------------------------------------------------------------------------------
+# --- Ids ---
 
 
-def _known(collection: Collection, version: VisualMap | None, query: PostQuery) -> Sequence[Known]:
+def _known(
+    collection: Collection, version: VisualMap | None, query: PostQuery
+) -> Sequence[IdMatch]:
     asked = list(query.ids)
     if query.number:
         asked += [(kind, query.number) for kind in ("post", "formula", "visual")]
@@ -130,29 +131,29 @@ def _known(collection: Collection, version: VisualMap | None, query: PostQuery) 
 
 def _one_known(
     collection: Collection, version: VisualMap | None, kind: str, number: str
-) -> Known | None:
+) -> IdMatch | None:
     if kind == "post":
         is_there = Post.objects.filter(collection=collection, post_id=number).exists()
-        return Known("post", number) if is_there else None
+        return IdMatch("post", number) if is_there else None
     if version is None:
         return None
     if kind == "formula":
         visual_id = visual_id_of(version, number)
-        return Known("formula", number, visual_id) if visual_id else None
-    return Known("visual", number, number) if form_of(version, number) else None
+        return IdMatch("formula", number, visual_id) if visual_id else None
+    return IdMatch("visual", number, number) if form_of(version, number) else None
 
 
-# --- posts -----------------------------------------------------------------------------------------------------------
+# --- Posts ---
 
 
 def _posts(
     collection: Collection,
     version: VisualMap | None,
     query: PostQuery,
-    looks: list[tuple[str, Looks]],
+    looks: list[tuple[str, FormulaMatches]],
     wanted: int,
 ) -> _Posts:
-    offset = (wanted - 1) * RESULTS_A_PAGE
+    offset = (wanted - 1) * RESULTS_PER_PAGE
     if not query.formulas:
         return _by_words(collection, query, offset)
     holding = _posts_with_all(collection, version, looks) if version else {}
@@ -161,11 +162,11 @@ def _posts(
     ids = list(holding)
     if query.asks_for_posts:
         match = search_posts(
-            collection, query, limit=POSTS_OF_FORMULAS, among=ids[:POSTS_OF_FORMULAS]
+            collection, query, limit=MAX_FORMULA_POSTS, among=ids[:MAX_FORMULA_POSTS]
         )
         kept = set(Post.objects.filter(pk__in=match.keys).values_list("post_id", flat=True))
         ids = [post_id for post_id in ids if post_id in kept]
-    part = ids[offset : offset + RESULTS_A_PAGE]
+    part = ids[offset : offset + RESULTS_PER_PAGE]
     posts = {
         post.post_id: post for post in Post.objects.filter(collection=collection, post_id__in=part)
     }
@@ -178,12 +179,12 @@ def _by_words(
     offset: int,
     holding: dict[str, list[str]] | None = None,
 ) -> _Posts:
-    among = None if holding is None else list(holding)[:POSTS_OF_FORMULAS]
-    match = search_posts(collection, query, offset=offset, limit=RESULTS_A_PAGE, among=among)
+    among = None if holding is None else list(holding)[:MAX_FORMULA_POSTS]
+    match = search_posts(collection, query, offset=offset, limit=RESULTS_PER_PAGE, among=among)
     is_any = match.total == 0 and len(query.phrases) > 1
     if is_any:
         query = replace(query, any_phrase=True)
-        match = search_posts(collection, query, offset=offset, limit=RESULTS_A_PAGE, among=among)
+        match = search_posts(collection, query, offset=offset, limit=RESULTS_PER_PAGE, among=among)
     posts = Post.objects.in_bulk(match.keys)
     return _Posts(
         match.total, [posts[key] for key in match.keys if key in posts], holding or {}, is_any
@@ -191,10 +192,11 @@ def _by_words(
 
 
 def _posts_with_all(
-    collection: Collection, version: VisualMap, looks: list[tuple[str, Looks]]
+    collection: Collection, version: VisualMap, looks: list[tuple[str, FormulaMatches]]
 ) -> dict[str, list[str]]:
-    """Return the posts with instances of every formula, those of the most similar first, and their
-    instances' ids.
+    """Return the instance ids of the posts that contain every formula, by post id.
+
+    Posts with the most similar instances come first.
     """
     all_of: dict[str, list[str]] | None = None
     for _, found in looks:
@@ -211,9 +213,9 @@ def _posts_with_all(
     return all_of or {}
 
 
-def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Result]:
+def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[PostResult]:
     threads = {post.thread_id for post in found.posts}
-    titles = titles_of(collection, threads)
+    titles = thread_questions(collection, threads)
     in_threads = Post.objects.filter(
         collection=collection, thread_id__in=threads, kind=Post.Kind.ANSWER
     )
@@ -226,7 +228,7 @@ def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Re
         title = marked(question.safe_title, found=words, formulas=formulas) if question else []
         text = snippet(post.safe_body, found=words, formulas=formulas)
         results.append(
-            Result(
+            PostResult(
                 post,
                 snippet_html(joined(title)),
                 snippet_html(joined(text)),
@@ -237,7 +239,7 @@ def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Re
     return results
 
 
-# --- pages -----------------------------------------------------------------------------------------------------------
+# --- Pages ---
 
 
 def _wanted(page: object) -> int:
@@ -248,4 +250,4 @@ def _wanted(page: object) -> int:
 
 
 def _page(total: int, page: object) -> Page[int]:
-    return Paginator(range(total), RESULTS_A_PAGE).get_page(_wanted(page))
+    return Paginator(range(total), RESULTS_PER_PAGE).get_page(_wanted(page))

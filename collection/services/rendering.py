@@ -1,6 +1,4 @@
-"""Posts as the HTML of a page: sanitized, their formulas typeset once, links of the collection
-opened here.
-"""
+"""HTML of posts: sanitized, with typeset formulas and with local links within the collection."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from django.urls import reverse
 from arqlab.core.models import Lab, Topic
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.texts.html.comments import with_markup
-from arqlab.texts.html.highlights import places_of
+from arqlab.texts.html.highlights import matching_formulas
 from arqlab.texts.html.rendering import (
     Key,
     PostText,
@@ -30,9 +28,9 @@ from arqlab.texts.posts.text import plain_title
 from collection.models import Author, Comment, Post
 from collection.selectors.formulas import newest_forms, visual_ids_of
 from collection.selectors.threads import LinkedQuestion, Thread
-from collection.services.addresses import local_pages, page_of
+from collection.services.addresses import local_pages, post_url
 
-FOLDED = 5  # comments beyond this number are folded
+FOLDED = 5  # posts with more comments show them folded
 
 
 class RenderedComment(NamedTuple):
@@ -45,7 +43,7 @@ class RenderedComment(NamedTuple):
 
 @dataclass(frozen=True)
 class RenderedPost:
-    """A post with its HTML, its author where known, and its comments."""
+    """A post with its HTML, its author if known, and its comments."""
 
     post: Post
     title_html: SafeHtml
@@ -57,7 +55,7 @@ class RenderedPost:
 
     @property
     def post_id(self) -> str:
-        """Return the id of the dump."""
+        """Return the post's id in the data dump."""
         return self.post.post_id
 
     @property
@@ -67,19 +65,17 @@ class RenderedPost:
 
     @property
     def tags(self) -> list[str]:
-        """Return the tags of a question."""
+        """Return the tags, which only questions have."""
         return list(self.post.tags)
 
     @property
     def has_many_comments(self) -> bool:
-        """Return whether the comments are so many that a page folds them."""
+        """Return whether the page folds the comments."""
         return len(self.comments) > FOLDED
 
 
 class RenderedLink(NamedTuple):
-    """A linked question: its title and its page, or only its id where the collection does not hold
-    it.
-    """
+    """A linked question with title and page, or only its id if the collection does not have it."""
 
     post_id: str
     title_html: SafeHtml | str
@@ -88,7 +84,7 @@ class RenderedLink(NamedTuple):
 
 @dataclass(frozen=True)
 class RenderedThread:
-    """What a thread page shows."""
+    """The content of a thread's page."""
 
     question: RenderedPost | None
     answers: tuple[RenderedPost, ...]
@@ -98,7 +94,7 @@ class RenderedThread:
 
     @property
     def is_highlighted(self) -> bool:
-        """Return whether a formula is marked."""
+        """Return whether a formula is highlighted."""
         return bool(self.highlighted)
 
     @property
@@ -108,7 +104,7 @@ class RenderedThread:
 
 
 class _Read(NamedTuple):
-    """A post's texts, ready to be composed; the formulas as the sanitizer found them."""
+    """The parsed texts of a post and its comments."""
 
     post: Post
     title: PostText
@@ -117,7 +113,7 @@ class _Read(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """What the texts of a page are composed with."""
+    """The formulas, links and highlights that the texts of a page share."""
 
     formulas: Mapping[Key, Typeset]
     links: Mapping[str, str]
@@ -135,13 +131,11 @@ def render_thread(
     comment_id: str = "",
     has_formula_links: bool = False,
 ) -> RenderedThread:
-    """Return a thread as a page of a lab shows it; the query formula of a topic is marked in its
-    question.
+    """Return a thread rendered for a page of a lab.
 
-    So is the instance `formula_id`, wherever it stands. The comments around it and around
-    `comment_id` are unfolded. With `has_formula_links` each formula of the texts leads to its own
-    page. The number of queries is the same for every thread: its references, its formulas, and
-    those new to be kept.
+    The query formula of the topic and the instance `formula_id` are highlighted. Comments with a
+    highlighted formula or with `comment_id` are unfolded. With `has_formula_links`, each formula
+    links to its page. The number of queries is the same for every thread.
     """
     read = [_read(post, thread.comments.get(post.post_id, ())) for post in thread.posts]
     titles = {post.post_id: read_text(post.safe_title) for post in thread.links.posts if post.title}
@@ -174,7 +168,7 @@ def render_thread(
 
 
 def typeset_posts(posts: Iterable[Post]) -> None:
-    """Typeset the formulas of posts, so that they are done when somebody reads them."""
+    """Typeset the formulas of posts in advance, before users read them."""
     typeset_formulas(keys_of(_texts(_read(post, ()) for post in posts)))
 
 
@@ -200,7 +194,7 @@ def _texts(read: Iterable[_Read]) -> list[PostText]:
 
 
 def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozenset[str]:
-    """Return the ids of the formulas in the question that are the topic's query formula."""
+    """Return the ids of the formulas in the question that match the topic's query formula."""
     if topic is None or thread.question is None:
         return frozenset()
     found = [
@@ -208,11 +202,11 @@ def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozen
         for text in (read[0].title, read[0].body)
         for formula in text.formulas
     ]
-    return places_of(found, formula_id=topic.formula_id, latex=topic.latex)
+    return matching_formulas(found, formula_id=topic.formula_id, latex=topic.latex)
 
 
 def _asked(read: Iterable[_Read], formula_id: str) -> frozenset[str]:
-    """Return the instance that was asked for, if it stands in the thread."""
+    """Return the requested instance if the thread has it."""
     found = any(
         formula.formula_id == formula_id for text in _texts(read) for formula in text.formulas
     )
@@ -220,7 +214,7 @@ def _asked(read: Iterable[_Read], formula_id: str) -> frozenset[str]:
 
 
 def _holds(comments: Iterable[tuple[Comment, PostText]], page: _Page) -> bool:
-    """Return whether what was asked for stands in these comments."""
+    """Return whether the comments have a highlighted formula or the requested comment."""
     return any(
         comment.comment_id == page.comment_id
         or any(formula.formula_id in page.marked for formula in text.formulas)
@@ -229,7 +223,7 @@ def _holds(comments: Iterable[tuple[Comment, PostText]], page: _Page) -> bool:
 
 
 def _formula_pages(read: Iterable[_Read], thread: Thread, lab: Lab) -> dict[str, str]:
-    """Return the pages of the formulas of a thread, by the ids of their instances."""
+    """Return the URLs of the pages of a thread's formulas, by formula id."""
     version = newest_forms(thread.collection)
     if version is None:
         return {}
@@ -277,13 +271,13 @@ def _linked(
     if found.post is None:
         return RenderedLink(found.post_id, "", "")
     title = titles.get(found.post_id)
-    # A link inside a link is no HTML, and a title's links are dead anyway.
+    # HTML does not allow a link inside a link, and links in titles are disabled anyway.
     shown = (
         compose(title, formulas=formulas)
         if title
         else f"{found.post.get_kind_display()} {found.post_id}"
     )
-    return RenderedLink(found.post_id, shown, page_of(lab.slug, found.post_id))
+    return RenderedLink(found.post_id, shown, post_url(lab.slug, found.post_id))
 
 
 def _named(thread: Thread) -> list[tuple[str, tuple[LinkedQuestion, ...]]]:

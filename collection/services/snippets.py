@@ -1,4 +1,4 @@
-"""Snippets of posts as safe HTML: texts escaped, words marked, formulas typeset."""
+"""Snippets of posts as safe HTML: escaped text, marked words and typeset formulas."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from arqlab.texts.posts.snippets import Part
 
 
 def snippet_html(parts: Iterable[Part]) -> SafeString:
-    """Return the HTML of a snippet. Formulas stand in its line, also those that have a line of their
-    own in the post.
-    """
+    """Return the HTML of a snippet. All formulas are inline, even displayed ones."""
     return format_html_join("", "{}", ((_html(part),) for part in parts))
 
 

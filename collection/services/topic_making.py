@@ -1,4 +1,4 @@
-"""Making topics of chosen questions: the files that a lab publishes, and the lab's folder names."""
+"""Making topics of chosen questions: the topic files that a lab publishes and its folder names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from arqlab.texts.maths.typesetting import presentation_mathml
 from arqlab.texts.posts.text import text_formulas
 from arqlab.texts.posts.topic_making import Question, Size, layout_size, make_topics
 from collection.models import Collection, Post
-from collection.selectors.candidates import questions_named
+from collection.selectors.candidates import questions_by_id
 
 
 class TopicFiles(NamedTuple):
-    """The files of new topics by name, how many topics each task has, and the questions without a
-    formula.
-    """
+    """The topic files by name, the number of topics per task, and the topics without a formula."""
 
     files: dict[str, bytes]
     questions: int
@@ -39,10 +37,10 @@ def make_topic_files(
     """Make the topics of tasks 1 and 2 of chosen questions; those without a number are numbered
     from `first` on.
 
-    `path` names the list of questions. Raises FileRefusedError with every line of it that names no
-    question of the collection, or a formula that does not stand in its question.
+    `path` names the list of questions. Raise `FileRefusedError` with every line that names no
+    question of the collection, or a formula that is not in its question.
     """
-    posts = questions_named(collection, [one.post_id for one in chosen])
+    posts = questions_by_id(collection, [one.post_id for one in chosen])
     if problems := _problems(chosen, posts, collection, path):
         raise FileRefusedError(problems)
     numbers = _numbers(chosen, first)
@@ -78,13 +76,13 @@ def make_topic_files(
 
 
 def formula_size(latex: str) -> Size:
-    """Return how large a formula is, by the layout that the typesetter gives it."""
+    """Return the size of a formula by its layout."""
     mathml = presentation_mathml(latex)
     return layout_size(None if mathml is None else layout_string(mathml), latex)
 
 
 def _numbers(chosen: Sequence[ChosenQuestion], first: int) -> dict[str, int]:
-    """Return every question its number: the one that the list wants, else the next that is free."""
+    """Return the topic number of every question: the chosen one, else the next free number."""
     taken = {one.number for one in chosen if one.number is not None}
     numbers: dict[str, int] = {}
     for one in chosen:
@@ -108,7 +106,7 @@ def _problems(
     for one in chosen:
         post = posts.get(one.post_id)
         if post is None:
-            found, todo = f"the post {one.post_id[:80]}", "Correct the id, or take the line out."
+            found, todo = f"the post {one.post_id[:80]}", "Correct the id or remove the line."
             problems.append(
                 Problem(path, one.line, found, f"a question of the collection {collection}", todo)
             )
@@ -120,7 +118,7 @@ def _problems(
             shown = (
                 f"Its formulas are {', '.join(known[:10])}."
                 if known
-                else "It has none; leave the cell empty."
+                else "It has no formulas. Leave the cell empty."
             )
             problems.append(Problem(path, one.line, found, expected, shown))
     return problems

@@ -1,4 +1,4 @@
-"""Versions of a collection's visual ids: which instances show one formula, numbered, never changed."""
+"""Numbered, immutable versions of a collection's visual ids."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from arqlab.ir.formulas import identity
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import JudgedFormula, map_frame, newest_map
-from collection.services.columns import store_frame
 from collection.services.converting import convert_latex, converted_latex
-from collection.services.importing.records import Progress
+from collection.services.importing.import_records import Progress
+from collection.services.parquet_files import store_frame
 
 
 def make_visual_map(
@@ -26,12 +26,11 @@ def make_visual_map(
     again: bool = False,
     progress: Progress | None = None,
 ) -> VisualMap | None:
-    """Return the visual ids of a collection's formulas as they are now: a new version only where an
-    id differs.
+    """Return the visual ids of a collection, in a new version if any id changes, or None.
 
-    LaTeX without MathML is converted first. Ids that the index gives are used, others stay what
-    they were in the newest version. Of the same formulas nothing is computed twice, unless `again`.
-    None without formulas.
+    LaTeX without MathML is converted first. Ids given in the formula index are used; others stay
+    the same as in the newest version. If the formulas did not change, nothing is computed unless
+    `again` is set. Returns None for a collection without formulas.
     """
     if not collection.formulas_index:
         return None
@@ -49,9 +48,7 @@ def make_visual_map(
 
 
 def _inputs(collection: Collection) -> str:
-    """Return a digest of what visual ids are made of. The names of the columns differ with their
-    content.
-    """
+    """Return a digest of the input files. Their names change with their content."""
     names = f"{collection.formulas_index.name} {collection.conversions.name or ''}"
     return hashlib.sha256(names.encode()).hexdigest()
 
@@ -76,7 +73,7 @@ def _stored(
     previous: pl.DataFrame | None,
     at: datetime,
 ) -> VisualMap:
-    # Of two workers with the same formulas one waits here, and then finds that nothing differs.
+    # Of two workers with the same formulas, one waits here and then finds no difference.
     Collection.objects.select_for_update().get(pk=collection.pk)
     newest = newest_map(collection)
     if newest and map_frame(newest, "mapping").equals(made.mapping):
@@ -115,9 +112,7 @@ def _counts(made: identity.VisualIdMap, previous: pl.DataFrame | None) -> dict[s
 
 
 def _highest(made: identity.VisualIdMap, newest: VisualMap | None) -> int:
-    """Return the highest number that any version used: an id that was given up must not be used for
-    something else.
-    """
+    """Return the highest number in any version. Ids that are no longer used are not reused."""
     numbers = made.forms["visual_id"].cast(pl.Int64, strict=False).max()
     before = newest.counts.get("highest id", 0) if newest else 0
     return max(before, numbers if isinstance(numbers, int) else 0)

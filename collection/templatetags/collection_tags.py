@@ -1,4 +1,4 @@
-"""Filters of the collection's pages."""
+"""Template filters of the collection pages."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.filter
 def formula(latex: str | None) -> SafeHtml:
-    """Typeset LaTeX for a line of a page."""
+    """Typeset LaTeX inline."""
     return render_formula(latex or "")

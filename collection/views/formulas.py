@@ -1,6 +1,4 @@
-"""The page of a formula: how it is written, where it stands, what looks like it, and how its visual
-id came about.
-"""
+"""The page of a formula: its LaTeX, instances, similar formulas and the history of its id."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ INSTANCES_A_PAGE = 50
 
 @require_safe
 def formula_detail(request: HttpRequest, lab: str, visual_id: str) -> HttpResponse:
-    """Show a visually distinct formula; an id that was merged into another says so."""
+    """Show a visually distinct formula, or the history of a visual id that is no longer used."""
     found = looked_up_lab_or_404(request.user, lab)
     collection, version = _forms_or_404(found)
     shown = show_formula(collection=collection, version=version, visual_id=visual_id)
@@ -45,7 +43,7 @@ def formula_detail(request: HttpRequest, lab: str, visual_id: str) -> HttpRespon
 
 @require_safe
 def formula_by_id(request: HttpRequest, lab: str, formula_id: str) -> HttpResponse:
-    """Lead from a formula instance to the formula that it shows."""
+    """Redirect from a formula instance to its formula."""
     found = looked_up_lab_or_404(request.user, lab)
     _, version = _forms_or_404(found)
     visual_id = visual_id_of(version, formula_id)

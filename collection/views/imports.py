@@ -1,6 +1,4 @@
-"""What organizers see of a collection: what it holds, how its files came in, and what could not be
-read.
-"""
+"""The organizers' pages of a collection: its contents, imports and their problems."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from collection.selectors.imports import (
     holdings_of,
     import_row,
     import_rows,
-    lacks_of,
+    missing_parts,
     problems_of,
 )
 
@@ -32,7 +30,7 @@ COLUMNS = ("source", "line", "found", "expected", "todo")
 
 @require_GET
 def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
-    """Show what the lab's collection holds and lacks, and its imports."""
+    """Show the contents of the lab's collection, missing data and imports."""
     found = organized_lab_or_404(request.user, lab)
     collection = collection_of(found)
     context: dict[str, Any] = {"lab": found, "collection": collection}
@@ -40,24 +38,20 @@ def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
         rows = import_rows(collection, at=timezone.now())
         holdings = holdings_of(collection)
         context |= {"rows": rows, "holdings": holdings, "steps": [row for row in rows if row.asks]}
-        context |= {"lacks": lacks_of(collection, holdings, rows)}
+        context |= {"lacks": missing_parts(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
 
 
 @require_GET
 def import_detail(request: HttpRequest, lab: str, record: int) -> HttpResponse:
-    """Show how one file came in: what was read, kept and passed over, and what could not be read,
-    by line.
-    """
+    """Show the import of a file: rows read, kept and skipped, and its problems by line."""
     found, row = _import_or_404(request, lab, record)
     return render(request, "collection/import_detail.html", _context(request, found, row))
 
 
 @require_GET
 def import_status(request: HttpRequest, lab: str, record: int) -> HttpResponse:
-    """Return the part of an import's page that changes while it runs; the page asks for it every
-    other second.
-    """
+    """Return the part of the import page that changes, which a running import polls."""
     found, row = _import_or_404(request, lab, record)
     if request.GET.get("seen") == _seen(row):
         return HttpResponse(status=204)  # nothing is new: htmx leaves the page as it is
@@ -80,7 +74,7 @@ def import_problems(request: HttpRequest, lab: str, record: int) -> HttpResponse
 
 
 def _import_or_404(request: HttpRequest, lab: str, record: int) -> tuple[Lab, ImportRow]:
-    """Return an import of the lab's collection to the lab's organizers; to others it does not exist."""
+    """Return an import of the lab's collection, or 404 for users who are not organizers."""
     found = organized_lab_or_404(request.user, lab)
     collection = collection_of(found)
     row = None if collection is None else import_row(collection, record, at=timezone.now())
@@ -102,7 +96,7 @@ def _context(request: HttpRequest, lab: Lab, row: ImportRow) -> dict[str, Any]:
 
 
 def _seen(row: ImportRow) -> str:
-    """Name what a page shows of an import: as long as it is the same, nothing is new."""
+    """Return a key for the state of an import page, which changes when the page has news."""
     return f"{row.state}-{row.record.rows}-{row.record.problem_count}"
 
 

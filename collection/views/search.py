@@ -1,4 +1,4 @@
-"""The page on which organizers and assessors look posts and formulas up."""
+"""The page on which organizers and assessors search posts and formulas."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from arqlab.core.models import Lab
 from arqlab.core.permissions import looked_up_lab_or_404
 from collection.forms import LookUpForm
 from collection.selectors.collections import collection_of
-from collection.services.lookup import Found, Known, look_up
+from collection.services.lookup import IdMatch, SearchResults, look_up
 
 
 @require_safe
 def post_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Search the lab's collection. `pane=1`, or htmx, gets the form and the results without the
-    page around them.
+    """Show the search of the lab's collection.
+
+    With `pane=1`, or for htmx, return only the form and the results.
     """
     found = looked_up_lab_or_404(request.user, lab)
     form = LookUpForm(request.GET or None)
@@ -43,28 +44,26 @@ def post_list(request: HttpRequest, lab: str) -> HttpResponse:
     response = render(
         request, "collection/_lookup.html" if is_part else "collection/post_list.html", context
     )
-    # The same address gives a page or a part of one; a browser must not show the one for the other.
+    # A browser must not mix up the page and the fragment, which share a URL.
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
 
 
 def _wants_part(request: HttpRequest) -> bool:
-    """Return whether htmx asks for the part that it puts into the page; going back, it asks for the
-    whole page.
-    """
+    """Return whether htmx requests a fragment; for history navigation, it requests the page."""
     asks = request.headers.get("HX-Request") == "true"
     return asks and request.headers.get("HX-History-Restore-Request") != "true"
 
 
-def _only_known(lab: Lab, found: Found, *, is_named: bool) -> str | None:
-    """Return the address of what `post:12345` and its like name, where nothing else was asked for."""
+def _only_known(lab: Lab, found: SearchResults, *, is_named: bool) -> str | None:
+    """Return the URL of the only result of an id query such as `post:12345`, or None."""
     if not is_named or len(found.known) != 1 or found.results:
         return None
     return address_of(lab, found.known[0])
 
 
-def address_of(lab: Lab, known: Known) -> str:
-    """Return the address of a post or a formula."""
+def address_of(lab: Lab, known: IdMatch) -> str:
+    """Return the URL of a post or a formula."""
     if known.kind == "post":
         return (
             reverse("collection:post-detail", args=[lab.slug, known.number])

@@ -1,4 +1,4 @@
-"""The pages of threads: of a post, and of a topic."""
+"""The thread pages of posts and topics."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from collection.services.rendering import render_thread
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     """Show the thread of a post: the question with its answers and their comments.
 
-    `formula=ID` marks an instance, `comment=ID` unfolds the comments that hold one. Those who may
-    look up get links from the formulas to their pages with `formulas=links`: by default a thread
-    would have hundreds of stops for Tab.
+    `formula=ID` highlights an instance, `comment=ID` expands the comments that contain it. Users
+    who may search the collection can link formulas to their pages with `formulas=links`. Links are
+    off by default because a thread would have hundreds of tab stops.
     """
     found = lab_or_404(request.user, lab)
     collection = collection_of(found)
@@ -48,9 +48,9 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
 
 @require_safe
 def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """Show a topic's own thread: the question that it was made of with its real answers.
+    """Show the thread of a topic: its question with the original answers.
 
-    Where the collection does not hold it, the topic. Formulas are links as on the page of a post.
+    If the collection lacks the thread, show the topic. Formulas are links as on post pages.
     """
     found = task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
@@ -72,8 +72,6 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
 
 
 def _formula_links(request: HttpRequest, lab: Lab) -> tuple[bool, bool]:
-    """Return whether a person may look up, and whether the formulas of the page lead to their own
-    pages.
-    """
+    """Return whether the user may search the collection, and whether formulas are links."""
     looks_up = may_look_up(request.user, lab)
     return looks_up, looks_up and request.GET.get("formulas") == "links"

@@ -1,4 +1,4 @@
-"""The page of a version of the visual ids, and its downloads."""
+"""The page of a visual id version, and its downloads."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ LISTS = ("changes", "opinion")
 
 @require_safe
 def visual_map_detail(request: HttpRequest, lab: str, version: int) -> HttpResponse:
-    """Organizers see what a version of the visual ids merged and split, and where we would group
-    given ids otherwise.
-    """
+    """Show the merges and splits of a visual id version, or the ids we would group differently."""
     found = organized_lab_or_404(request.user, lab)
     shown = _version_or_404(found, version)
     chosen = request.GET.get("list", "")

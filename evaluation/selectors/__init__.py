@@ -1,1 +1,1 @@
-"""What is read about scores and leaderboards."""
+"""Queries on scores and leaderboards."""

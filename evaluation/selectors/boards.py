@@ -1,6 +1,4 @@
-"""Leaderboards: live ones from the scores as they stand, released ones from what was kept with
-them.
-"""
+"""Leaderboards: live boards from the current scores, released boards from their stored scores."""
 
 from __future__ import annotations
 
@@ -19,40 +17,38 @@ from arqlab.ir.measures.scoring import ceilings
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
 from evaluation.models import Leaderboard, RunScore
-from evaluation.selectors.waiting import measures_of
+from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
 
 Scores = Mapping[int, Mapping[str, float]]
 
 
 class QrelsFacts(NamedTuple):
-    """What stands beside every board of some qrels: their number of topics, and the ceiling of each
-    measure by name.
-    """
+    """The number of topics in qrels, and the ceiling of each measure by name."""
 
     topics: int
     ceilings: dict[str, float]
 
 
 def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
-    """Return the number of topics of the qrels and the best value that any run could have in each
-    measure.
+    """Return the number of topics in qrels and the best possible value of each measure.
 
-    Computed once: qrels never change, and their sha256 names them.
+    The result is cached for good: qrels never change, and the key has their sha256.
     """
     names = [measure.name for measure in measures]
-    key = f"qrels-facts:{qrel_set.sha256}:{qrel_set.relevant_from}:{sha256(repr(names).encode()).hexdigest()}"
-    found: QrelsFacts | None = cache.get(key)
-    if found is None:
+    digest = sha256(repr(names).encode()).hexdigest()
+    key = f"qrels-facts:{qrel_set.sha256}:{qrel_set.relevant_from}:{digest}"
+    facts: QrelsFacts | None = cache.get(key)
+    if facts is None:
         frame = qrels_frame(qrel_set)
         best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
-        found = QrelsFacts(frame["topic"].n_unique(), best)
-        cache.set(key, found, timeout=None)
-    return found
+        facts = QrelsFacts(frame["topic"].n_unique(), best)
+        cache.set(key, facts, timeout=None)
+    return facts
 
 
 def live_scores(qrel_set: QrelSet) -> dict[int, dict[str, float]]:
-    """Return the means of all valid runs that are scored against the qrels: run, measure, value."""
+    """Return the mean scores of all valid runs against the qrels, by run and measure."""
     names = [measure.name for measure in measures_of(qrel_set)]
     rows = RunScore.objects.filter(
         qrel_set=qrel_set, run__in=Run.objects.valid(), measure__in=names
@@ -64,9 +60,7 @@ def live_scores(qrel_set: QrelSet) -> dict[int, dict[str, float]]:
 
 
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
-    """Return the board of the valid runs that are scored, or of some of them, with the task's
-    measures of now.
-    """
+    """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
     scores = live_scores(qrel_set)
     shown = (
         (Run.objects.valid() if runs is None else runs)
@@ -77,16 +71,15 @@ def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
 
 
 def released_leaderboard(task: Task) -> Leaderboard | None:
-    """Return the newest released version that is not hidden, with its qrels."""
+    """Return the newest version that is not hidden, with its qrels, or None."""
     released = Leaderboard.objects.filter(task=task, hidden_at=None).order_by("-version")
     return released.select_related("qrel_set", "task__lab").first()
 
 
 def board_states(labs: Iterable[Lab]) -> dict[int, str]:
-    """Return the state of each task's leaderboard, by the task's key, in two queries for all labs.
+    """Return the state of each task's leaderboard by the task's key, in two queries.
 
-    `released`; `hidden` while there are qrels and no released version; `waiting` while there are no
-    qrels.
+    The state is `released`, `hidden` (qrels but no released version) or `waiting` (no qrels).
     """
     labs = list(labs)
     states = dict.fromkeys((task.pk for lab in labs for task in lab.tasks.all()), "waiting")
@@ -100,7 +93,7 @@ def board_states(labs: Iterable[Lab]) -> dict[int, str]:
 
 
 def released_board(leaderboard: Leaderboard) -> Board:
-    """Return a board as it was released; a run that was withdrawn since is in it, and marked."""
+    """Return a board as it was released. Runs that were withdrawn later are on it and marked."""
     measures = parse_measures(leaderboard.measures)
     scores = {int(run): values for run, values in leaderboard.scores.items()}
     return board_of(leaderboard.qrel_set, measures, leaderboard.runs.select_related("team"), scores)
@@ -109,7 +102,7 @@ def released_board(leaderboard: Leaderboard) -> Board:
 def board_of(
     qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Run], scores: Scores
 ) -> Board:
-    """Make a board of runs and their means."""
+    """Return a board of runs and their mean scores."""
     facts = qrels_facts(qrel_set, measures)
     board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
     return with_runs(board, [_board_run(run, scores.get(run.pk, {})) for run in runs])
@@ -125,5 +118,5 @@ def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:
         is_manual=run.is_manual,
         is_baseline=run.is_baseline,
         is_withdrawn=run.withdrawn_at is not None,
-        data=run.data_used.capitalize(),  # Both, Text, Math, Links: the word of the papers' tables
+        data=run.data_used.capitalize(),  # Both, Text, Math, Links, as in the overview papers
     )

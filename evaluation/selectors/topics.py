@@ -1,4 +1,4 @@
-"""A run topic by topic, against the other runs of a board."""
+"""The scores of a run by topic, compared with the other runs on a board."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from submissions.models import Run
 
 @dataclass(frozen=True, slots=True)
 class TopicScoreRow:
-    """One topic of the qrels: the run's score, the median and the best of all runs; None where
-    there is no score.
+    """One topic of the qrels: the run's score, and the median and best score of all runs.
 
-    `topic` is None when the lab has qrels for a topic that it does not have itself.
+    A missing score is None. `topic` is None if the qrels have a topic that the lab does not have.
     """
 
     query_id: str
@@ -33,15 +32,16 @@ class TopicScoreRow:
 
     @property
     def gain(self) -> float | None:
-        """Return how far the run is above (or below) the median."""
+        """Return the run's score minus the median."""
         return None if self.own is None or self.median is None else self.own - self.median
 
 
 def topic_rows(
     *, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int]
 ) -> list[TopicScoreRow]:
-    """Return one row for each topic of the qrels, in the order of the topics; median and best are
-    over `peers` and the run.
+    """Return one row per topic of the qrels, in topic order.
+
+    Median and best are those of the run and its `peers` (keys of runs).
     """
     judgments = topic_judgments(qrel_set)
     topics = {
@@ -71,7 +71,7 @@ def topic_rows(
 def scores_by_topic(
     *, run: Run, qrel_set: QrelSet, measures: Sequence[Measure]
 ) -> dict[str, dict[str, float]]:
-    """Return all scores of a run: topic, the measure's label, value."""
+    """Return all scores of a run, by topic and label of the measure."""
     labels = {measure.name: measure.label for measure in measures}
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     rows = TopicScore.objects.filter(run=run, qrel_set=qrel_set, measure__in=labels).order_by("pk")

@@ -1,1 +1,1 @@
-"""What writes scores and releases leaderboards."""
+"""Scoring of runs, and release of leaderboards."""

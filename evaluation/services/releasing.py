@@ -1,6 +1,4 @@
-"""Releasing leaderboards and taking them back. A released board is a numbered version that never
-changes.
-"""
+"""Release and hiding of leaderboards. A released leaderboard is a version that never changes."""
 
 from __future__ import annotations
 
@@ -14,16 +12,15 @@ from arqlab.core.services.audit import record_event
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
-from evaluation.selectors.waiting import measures_of
+from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.scoring import score_waiting
 
 
 def release_leaderboard(*, qrel_set: QrelSet, by: User | None, at: datetime) -> Leaderboard:
-    """Show everybody the board of all valid runs that are scored against these qrels, as the task's
-    next version.
+    """Release the board of all valid runs against these qrels as the task's next version.
 
-    Runs that still wait are scored first. Raises `UserError` when no run is scored, and when the
-    board that is shown is this one already.
+    Waiting runs are scored first. Raise `UserError` if no run has scores, or if the released
+    leaderboard is the same.
     """
     score_waiting(at=at, task=qrel_set.task)
     return _release(qrel_set, by=by, at=at)
@@ -36,8 +33,8 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
     measures = [measure.name for measure in measures_of(qrel_set)]
     if not scores:
         raise UserError(
-            f"No valid run of {task} is scored against the qrels {qrel_set.name}, so there is nothing to release. "
-            "Release the leaderboard when the first run is valid.",
+            f"No valid run of {task} has scores against the qrels {qrel_set.name}, so there is "
+            "nothing to release. Release the leaderboard when the first run is valid.",
             code="nothing-to-release",
         )
     shown = released_leaderboard(task)
@@ -47,7 +44,8 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
         scores,
     ):
         raise UserError(
-            f"Version {shown.version} of this leaderboard is released, and nothing has changed since.",
+            f"Version {shown.version} of this leaderboard is already released, "
+            "and nothing has changed since.",
             code="already-released",
         )
     newest = task.leaderboards.order_by("-version").first()
@@ -74,12 +72,14 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
 
 @transaction.atomic
 def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
-    """Take the released board back, earlier versions with it. Raises `UserError` when none is
-    shown.
+    """Hide the released leaderboard and all earlier versions.
+
+    Raise `UserError` if no leaderboard is released.
     """
     hidden = Leaderboard.objects.filter(task=task, hidden_at=None).update(hidden_at=at)
     if not hidden:
         raise UserError(
-            f"No leaderboard of {task} is released, so there is none to hide.", code="not-released"
+            f"No leaderboard of {task} is released, so there is nothing to hide.",
+            code="not-released",
         )
     record_event(verb="leaderboard.hide", target=task, lab=task.lab, actor=by)

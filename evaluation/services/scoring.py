@@ -1,5 +1,7 @@
-"""Scoring runs: work is found in the database, done twice it changes nothing, and a worker may die
-at any moment.
+"""Scoring of runs.
+
+The database shows which runs lack scores. Scoring twice changes nothing, and a worker may die at
+any time.
 """
 
 from __future__ import annotations
@@ -23,41 +25,41 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import visual_ids
 from evaluation.models import RunScore, Scoring, TopicScore
-from evaluation.selectors.waiting import formulas_index_of, identity_of, measures_of, waiting_scores
+from evaluation.selectors.pending_scores import (
+    formulas_index_of,
+    item_identity,
+    measures_of,
+    pending_scores,
+)
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 
 log = logging.getLogger(__name__)
 
 RUNS_AT_ONCE = 20
-"""Runs stored in one transaction: what a worker that dies loses, and how long it holds the
-database.
-"""
+"""The number of runs stored in one transaction: what a dying worker loses at most."""
 
 
 class _ScoredRun(NamedTuple):
     run: Run
-    identity: str  # selectors.identity_of
+    identity: str  # see `item_identity`
     topics: pl.DataFrame  # topic, measure, value
     means: dict[str, float]
 
 
 def score_waiting(*, at: datetime, task: Task | None = None) -> int:
-    """Score every valid run that lacks scores against qrels of its task, or only those of one task.
-    Gives their number.
-    """
+    """Score the valid runs that lack scores, of all tasks or of one. Return their number."""
     return sum(
-        score_runs(runs=runs, qrel_set=qrel_set, at=at) for qrel_set, runs in waiting_scores(task)
+        score_runs(runs=runs, qrel_set=qrel_set, at=at) for qrel_set, runs in pending_scores(task)
     )
 
 
 def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
-    """Score runs of one task against qrels, with the task's measures and order; gives how many were
-    scored.
+    """Score runs of one task against qrels. Return how many were scored.
 
-    `qrel_set` comes with its task and lab. Scores that stand already stay; those of another order,
-    of other measures or by another identity of items are made anew. A run whose index cannot be
-    read is left out and logged: it must not keep the others waiting.
+    Uses the measures and the order of the task; `qrel_set` comes with its task and lab. Scores that
+    are still valid are kept. A run whose index cannot be read is skipped and logged, so that the
+    others are scored.
     """
     scorer = Scorer(
         qrels_frame(qrel_set),
@@ -65,14 +67,14 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
         relevant_from=qrel_set.relevant_from,
         answered_only=qrel_set.task.protocol.answered_only,
     )
-    # The name is read before the columns: if they change in between, the next look finds the scores
-    # of the old name.
+    # Read the name before the columns: if they change in between, the scores carry the old name,
+    # and the next call replaces them.
     formulas_index = formulas_index_of(qrel_set)
     mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
     done = 0
     for start in range(0, len(runs), RUNS_AT_ONCE):
         part = runs[start : start + RUNS_AT_ONCE]
-        identities = [identity_of(run, qrel_set, formulas_index=formulas_index) for run in part]
+        identities = [item_identity(run, qrel_set, formulas_index=formulas_index) for run in part]
         scored = list(_scored(list(zip(part, identities, strict=True)), qrel_set, scorer, mapping))
         done += _store(
             scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at
@@ -96,7 +98,7 @@ def _scored(
             log.exception("A measure of run %s (%s) fails; it is not scored.", run.pk, run.tag)
             continue
         mean_of = means(scores)
-        # A run that answered no topic of the qrels has no mean of its own: it has 0.
+        # A run that answers no topic of the qrels has no mean; its score is 0.
         everything = {
             measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures
         }
@@ -104,17 +106,17 @@ def _scored(
 
 
 def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
-    """Return the run's index with items of the kind that the qrels have
-    (`evaluation.selectors.obstacle` allows it).
+    """Return the run's index with items of the type that the qrels have.
 
-    Qrels know a written answer by RUN:TOPIC, the tag of its run and the topic that it answers.
+    Qrels identify an answer (Task 3) as RUN:TOPIC, by the tag of its run and its topic.
+    `scoring_obstacle` has ruled out the other types.
     """
     index = ordered_index(run, order=qrel_set.task.protocol.order).collect()
     if qrel_set.items == ItemKind.ANSWERS:
         return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
     if qrel_set.items != ItemKind.VISUAL_IDS:
         return index
-    # A list of visual ids goes through it too: a formula counts once, at its first place.
+    # Visual ids are also deduplicated: a formula counts once, at its first rank.
     return distinct_visual(
         index, mapping if run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS else None
     )
@@ -124,8 +126,7 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
 def _store(
     scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[str], at: datetime
 ) -> int:
-    # Of two workers with the same runs one waits here, and then finds that there is nothing left to
-    # store.
+    # Of two workers with the same runs, one waits here and then has nothing left to store.
     QrelSet.objects.select_for_update(no_key=True).get(pk=qrel_set.pk)
     order = qrel_set.task.protocol.order
     before = {
@@ -170,9 +171,7 @@ def _remove_scores(
     measures: Sequence[str],
     kept: dict[int, list[str]],
 ) -> None:
-    """Remove the scores that are about to be written, and all scores of runs of which none stands
-    any more.
-    """
+    """Delete the scores that are about to be stored, and all scores of runs not in `kept`."""
     for model in (RunScore, TopicScore):
         stale = model.objects.filter(qrel_set=qrel_set, run__in=run_ids)
         stale.filter(measure__in=measures).delete()

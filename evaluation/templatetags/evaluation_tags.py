@@ -1,4 +1,4 @@
-"""Filters of the pages of scores, and what the pages of labs, tasks and runs tell of scores."""
+"""Template filters of the score pages."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def signed(value: float | None) -> str:
-    """Write a difference of scores with its sign and four decimals, and a dash where there is none."""
+    """Format a score difference with sign and four decimals, or as a dash if it is missing."""
     return "–" if value is None else f"{value:+.4f}".replace("-", "−")

@@ -1,1 +1,1 @@
-"""The pages of leaderboards and of the scores of runs."""
+"""The pages of leaderboards and run scores."""

@@ -1,4 +1,4 @@
-"""The page of a task's leaderboard, its release and its downloads."""
+"""The leaderboard page of a task, its release and its downloads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_40
 from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from arqlab.ir.leaderboard import columns_in
 from assessment.models import QrelSet
-from evaluation.permissions import ShownBoard, Sight, board_shown, sight_of
-from evaluation.selectors.waiting import unscored_runs
+from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
+from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.views.tables import board_lines
 from submissions.models import Run
@@ -24,12 +24,13 @@ from submissions.models import Run
 
 @require_safe
 def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """A task's board as the person may see it, as a page or as a file; where there is none, a page
-    that says why.
+    """Show the leaderboard as the user can see it, or return it as a file.
+
+    Without a leaderboard, the page explains why.
     """
     found = task_or_404(request.user, lab, task)
-    sight = sight_of(request.user, found)
-    shown = board_shown(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
+    sight = score_access_of(request.user, found)
+    shown = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
     if format_ := request.GET.get("format"):
         return _file(shown, format_)
     sort = request.GET.get("sort", "")
@@ -52,7 +53,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @require_POST
 def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer releases the board of the chosen qrels."""
+    """Release the leaderboard of the chosen qrels."""
     found = organized_task_or_404(request.user, lab, task)
     qrel_set = get_object_or_404(
         QrelSet.objects.select_related("task__lab"), task=found, name=request.POST.get("qrels")
@@ -63,14 +64,15 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
         messages.error(request, error.message)
         return _back_to_board(found, live=qrel_set)
     messages.success(
-        request, f"Version {board.version} is released. Everybody who sees the lab sees it now."
+        request,
+        f"Version {board.version} is released. Everyone who can see the lab can now see it.",
     )
     return _back_to_board(found)
 
 
 @require_POST
 def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer takes the released board back."""
+    """Hide the released leaderboard."""
     found = organized_task_or_404(request.user, lab, task)
     try:
         hide_leaderboard(task=found, by=signed_in(request), at=timezone.now())
@@ -79,12 +81,12 @@ def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     else:
         messages.success(
             request,
-            "The leaderboard is hidden. Organizers alone see it until it is released again.",
+            "The leaderboard is hidden. Only organizers can see it until it is released again.",
         )
     return _back_to_board(found)
 
 
-def _file(shown: ShownBoard | None, format_: str) -> HttpResponse:
+def _file(shown: VisibleBoard | None, format_: str) -> HttpResponse:
     if shown is None or format_ not in CONTENT_TYPES:
         raise Http404
     response = HttpResponse(write_board(shown.board, format_), content_type=CONTENT_TYPES[format_])
@@ -93,8 +95,8 @@ def _file(shown: ShownBoard | None, format_: str) -> HttpResponse:
     return response
 
 
-def _unscored(shown: ShownBoard, sight: Sight) -> list[tuple[Run, str]]:
-    """Return the runs that the person looks for on the board and does not find, with the reasons."""
+def _unscored(shown: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]]:
+    """Return the valid runs missing from the leaderboard, with the reasons."""
     if shown.state == "released":
         return []
     runs = unscored_runs(shown.qrel_set, [row.run.key for row in shown.board.rows])

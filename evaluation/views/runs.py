@@ -1,4 +1,4 @@
-"""The page of a run's scores, topic by topic."""
+"""The page of a run's per-topic scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import task_or_404
 from arqlab.ir.leaderboard import Board
 from arqlab.ir.measures.names import Measure
-from evaluation.permissions import board_with_run, sight_of
+from evaluation.permissions import board_with_run, score_access_of
 from evaluation.selectors.topics import topic_rows
 from evaluation.views.tables import chart_of, info_columns, means_of
 from submissions.models import Run
@@ -17,10 +17,10 @@ from submissions.models import Run
 
 @require_safe
 def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """A run topic by topic, against the median and the best of the runs that the person may see."""
+    """Show a run's score per topic with the median and best of the runs the user can see."""
     found = task_or_404(request.user, lab, task)
     one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
-    sight = sight_of(request.user, found)
+    sight = score_access_of(request.user, found)
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
     measure = _measure(shown.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in shown.board.rows if not row.run.is_withdrawn]
@@ -43,8 +43,9 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
 
 
 def _measure(board: Board, label: str) -> Measure:
-    """Return the board's measure of that heading, or its main one; raises `Http404` for one that it
-    does not have.
+    """Return the measure with this label, or the main measure.
+
+    Raises `Http404` if the leaderboard lacks the measure.
     """
     for measure in board.measures:
         if label in ("", measure.label):

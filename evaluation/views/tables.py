@@ -1,4 +1,4 @@
-"""What the pages show of boards and scores: lines with their addresses, the data of the chart."""
+"""Leaderboard rows with their links, and the data of the per-topic chart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.ir.leaderboard import BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
 from arqlab.ir.measures.names import Measure
 from arqlab.texts.html.rendering import title_text
-from evaluation.permissions import ShownBoard, Sight
+from evaluation.permissions import ScoreAccess, VisibleBoard
 from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
 
@@ -31,12 +31,12 @@ class BoardLine:
     is_own: bool
 
 
-def board_lines(shown: ShownBoard, sight: Sight, *, sort: str = "") -> list[BoardLine]:
-    """Return the rows of a board as a page shows them, sorted by a column if it is asked for."""
+def board_lines(shown: VisibleBoard, sight: ScoreAccess, *, sort: str = "") -> list[BoardLine]:
+    """Return the rows of a leaderboard, sorted by a column if requested."""
     return [_line(row, shown, sight) for row in sorted_board(shown.board, sort).rows]
 
 
-def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
+def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess) -> BoardLine:
     address = [sight.task.lab.slug, sight.task.slug, row.run.key]
     scores = reverse("evaluation:run-scores", args=address)
     named = (
@@ -57,7 +57,7 @@ def _line(row: BoardRow, shown: ShownBoard, sight: Sight) -> BoardLine:
 def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:
     """Return the data of the per-topic chart, as `js/charts.js` reads it."""
     return {
-        "title": f"{measure.heading} of {run.tag} by topic, against the median and the best of all runs",
+        "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
         "measure": measure.heading,
         "run": run.tag,
         "topics": [_point(row, run) for row in rows],
@@ -77,7 +77,7 @@ def _point(row: TopicScoreRow, run: Run) -> dict[str, Any]:
 
 
 def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
-    """Return what is known of the topics and readers compare by; the rest stands on the topic's page."""
+    """Return the topic information to show as columns."""
     return [
         name
         for name in TOPIC_FILTERS
@@ -86,7 +86,7 @@ def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
 
 
 def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
-    """Return the means of the columns own, median and best over the topics that have a value."""
+    """Return the means of own, median and best over the topics that have a value."""
     return {name: _mean([getattr(row, name) for row in rows]) for name in ("own", "median", "best")}
 
 

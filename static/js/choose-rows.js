@@ -1,5 +1,6 @@
-// A table whose rows are ticked: the box [data-choose-all=ID] is for all rows that the filter shows, Shift ticks a range,
-// and the .choose-count of [data-choose=ID] counts. Without this script rows are ticked one by one.
+// A table whose rows can be selected: the box [data-choose-all=ID] selects all rows that the filter
+// shows, Shift selects a range, and the .choose-count of [data-choose=ID] counts them. Without this
+// script rows are selected one by one.
 
 for (const bar of document.querySelectorAll("[data-choose]")) {
   const table = document.getElementById(bar.dataset.choose);
@@ -10,27 +11,30 @@ for (const bar of document.querySelectorAll("[data-choose]")) {
   const shown = () => boxes().filter((box) => !box.closest("tr").hidden);
   let last = null;
 
-  const tell = () => {
-    const ticked = boxes().filter((box) => box.checked).length;
+  const showCount = () => {
+    const selected = boxes().filter((box) => box.checked).length;
     const visible = shown();
-    count.textContent = ticked ? `${ticked} topic${ticked === 1 ? "" : "s"} ticked:` : hint;
+    const topics = `${selected} topic${selected === 1 ? "" : "s"} selected:`;
+    count.textContent = selected ? topics : hint;
     all.checked = visible.length > 0 && visible.every((box) => box.checked);
     all.indeterminate = !all.checked && visible.some((box) => box.checked);
   };
   all.addEventListener("change", () => {
     for (const box of shown()) box.checked = all.checked;
-    tell();
+    showCount();
   });
   table.tBodies[0].addEventListener("click", (event) => {
     if (!event.target.matches("input[type=checkbox]")) return;
     const visible = shown();
     if (event.shiftKey && visible.includes(last)) {
-      const [from, to] = [visible.indexOf(last), visible.indexOf(event.target)].sort((a, b) => a - b);
+      const ends = [visible.indexOf(last), visible.indexOf(event.target)];
+      const [from, to] = ends.sort((a, b) => a - b);
       for (const box of visible.slice(from, to + 1)) box.checked = event.target.checked;
     }
     last = event.target;
-    tell();
+    showCount();
   });
-  document.querySelector(`.table-bar[data-for="${table.id}"] input`)?.addEventListener("input", tell);
-  tell();
+  const filter = document.querySelector(`.table-bar[data-for="${table.id}"] input`);
+  filter?.addEventListener("input", showCount);
+  showCount();
 }

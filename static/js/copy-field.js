@@ -1,4 +1,5 @@
-// <button data-copy-field="ID"> copies the value of a field; where the browser does not let it, the field is selected.
+// <button data-copy-field="ID"> copies the value of a field. If the browser does not allow that,
+// it selects the field.
 
 async function copyField(button) {
   const field = document.getElementById(button.dataset.copyField);

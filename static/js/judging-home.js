@@ -1,4 +1,4 @@
-// "Your topics": what was judged without network and waits in this browser is sent from here too.
+// "Your topics": sends judgments that wait in this browser, and shows how many there are.
 
 import { askAs } from "./judge/api.js";
 import { refusedText } from "./judge/notices.js";
@@ -8,26 +8,31 @@ import { named } from "./judge/status.js";
 const place = document.getElementById("waiting");
 const { user } = place.dataset;
 askAs(user);
-// Nothing is judged here, so the server is asked for nothing else.
+// This page has no items, so it asks the server for nothing else.
 const outbox = await Outbox.open({ user: Number(user), have: () => [], probe: async () => {} });
 let hadSome = false;
 
-function sentences() {
-  const { waiting, refused, absence } = outbox;
-  const isOut = absence?.reason === "signed-out";
-  const how = isOut ? "Sign in as yourself again, and they are sent" : absence ? "They are sent when the server answers" : "They are being sent";
-  const lines = waiting.length ? [`${named(waiting)} of yours in this browser not sent yet. ${how}.`] : [];
-  for (const row of refused) lines.push(`${refusedText(row)} Open its topic to settle it.`);
-  if (!lines.length && hadSome) lines.push("What waited in this browser is saved. Load the page anew to see it counted.");
+function waitingText({ waiting, outage }) {
+  const [verb, subject] = waiting.length === 1 ? ["has", "It"] : ["have", "They"];
+  const condition = outage?.reason === "signed-out" ? "you sign in again" : "the server answers";
+  const when = outage ? `${subject} will be sent when ${condition}.` : "Sending now…";
+  return `${named(waiting)} in this browser ${verb} not been sent yet. ${when}`;
+}
+
+function texts() {
+  const lines = outbox.waiting.length ? [waitingText(outbox)] : [];
+  for (const row of outbox.refused) lines.push(`${refusedText(row)} Open its topic to resolve it.`);
+  if (!lines.length && hadSome) lines.push("Everything is saved. Reload to update the numbers.");
   return lines;
 }
 
 function draw() {
   hadSome ||= outbox.waiting.length > 0;
-  const lines = sentences();
+  const lines = texts();
   place.hidden = lines.length === 0;
   if (place.innerText.trim() === lines.join("\n")) return;
-  place.replaceChildren(...lines.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+  const paragraph = (text) => Object.assign(document.createElement("p"), { textContent: text });
+  place.replaceChildren(...lines.map(paragraph));
 }
 
 outbox.addEventListener("change", draw);

@@ -1,10 +1,10 @@
-// A copied selection holds formulas as LaTeX between dollars instead of loose glyphs. A formula that is
-// selected in part is copied whole. The HTML flavour of the clipboard keeps the MathML. Words that only
-// a screen reader says are in neither.
+// Copies formulas of a selection as LaTeX between dollar signs instead of loose glyphs. A formula
+// selected in part is copied whole. The HTML on the clipboard keeps the MathML. Text for screen
+// readers is left out.
 
 const FORMULA = ".math-container[data-latex]";
 
-/** The selected nodes that are seen, the formulas at both ends whole. */
+/** Return the selected visible nodes, with whole formulas at both ends. */
 function selected(selection) {
   const range = selection.getRangeAt(0).cloneRange();
   const element = (node) => (node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement);
@@ -17,7 +17,7 @@ function selected(selection) {
   return fragment;
 }
 
-/** The text that a reader sees, with LaTeX for each formula. */
+/** Return the visible text, with LaTeX for each formula. */
 function asText(fragment) {
   const stage = document.createElement("div");
   stage.className = "visually-hidden";
@@ -44,9 +44,10 @@ document.addEventListener("copy", (event) => {
   event.preventDefault();
 });
 
-// A formula that is wider than its room scrolls in itself: the keyboard reaches it, and a screen reader says what it is.
+// A formula wider than its column scrolls by itself: the keyboard reaches it, and it has a name for
+// screen readers.
 
-function reach(formula) {
+function makeReachable(formula) {
   if (formula.scrollWidth > formula.clientWidth + 1) {
     formula.tabIndex = 0;
     formula.setAttribute("role", "group");
@@ -56,11 +57,14 @@ function reach(formula) {
   }
 }
 
-const widths = new ResizeObserver((entries) => entries.forEach((entry) => reach(entry.target)));
+const widths = new ResizeObserver((entries) => {
+  entries.forEach((entry) => makeReachable(entry.target));
+});
 
-/** Watch the formulas of a part of the page that came later. */
+/** Watch the formulas of a part of the page that was added later. */
 export function watchFormulas(root) {
-  for (const formula of root.querySelectorAll(".math-container:is(.is-display, .is-long)")) widths.observe(formula);
+  const wide = ".math-container:is(.is-display, .is-long)";
+  for (const formula of root.querySelectorAll(wide)) widths.observe(formula);
 }
 
 watchFormulas(document);

@@ -1,16 +1,18 @@
-// The planner of pools: a slider and its number say the same, and what a person opened in the plan stays open while
-// the server's answer to a setting takes its place. Without this script the numbers alone are there, and a button.
+// The pool planner: a slider and its number field show the same value, and what the organizer
+// opened, scrolled or sorted in the plan stays so when the server sends a new plan. Without this
+// script there are number fields and a button.
 
 const form = document.getElementById("plan-form");
 
 for (const slider of form.querySelectorAll("[data-dial]")) {
   const number = document.getElementById(slider.dataset.dial);
-  // The slider has no name: what it says is sent by the number. Its own event goes on to the form and asks for the plan.
+  // The slider has no name: the number field is sent. Its event bubbles to the form, which requests
+  // the plan.
   slider.addEventListener("input", () => { number.value = slider.value; });
   number.addEventListener("input", () => { slider.value = number.value || 0; });
 }
 
-/** Mark the preset that says just what the settings do, as the server's answer names it. */
+/** Mark the presets that match the settings, as named by the server. */
 function markPreset(plan) {
   const chosen = (plan.dataset.presets ?? "").split(" ");
   for (const link of form.querySelectorAll("[data-preset]")) {
@@ -19,7 +21,7 @@ function markPreset(plan) {
   }
 }
 
-// Presets say nothing of the seed and the costs: those stay as they are.
+// Presets do not set the seed and the costs: keep their values.
 form.addEventListener("click", (event) => {
   const link = event.target.closest("[data-preset]");
   if (!link) return;
@@ -27,14 +29,15 @@ form.addEventListener("click", (event) => {
   link.search = new URLSearchParams([["preset", link.dataset.preset], ...kept]);
 });
 
-// Numbers that stayed because a request failed say so, and what would freeze them is gone until the next answer.
+// After a failed request the old numbers stay: show that, and hide the button that freezes them
+// until the next answer.
 const failed = document.getElementById("plan-failed");
 for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   form.addEventListener(name, () => { failed.hidden = false; });
 }
 
-/** Where the tables of the plan are sorted by: their place, the head's place, the direction. */
-function sortedBy(plan) {
+/** Return how the plan's tables are sorted: index of the table, index of the head, direction. */
+function sortOrders(plan) {
   return [...plan.querySelectorAll("table")].flatMap((table, place) => {
     const heads = [...table.querySelectorAll("thead th")];
     const head = heads.findIndex((each) => each.hasAttribute("aria-sort"));
@@ -42,11 +45,12 @@ function sortedBy(plan) {
   });
 }
 
-/** Sort the tables of a new plan as those before it: each click on a head turns its direction. */
+/** Sort the tables of a new plan as before: each click on a head changes its direction. */
 function sortAgain(plan) {
   for (const [place, at, direction] of sorted) {
     const head = plan.querySelectorAll("table")[place]?.querySelectorAll("thead th")[at];
-    for (let clicks = 0; clicks < 2 && head && head.getAttribute("aria-sort") !== direction; clicks += 1) {
+    const isSorted = () => !head || head.getAttribute("aria-sort") === direction;
+    for (let clicks = 0; clicks < 2 && !isSorted(); clicks += 1) {
       head.querySelector(".sort-button")?.click();
     }
   }
@@ -59,20 +63,23 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (!event.detail.shouldSwap) return;
   failed.hidden = true;
   const plan = document.getElementById("plan");
-  sorted = sortedBy(plan);
+  sorted = sortOrders(plan);
   open = [...plan.querySelectorAll("details[open]")].map((each) => each.id);
   scrolled = [...plan.querySelectorAll(".table-frame")].map((frame) => frame.scrollLeft);
 });
 document.addEventListener("htmx:afterSwap", () => {
   const plan = document.getElementById("plan");
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  plan.querySelectorAll(".table-frame").forEach((frame, index) => { frame.scrollLeft = scrolled[index] ?? 0; });
+  plan.querySelectorAll(".table-frame").forEach((frame, index) => {
+    frame.scrollLeft = scrolled[index] ?? 0;
+  });
   markPreset(plan);
-  // Said in a place that stays: what comes with a swap is not announced.
-  const figures = [...plan.querySelectorAll(".figures dt, .figures dd")].map((each) => each.textContent.trim());
-  document.getElementById("plan-said").textContent = figures.join(" ");
+  // Announced in an element that stays: screen readers do not announce swapped content.
+  const figures = [...plan.querySelectorAll(".figures dt, .figures dd")];
+  const texts = figures.map((each) => each.textContent.trim());
+  document.getElementById("plan-said").textContent = texts.join(" ");
 });
-// The tables become sortable by the same event, in whichever order.
+// The same event makes the tables sortable: wait until they are.
 document.addEventListener("htmx:load", (event) => {
   if (event.detail.elt.id === "plan") queueMicrotask(() => sortAgain(event.detail.elt));
 });

@@ -1,10 +1,11 @@
-// What the chosen files' names tell: posts them to the server, which answers with a small form for each file.
-// upload.js keeps the list of chosen files; this looks at it. Without this script the server reads the names.
+// Sends the names of the selected files to the server, which returns a small form for each file
+// with the run name and type read from it. upload.js keeps the list of files; this script watches
+// it. Without this script the server reads the names after the upload.
 
 const WAIT = 150;
 
-/** The names in the list, and what was already filled in: corrections stay when files are added. */
-function question(form, names) {
+/** The file names and the fields filled in so far: corrections stay when files are added. */
+function requestBody(form, names) {
   const data = new FormData();
   names.forEach((name) => data.append("names", name));
   for (const [key, value] of new FormData(form)) {
@@ -15,7 +16,8 @@ function question(form, names) {
 
 async function guess(form, place, names) {
   if (!names.length) return place.replaceChildren();
-  const response = await fetch(place.dataset.guess, { method: "POST", body: question(form, names) });
+  const body = requestBody(form, names);
+  const response = await fetch(place.dataset.guess, { method: "POST", body });
   if (!response.ok) return place.replaceChildren();
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   place.replaceChildren(...page.body.children);

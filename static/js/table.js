@@ -1,13 +1,15 @@
-// Every .data-table sorts by its head; a .table-bar[data-for=ID] beside it filters and copies it.
-// Without this script the table is simply in the server's order. The arrow stands in room that the
-// style sheet keeps free, so nothing shifts.
+// Every .data-table can be sorted by its head; a .table-bar[data-for=ID] filters and copies it.
+// Without this script the table has the server's order. The style sheet reserves space for the
+// arrow, so nothing shifts.
 
 const NUMBER = /^[+\-−]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*%?$/i;
 
-/** The text of a cell as a person would copy it: formulas as their LaTeX. */
+/** Return the text of a cell, with LaTeX for each formula. */
 function cellText(cell) {
   const copy = cell.cloneNode(true);
-  for (const formula of copy.querySelectorAll("[data-latex]")) formula.replaceWith(formula.dataset.latex);
+  for (const formula of copy.querySelectorAll("[data-latex]")) {
+    formula.replaceWith(formula.dataset.latex);
+  }
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
@@ -16,12 +18,13 @@ function sortValue(row, column) {
   return cell ? (cell.dataset.value ?? cellText(cell)) : "";
 }
 
-function asNumber(text) {
+/** Return the number in a text, or null. */
+export function asNumber(text) {
   return NUMBER.test(text) ? Number.parseFloat(text.replace("−", "-")) : null;
 }
 
-/** Order two values; blanks (and dashes for "no value") come last whatever the direction. */
-function compare(first, second, direction, numeric) {
+/** Compare two values; blanks and dashes (no value) come last in either direction. */
+export function compare(first, second, direction, numeric) {
   const firstBlank = first === "" || first === "–";
   const secondBlank = second === "" || second === "–";
   if (firstBlank || secondBlank) return firstBlank - secondBlank;
@@ -44,8 +47,8 @@ function restoreOrder(table, order) {
   order.forEach((rows, index) => table.tBodies[index]?.append(...rows));
 }
 
-/** Numbers start with the largest, words with the first; the third click gives the server's order back. */
-function nextDirection(head) {
+/** Numbers start descending, words ascending; the third click restores the server's order. */
+export function nextDirection(head) {
   const first = head.classList.contains("num") ? "descending" : "ascending";
   const second = first === "ascending" ? "descending" : "ascending";
   const current = head.getAttribute("aria-sort");
@@ -86,7 +89,7 @@ function filterRows(table, query, count) {
   count.textContent = terms.length ? `${shown} of ${total}` : total;
 }
 
-/** The visible rows as tab separated text, the head first. */
+/** Return the head and the visible rows as tab-separated text. */
 function asTsv(table) {
   const rows = [...table.rows].filter((row) => !row.hidden);
   return rows.map((row) => [...row.cells].map(cellText).join("\t")).join("\n") + "\n";
@@ -113,8 +116,10 @@ function connectBar(bar) {
   else if (copy) copy.hidden = true;
 }
 
+const PARTS = [[".data-table", makeSortable], [".table-bar[data-for]", connectBar]];
+
 function enhance(root) {
-  for (const [selector, connect] of [[".data-table", makeSortable], [".table-bar[data-for]", connectBar]]) {
+  for (const [selector, connect] of PARTS) {
     for (const element of root.querySelectorAll(selector)) {
       if (element.dataset.ready) continue;
       element.dataset.ready = "yes";
@@ -124,4 +129,6 @@ function enhance(root) {
 }
 
 enhance(document);
-document.addEventListener("htmx:load", (event) => enhance(event.detail.elt.parentElement ?? document));
+document.addEventListener("htmx:load", ({ detail }) => {
+  enhance(detail.elt.parentElement ?? document);
+});

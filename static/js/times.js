@@ -1,10 +1,10 @@
-// Local time and "in 3 days" for times that the server wrote in UTC and anywhere-on-earth.
-// The server leaves the room for them, so nothing shifts.
+// Adds local time and "in 3 days" to times that the server wrote in UTC and anywhere-on-earth. The
+// server reserves space for them, so nothing shifts.
 
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
-/** "in 3 days", "2 hours ago", "in less than a minute". */
+/** Return "in 3 days", "2 hours ago", "in less than a minute". */
 export function relative(moment, now) {
   const seconds = (moment - now) / 1000;
   for (const [unit, length] of UNITS) {
@@ -22,10 +22,10 @@ function two(number) {
   return String(number).padStart(2, "0");
 }
 
-/** A moment as 2027-05-02 13:59 GMT+2, in the reader's zone. */
+/** Return a moment in the reader's time zone: 2027-05-02 13:59 GMT+2. */
 export function localTime(moment) {
-  const date = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
-  return `${date} ${two(moment.getHours())}:${two(moment.getMinutes())} ${zoneName(moment)}`;
+  const day = [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join("-");
+  return `${day} ${two(moment.getHours())}:${two(moment.getMinutes())} ${zoneName(moment)}`;
 }
 
 function showDeadline(element) {

@@ -1,8 +1,12 @@
-// Drag and drop, a list of the chosen files, and true progress for <form data-upload>.
-// Without this script the form is an ordinary one. The server answers JSON where asked to:
-// {"location": url} when the files were taken, {"errors": ["…"]} when they were not.
+// Drag and drop, a list of the selected files, and progress for <form data-upload>. Without this
+// script the form is an ordinary one. On request the server answers with JSON: {"location": url}
+// after an upload, {"errors": ["…"]} if it refuses the files.
 
-/** 3.9 MB, 812 kB, 12 bytes. */
+const LOST = "The connection was lost during the upload. Nothing was stored. Try again.";
+const TOO_LARGE =
+  "The files exceed the server’s upload limit. Upload fewer at a time, or zip them.";
+
+/** Return 3.9 MB, 812 kB or 12 bytes. */
 export function size(bytes) {
   if (bytes >= 1e6) return `${(bytes / 1e6).toFixed(1)} MB`;
   return bytes >= 1e3 ? `${Math.round(bytes / 1e3)} kB` : `${bytes} bytes`;
@@ -15,7 +19,8 @@ class UploadForm {
     this.zone = form.querySelector("[data-drop-zone]") ?? form;
     this.list = form.querySelector("[data-file-list]");
     this.state = form.querySelector("[data-upload-state]");
-    this.summary = form.querySelector("[data-error-summary]") ?? document.querySelector("[data-error-summary]");
+    const summary = "[data-error-summary]";
+    this.summary = form.querySelector(summary) ?? document.querySelector(summary);
     this.files = [];
     this.listen();
     this.choose(this.input.files);
@@ -39,7 +44,7 @@ class UploadForm {
     this.zone.addEventListener("drop", (event) => this.choose(event.dataTransfer.files));
   }
 
-  /** Add files to those already chosen; one of the same name replaces the earlier. */
+  /** Add files to the list; a file with the same name replaces the earlier one. */
   choose(files) {
     const names = new Set([...files].map((file) => file.name));
     const kept = this.input.multiple ? this.files.filter((file) => !names.has(file.name)) : [];
@@ -83,7 +88,7 @@ class UploadForm {
     request.upload.addEventListener("progress", (progress) => this.report(progress));
     request.addEventListener("load", () => this.answer(request));
     request.addEventListener("error", () => {
-      this.refuse(["The connection broke before everything was sent. Nothing was stored. Try again."]);
+      this.refuse([LOST]);
     });
     this.busy(true);
     request.send(data);
@@ -104,7 +109,8 @@ class UploadForm {
     if (!bar) return;
     bar.max = total;
     bar.value = loaded;
-    const text = loaded < total ? `Sent ${size(loaded)} of ${size(total)}.` : "All sent. The server is taking the files in.";
+    const done = "Upload complete. The server is processing the files.";
+    const text = loaded < total ? `Sent ${size(loaded)} of ${size(total)}.` : done;
     this.state.querySelector("p").textContent = text;
   }
 
@@ -118,13 +124,13 @@ class UploadForm {
     this.refuse(body?.errors ?? this.errorsIn(request.responseText, request.status));
   }
 
-  /** The sentences of the error summary of a page that came back in place of JSON. */
+  /** Return the errors in the error summary of a page that came instead of JSON. */
   errorsIn(html, status) {
     const page = new DOMParser().parseFromString(html, "text/html");
-    const found = [...page.querySelectorAll("[data-error-summary] li")].map((item) => item.textContent.trim());
-    if (found.length) return found;
-    if (status === 413) return ["The files are larger than the server takes at once. Send fewer at a time, or zip them."];
-    return [`The server could not take the files (status ${status}). Nothing was stored. Try again in a minute.`];
+    const items = [...page.querySelectorAll("[data-error-summary] li")];
+    if (items.length) return items.map((item) => item.textContent.trim());
+    if (status === 413) return [TOO_LARGE];
+    return [`The upload failed (status ${status}). Nothing was stored. Try again in a minute.`];
   }
 
   refuse(errors) {

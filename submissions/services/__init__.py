@@ -1,1 +1,1 @@
-"""What changes runs: every rule and every change of state, whichever door asks for it."""
+"""Submission, validation and changes of runs, with their rules, for every entry point alike."""

@@ -7,15 +7,14 @@ from arqlab.core.services.audit import record_event
 from submissions.models import Run
 
 
-def yield_primary(run: Run, *, by: User | None) -> None:
-    """Make the team's earlier primary run an alternate one, because `run` takes its place.
-    Baselines keep their marks.
+def demote_primary_run(run: Run, *, by: User | None) -> None:
+    """Make the team's current primary run an alternate run, so that `run` can take its place.
 
-    Call it inside the transaction that makes `run` the primary one, if it is no baseline.
+    Baselines keep their marks. Call this for a run that is not a baseline, in the transaction that
+    makes it primary.
     """
-    Team.objects.select_for_update().get(
-        pk=run.team_id
-    )  # of two runs that become primary at once, one waits here
+    # Lock the team: when two runs become primary at once, one waits here.
+    Team.objects.select_for_update().get(pk=run.team_id)
     earlier = Run.objects.valid().filter(
         task=run.task_id, team=run.team_id, is_primary=True, is_baseline=False
     )

@@ -1,11 +1,13 @@
-"""What the safe repairs would change, as a short diff for the run's page."""
+"""The changes of the safe repairs, as a short diff for the run's page."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from arqlab.formats.runs.check import RunRules, repair_diff, repaired_run
+from arqlab.formats.runs.diff import repair_diff
+from arqlab.formats.runs.repair import repaired_run
+from arqlab.formats.runs.report import RunRules
 
 SHOWN_LINES = 60
 SHOWN_CHARACTERS = 160
@@ -13,11 +15,10 @@ KINDS = {"+": "added", "-": "removed", "@": "gap", "…": "gap"}
 
 
 def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
-    """Return the first lines of the diff from a run file to its repaired form; none when nothing can
-    be repaired.
+    """Return the first lines of the diff to the repaired run file, or none without a repair.
 
-    Each has its kind (added, removed, gap or empty), the line's number in the file as sent (none
-    for an added one), and the text, cut where it is too long to read.
+    Each line has its kind (added, removed, gap or empty), its number in the original file (None for
+    an added line), and its text, shortened if it is too long to read.
     """
     repaired = repaired_run(data, rules)
     if repaired is None:
@@ -36,5 +37,5 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
 
 
 def _short(line: str) -> str:
-    line = line.replace("␍", r"\r")  # few fonts have the sign
+    line = line.replace("␍", r"\r")  # few fonts have this character
     return line if len(line) <= SHOWN_CHARACTERS else line[:SHOWN_CHARACTERS] + "…"

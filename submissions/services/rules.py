@@ -1,4 +1,4 @@
-"""When a team may submit or change a run: deadline, quota and role, for every door alike."""
+"""The rules for submitting and changing runs: role, deadline, quota and tags."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.permissions import is_team_member, may_organize
 from submissions.models import Run
 from submissions.selectors import quota_left
-from submissions.services.claims import TAG_LENGTH
+from submissions.services.run_metadata import TAG_LENGTH
 
 
 @dataclass(frozen=True)
 class Sender:
-    """For which team somebody acts on which task, and when. `by` is None for a command on the lab's
-    own machine.
-    """
+    """A user who acts for a team in a task at a time. `by` is None for a command on the server."""
 
     task: Task
     team: Team
@@ -27,87 +25,83 @@ class Sender:
 
     @property
     def organizes(self) -> bool:
-        """Return whether the person runs the lab: deadlines bind teams, not organizers."""
+        """Return whether the user is an organizer, whom deadlines do not bind."""
         return self.by is not None and may_organize(self.by, self.task.lab)
 
     @property
-    def commands(self) -> bool:
-        """Return whether the sender may do what organizers alone may: they do, and so does the lab's
-        own machine.
-        """
+    def has_organizer_rights(self) -> bool:
+        """Return whether the sender is an organizer or a command on the server."""
         return self.by is None or self.organizes
 
 
-def moment(at: datetime) -> str:
-    """Return a moment as people read it, such as `3 May 2022, 11:59 UTC`."""
-    return f"{at.day} {at:%B %Y, %H:%M} UTC"
-
-
 def require_role(sender: Sender) -> None:
-    """Refuse who neither belongs to the team nor runs the lab."""
+    """Raise `UserError` if the user is neither a member of the team nor an organizer."""
     if sender.team.lab_id != sender.task.lab_id:
         raise UserError(
-            f"Team {sender.team.name} belongs to another lab. Choose a team of {sender.task.lab.name}.",
+            f"Team {sender.team.name} belongs to another lab. "
+            f"Choose a team of {sender.task.lab.name}.",
             code="role",
         )
-    if not sender.commands and not (sender.by and is_team_member(sender.by, sender.team)):
+    if not sender.has_organizer_rights and not (
+        sender.by and is_team_member(sender.by, sender.team)
+    ):
         raise UserError(
-            f"You are not a member of team {sender.team.name}. Ask one of its members for the invitation link.",
+            f"You are not a member of team {sender.team.name}. "
+            "Ask one of its members for the invitation link.",
             code="role",
         )
 
 
 def require_open(sender: Sender) -> None:
-    """Refuse a team before the task opens and after its deadline; organizers may act at any time."""
+    """Raise `UserError` before the task opens and after its deadline, except for organizers."""
     task, state = sender.task, sender.task.state(sender.at)
     if sender.organizes or state == "open":
         return
     if state == "upcoming" and task.opens_at:
         raise UserError(
-            f"{task.name} opens on {moment(task.opens_at)}. Submit from then on; a file can be checked already now.",
+            f"{task.name} opens on {_utc_text(task.opens_at)}. Submit your run then. "
+            "You can check a file now.",
             code="upcoming",
         )
-    closed_on = f" on {moment(task.deadline)}" if task.deadline else ""
+    closed_on = f" on {_utc_text(task.deadline)}" if task.deadline else ""
     raise UserError(
-        f"{task.name} closed{closed_on}. Ask an organizer of {task.lab.name} about a late run.",
+        f"{task.name} closed{closed_on}. Ask an organizer of {task.lab.name} to submit a late run.",
         code="closed",
     )
 
 
 def require_quota(sender: Sender, *, runs: int) -> None:
-    """Refuse more runs than the team has left.
+    """Raise `UserError` for more runs than the team's quota has left.
 
-    Locks the team's row until the transaction ends, so that of two uploads at once the second sees
-    the first.
+    Locks the team's row until the transaction ends: of two simultaneous uploads, the second then
+    sees the first.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
     left, quota = quota_left(team=sender.team, task=sender.task), sender.task.protocol.quota
     if runs > left:
-        asked = "1 run was sent" if runs == 1 else f"{runs} runs were sent"
+        sent = "1 run" if runs == 1 else f"{runs} runs"
         raise UserError(
-            f"{asked}, and team {sender.team.name} has {left} of its {quota} runs for {sender.task.name} left. "
-            "Withdraw a run to make room, or send fewer.",
+            f"You sent {sent}, but team {sender.team.name} has only {left} of its {quota} runs "
+            f"left for {sender.task.name}. Withdraw a run or send fewer.",
             code="quota",
         )
 
 
 def require_tags(tags: Iterable[str]) -> None:
-    """Refuse a tag that boards cannot show: an empty or very long one, or one with line ends and
-    the like in it.
-    """
+    """Raise `UserError` for a tag that a leaderboard cannot show: empty, too long, unprintable."""
     for tag in tags:
         if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
             raise UserError(
-                f"The run tag {tag[:TAG_LENGTH]!r} cannot be used. Give the run a tag of 1 to {TAG_LENGTH} characters on "
-                "one line.",
+                f"The run tag {tag[:TAG_LENGTH]!r} cannot be used. "
+                f"Choose a tag of 1 to {TAG_LENGTH} characters on one line.",
                 code="tag",
             )
 
 
 def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
-    """Refuse a tag that the team already uses in this task, or that two of the sent files share.
+    """Raise `UserError` for a tag that the team already uses in the task or that `tags` repeats.
 
-    Locks the team's row, as `require_quota` does: baselines come here without it.
+    Locks the team's row as `require_quota` does, which is not called for baselines.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
     taken = set(
@@ -119,24 +113,22 @@ def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
     twice = taken | {tag for tag in tags if tags.count(tag) > 1}
     if twice:
         raise UserError(
-            f"Team {sender.team.name} would have two runs with the tag {', '.join(sorted(twice))} in {sender.task.name}. "
-            "Give each run a tag of its own, or withdraw the earlier one.",
+            f"Team {sender.team.name} would have two runs with the tag {', '.join(sorted(twice))} "
+            f"in {sender.task.name}. Give each run its own tag, or withdraw the earlier run.",
             code="tag-taken",
         )
 
 
 def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> None:
-    """Hold all rules for runs that are about to take part: role, deadline, tags, and the quota of
-    what is no baseline.
+    """Check all rules for a submission: role, deadline, quota and tags. Baselines need no quota.
 
-    Raises `UserError` with the first rule that refuses them. Call it inside the transaction that
-    adds the runs.
+    Raise `UserError` for the first broken rule. Call this in the transaction that adds the runs.
     """
     require_role(sender)
     if baseline:
-        if not sender.commands:
+        if not sender.has_organizer_rights:
             raise UserError(
-                "Only organizers add baselines. Submit it as a run of your team.", code="role"
+                "Only organizers can add baselines. Submit it as a run of your team.", code="role"
             )
     else:
         require_open(sender)
@@ -145,6 +137,11 @@ def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> No
 
 
 def require_change(sender: Sender) -> None:
-    """Hold the rules for a change of a submitted run, such as its primary mark: role and deadline."""
+    """Check the rules for a change of a submitted run: role and deadline."""
     require_role(sender)
     require_open(sender)
+
+
+def _utc_text(at: datetime) -> str:
+    """Return a time for readers, such as `3 May 2022, 11:59 UTC`."""
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"

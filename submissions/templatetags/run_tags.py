@@ -1,4 +1,4 @@
-"""Filters of the pages of runs, and what the pages of labs and tasks tell of runs."""
+"""Template filters of the run pages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ register = template.Library()
 
 @register.filter("marked")
 def backticks_as_code(sentence: str) -> SafeString:
-    """Write what a report puts between backticks as code; everything else of it is escaped."""
+    """Format text between backticks as code, and escape everything else."""
     # Only the <code> tags are ours; the sentence was escaped before.
     return mark_safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(sentence)))  # noqa: S308

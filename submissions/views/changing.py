@@ -1,4 +1,4 @@
-"""The pages that change a run, each by one service."""
+"""The pages that edit, withdraw, submit and repair a run."""
 
 from __future__ import annotations
 
@@ -16,41 +16,43 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.formats.archives.uploads import UploadRefusedError
-from submissions.forms import ClaimsForm, WithdrawForm
+from submissions.forms import RunMetadataForm, WithdrawForm
 from submissions.models import Run
 from submissions.permissions import run_or_404
 from submissions.selectors import repaired_file
 from submissions.services.changing import (
-    claims_of,
     correct_run,
     mark_primary,
+    metadata_of,
     submit_checked_run,
     withdraw_run,
 )
-from submissions.services.intake import check_upload, submit_upload
+from submissions.services.uploads import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Correct what is said of a run."""
+    """Edit the details of a run."""
     found = run_or_404(request.user, lab, task, run)
-    said, organizes = claims_of(found), may_organize(request.user, found.task.lab)
-    form = ClaimsForm(
+    said, organizes = metadata_of(found), may_organize(request.user, found.task.lab)
+    form = RunMetadataForm(
         request.POST or None, initial=said.as_fields(), task=found.task, organizes=organizes
     )
     status = 200
     if request.method == "POST" and form.is_valid():
-        claims = replace(said, **form.filled())
+        metadata = replace(said, **form.filled())
         try:
             with transaction.atomic():
-                if correct_run(run=found, claims=claims, by=signed_in(request), at=timezone.now()):
+                if correct_run(
+                    run=found, metadata=metadata, by=signed_in(request), at=timezone.now()
+                ):
                     validate_after_commit([found])
         except UserError as refused:
             form.add_error(None, refused.message)
         else:
-            messages.success(request, "What is said of the run was corrected.")
+            messages.success(request, "Run details saved.")
             return _to(found)
     if form.errors:
         status = 422
@@ -61,7 +63,7 @@ def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespons
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Withdraw a run, with the reason."""
+    """Withdraw a run with a reason."""
     found = run_or_404(request.user, lab, task, run)
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -72,7 +74,7 @@ def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
             form.add_error(None, refused.message)
         else:
             messages.success(
-                request, f"Run {found.tag} was withdrawn. Its file, report and reason stay."
+                request, f"Run {found.tag} was withdrawn. Its file, report and reason are kept."
             )
             return _to(found)
     context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
@@ -84,7 +86,7 @@ def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
 @login_required
 @require_POST
 def run_primary(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Make a run the team's primary one."""
+    """Make a run the team's primary run."""
     found = run_or_404(request.user, lab, task, run)
     try:
         mark_primary(run=found, by=signed_in(request), at=timezone.now())
@@ -92,7 +94,7 @@ def run_primary(request: HttpRequest, lab: str, task: str, run: int) -> HttpResp
         messages.error(request, refused.message)
     else:
         messages.success(
-            request, f"Run {found.tag} is the primary run of team {found.team.name} now."
+            request, f"Run {found.tag} is now the primary run of team {found.team.name}."
         )
     return _to(found)
 
@@ -100,21 +102,21 @@ def run_primary(request: HttpRequest, lab: str, task: str, run: int) -> HttpResp
 @login_required
 @require_POST
 def run_submit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Make a submission of a run that was only checked."""
+    """Submit a run that was only checked."""
     found = run_or_404(request.user, lab, task, run)
     try:
         submit_checked_run(run=found, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, f"Run {found.tag} is submitted.")
+        messages.success(request, f"Run {found.tag} was submitted.")
     return _to(found)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
-    """Return the repaired file, or take it in as a new run: submitted, or only checked."""
+    """Return the repaired file, or submit or check it as a new run."""
     found = run_or_404(request.user, lab, task, run)
     repaired = _repaired_or_404(found)
     if request.method == "GET":
@@ -124,7 +126,7 @@ def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
         response.headers["Content-Disposition"] = f'attachment; filename="{repaired.name}"'
         return response
     take = check_upload if "check" in request.POST else submit_upload
-    claims = {str(repaired.name): claims_of(found)}
+    metadata = {str(repaired.name): metadata_of(found)}
     try:
         with transaction.atomic():
             runs = take(
@@ -133,13 +135,13 @@ def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
                 team=found.team,
                 by=signed_in(request),
                 at=timezone.now(),
-                claims=claims,
+                metadata=metadata,
             )
             validate_after_commit(runs)
     except UserError as refused:
         messages.error(request, refused.message)
         return _to(found)
-    messages.success(request, "The repaired file was taken in as a new run.")
+    messages.success(request, "The repaired file was uploaded as a new run.")
     return _to(runs[0])
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from arqlab.core.permissions import may_organize
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
-from submissions.selectors import places_left, run_occurrences, runs_visible_to, with_problem_counts
+from submissions.selectors import quotas_left, run_occurrences, runs_visible_to, with_problem_counts
 
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
@@ -20,7 +20,7 @@ WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 @login_required
 @require_GET
 def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Show the runs of one's teams, to organizers those of all."""
+    """Show the runs of the user's teams, or of all teams for organizers."""
     found = runs_task_or_404(request.user, lab, task)
     runs = list(with_problem_counts(runs_visible_to(request.user, found)))
     context = {
@@ -30,7 +30,7 @@ def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "checked": [run for run in runs if run.check_only],
         "state": found.state(timezone.now()),
         "organizes": may_organize(request.user, found.lab),
-        "places": places_left(teams_to_submit_for(request.user, found), found),
+        "places": quotas_left(teams_to_submit_for(request.user, found), found),
     }
     return render(request, "submissions/run_list.html", context)
 
@@ -55,7 +55,7 @@ def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
 @login_required
 @require_GET
 def run_file(request: HttpRequest, lab: str, task: str, run: int) -> FileResponse:
-    """Return the upload exactly as it was sent."""
+    """Return the uploaded file unchanged."""
     found = run_or_404(request.user, lab, task, run)
     kind = "application/octet-stream"
     return FileResponse(

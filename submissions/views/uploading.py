@@ -1,4 +1,4 @@
-"""The upload page: files, team, what is said of each run."""
+"""The upload page: files, team and run details."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, signed_in
-from submissions.forms import ClaimsForm, UploadForm, claim_prefixes, claims_forms
+from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
-from submissions.selectors import places_left
-from submissions.services.claims import RunClaims, claims_from_name
-from submissions.services.intake import check_upload, submit_upload
+from submissions.selectors import quotas_left
+from submissions.services.run_metadata import RunMetadata, metadata_from_name
+from submissions.services.uploads import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Show the rules of the task and take run files, to be submitted or only to be checked."""
+    """Show the upload form with the rules of the task, and submit or check run files."""
     found = runs_task_or_404(request.user, lab, task)
     form = UploadForm(
         request.POST or None, request.FILES or None, teams=teams_to_submit_for(request.user, found)
     )
     if request.method == "GET":
         return _page(request, found, form)
-    claims = _claims_forms(request, found)
-    if not form.is_valid() or not all(filled.is_valid() for filled in claims):
-        return _refuse(request, found, form, _sentences([form, *claims]))
+    metadata = _metadata_forms(request, found)
+    if not form.is_valid() or not all(filled.is_valid() for filled in metadata):
+        return _refuse(request, found, form, _sentences([form, *metadata]))
     try:
-        runs = _take(request, found, form, claims)
+        runs = _take(request, found, form, metadata)
     except UserError as refused:
         return _refuse(request, found, form, [refused.message], status=409)
     location = _location(found, runs)
@@ -50,44 +50,46 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 @login_required
 @require_POST
 def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Read the names of the chosen files, as a fragment with a small form for each."""
+    """Return a form with the run details read from each file name, as an HTML fragment."""
     found = runs_task_or_404(request.user, lab, task)
     names = [
         name
         for name in dict.fromkeys(request.POST.getlist("names"))
         if not name.lower().endswith(".zip")
     ][:50]
-    guesses = {name: claims_from_name(name) for name in names}
+    guesses = {name: metadata_from_name(name) for name in names}
     organizes = may_organize(request.user, found.lab)
-    forms = claims_forms(
+    forms = metadata_forms(
         request.POST, names=names, guesses=guesses, task=found, organizes=organizes
     )
     return render(request, "submissions/run_guess.html", {"task": found, "forms": forms})
 
 
 def _take(
-    request: HttpRequest, task: Task, form: UploadForm, claims: list[ClaimsForm]
+    request: HttpRequest, task: Task, form: UploadForm, metadata: list[RunMetadataForm]
 ) -> list[Run]:
-    """Take in all files or none, and have them checked."""
-    said = {filled.cleaned_data["name"]: RunClaims(**filled.filled()) for filled in claims}
+    """Store all files or none, and queue their validation."""
+    said = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
     take = check_upload if "check" in request.POST else submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
     with transaction.atomic():
         for file in form.cleaned_data["file"]:
-            runs += take(file=file, task=task, team=team, by=signed_in(request), at=at, claims=said)
+            runs += take(
+                file=file, task=task, team=team, by=signed_in(request), at=at, metadata=said
+            )
         validate_after_commit(runs)
     files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
-    purpose = " to be checked only" if "check" in request.POST else ""
-    # Not "submitted": whether a run takes part is what its report says.
-    messages.success(request, f"{files} taken in{purpose}.")
+    purpose = " for checking only" if "check" in request.POST else ""
+    # Not "submitted": a run is submitted only if its report is valid.
+    messages.success(request, f"{files} uploaded{purpose}.")
     return runs
 
 
-def _claims_forms(request: HttpRequest, task: Task) -> list[ClaimsForm]:
+def _metadata_forms(request: HttpRequest, task: Task) -> list[RunMetadataForm]:
     organizes = may_organize(request.user, task.lab)
-    prefixes = claim_prefixes(request.POST)
+    prefixes = metadata_prefixes(request.POST)
     return [
-        ClaimsForm(request.POST, prefix=prefix, task=task, organizes=organizes)
+        RunMetadataForm(request.POST, prefix=prefix, task=task, organizes=organizes)
         for prefix in prefixes
     ]
 
@@ -98,7 +100,7 @@ def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> H
         "task": task,
         "form": form,
         "state": task.state(timezone.now()),
-        "places": places_left(teams_to_submit_for(request.user, task), task),
+        "places": quotas_left(teams_to_submit_for(request.user, task), task),
         "organizes": may_organize(request.user, task.lab),
         **extra,
     }
@@ -113,12 +115,12 @@ def _refuse(
     return _page(request, task, form, errors=errors, status=status)
 
 
-def _sentences(forms: Iterable[UploadForm | ClaimsForm]) -> list[str]:
+def _sentences(forms: Iterable[UploadForm | RunMetadataForm]) -> list[str]:
     return [str(message) for form in forms for errors in form.errors.values() for message in errors]
 
 
 def _location(task: Task, runs: list[Run]) -> str:
-    """Return where to go after an upload: to the only run, else to the list of them."""
+    """Return the URL to open after an upload: the only run, or the list of runs."""
     where = (task.lab.slug, task.slug)
     if len(runs) == 1:
         return reverse("pages:run-detail", args=[*where, runs[0].pk])

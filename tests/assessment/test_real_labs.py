@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from arqlab.core.models import Lab
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import lab_summary, topic_judgments
 from assessment.qrels.services.loading import load_lab
@@ -32,17 +33,21 @@ SUMMARIES = {
 }
 
 
-@pytest.mark.parametrize("name", SUMMARIES)
-def test_a_real_lab_loads_and_loading_it_again_changes_nothing(name, shared_data: Path, db):
-    loaded = load_lab(folder=shared_data / name, at=timezone.now(), by=None)
-
-    assert [line[:4] for line in lab_summary(loaded.lab)] == SUMMARIES[name]
-    assert not load_lab(folder=shared_data / name, at=timezone.now(), by=None).is_changed
+@pytest.fixture(scope="module")
+def loaded(request: pytest.FixtureRequest, kept_db: None, shared_data: Path) -> Lab:
+    """A real lab, loaded once for all tests that ask for it."""
+    return load_lab(folder=shared_data / request.param, at=timezone.now(), by=None).lab
 
 
-def test_the_qrels_have_the_counts_of_the_paper(shared_data: Path, db):
-    load_lab(folder=shared_data / "arqmath-3", at=timezone.now(), by=None)
-    counted = topic_judgments(QrelSet.objects.get(task__slug="task1"))
+@pytest.mark.parametrize("loaded", SUMMARIES, indirect=True)
+def test_a_real_lab_loads_and_loading_it_again_changes_nothing(loaded, shared_data: Path, db):
+    assert [line[:4] for line in lab_summary(loaded)] == SUMMARIES[loaded.slug]
+    assert not load_lab(folder=shared_data / loaded.slug, at=timezone.now(), by=None).is_changed
+
+
+@pytest.mark.parametrize("loaded", ["arqmath-3"], indirect=True)
+def test_the_qrels_have_the_counts_of_the_paper(loaded, db):
+    counted = topic_judgments(QrelSet.objects.get(task__lab=loaded, task__slug="task1"))
 
     assert sum(topic.judged for topic in counted.values()) / 78 == pytest.approx(446.76, abs=0.005)
     assert min(topic.judged for topic in counted.values()) > 0

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from pytest_django.fixtures import Settings
 
 from arqlab.core.models import User
 from tests.assessment.factories import assign, make_pool
@@ -24,10 +24,18 @@ from tests.browser.judging import SMALL, Assessor
 from tests.browser.realitems import real_items
 from tests.collection.factories import load_small
 from tests.factories import Scene, make_lab
+from tests.served import Server, running_server
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# Without windows of its own a browser opens a page in a fifth of the work.
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))),
+    None,
+)
 WIDTHS = (1440, 390)
 SCHEMES = ("light", "dark")
+PATIENCE = 60_000
+"""The milliseconds after which something that is waited for will not come, however busy the machine is."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,7 +50,7 @@ def _database_calls_beside_playwrights_loop() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("Chromium was not found. Install it: apt-get install chromium")
+        pytest.skip("Chromium was not found. Install it: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM,
@@ -52,27 +60,34 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def live_server(live_server: LiveServer) -> Iterator[LiveServer]:
-    """The server, until it has answered everything: what a closed browser had asked for is still
-    worked at, and would meet the tables of the next test."""
-    yield live_server
-    for thread in threading.enumerate():
-        if "process_request_thread" in thread.name:
-            thread.join(timeout=60)
-            assert not thread.is_alive(), (
-                "A minute after the browser was closed the server is still answering it."
-            )
+@pytest.fixture(scope="session")
+def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """ArqLab's server as a process of its own, one for all browser tests of a worker."""
+    with running_server(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def served(transactional_db: None, server: Server, settings: Settings) -> Iterator[Server]:
+    """The server, whose files the test shares, until it has answered everything: what a closed browser had asked for is
+    still worked at, and would meet the tables of the next test."""
+    settings.MEDIA_ROOT = server.folder / "files"
+    settings.STORAGES = settings.STORAGES | {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    }
+    server.go_on()
+    said = server.log.stat().st_size
+    yield server
+    server.pause()
+    sys.stderr.write(server.log.read_bytes()[said:].decode())
 
 
 @pytest.fixture
-def page(browser: Browser, live_server) -> Iterator[Page]:
-    """A page on the live server. It fails the test when a script throws or the policy blocks
-    something.
-    """
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1440, "height": 900})
+def page(browser: Browser, served) -> Iterator[Page]:
+    """A page on the live server. It fails the test when a script throws or the policy blocks something."""
+    context = browser.new_context(base_url=served.url, viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on(
@@ -82,7 +97,7 @@ def page(browser: Browser, live_server) -> Iterator[Page]:
     page.on(
         "request",
         lambda request: (
-            complaints.append(request.url) if elsewhere(request.url, live_server.url) else None
+            complaints.append(request.url) if elsewhere(request.url, served.url) else None
         ),
     )
     yield page

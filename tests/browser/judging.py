@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import connections
 from playwright.sync_api import Page, expect
-
-from assessment.models import Judgment
 
 TASK1, TASK2 = (
     "/labs/arqmath-x/tasks/task1/judge/A.282/",
@@ -75,7 +72,7 @@ class Assessor:
         assert self.standing != before
 
     def change(self, label: int, reason: str) -> None:
-        """Return the item that stands another label, say why, and return."""
+        """Change the label of the item shown, type the reason, and submit."""
         self.said[self.active] = (label, self.said[self.active][1])
         self.changed[self.active] = reason
         self.press(str(label))
@@ -86,13 +83,3 @@ class Assessor:
         """Wait until nothing waits to be sent, and the page says so."""
         saved = self.page.locator(".judge-saved[data-waiting='0']:not(.is-away)")
         expect(saved).to_contain_text("saved", timeout=40_000)
-
-
-def wait_until_stored(page: Page) -> None:
-    """Wait until a label is stored, however busy the machine is, and the page that sent it has
-    heard so.
-    """
-    while not Judgment.objects.exists():
-        page.wait_for_timeout(50)
-    page.wait_for_timeout(500)
-    connections.close_all()  # what a route's handler asks goes over a connection of its own

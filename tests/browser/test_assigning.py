@@ -33,27 +33,28 @@ def test_all_topics_that_the_filter_shows_are_ticked_at_once(page: Page, scene, 
     page.goto("/healthz/")
     enter(page, scene.organizer)
     page.goto(PAGE)
-    page.get_by_label("Filter the rows").fill("unassigned")
+    page.get_by_label("Filter rows").fill("unassigned")
     page.get_by_label("All").check()
-    expect(page.get_by_text("2 topics ticked:")).to_be_visible()
+    expect(page.get_by_text("2 topics selected:")).to_be_visible()
     look("assignments")
-    page.get_by_label("Who is to judge the ticked topics").select_option(label=scene.assessor.name)
+    page.get_by_label("Assessor for the selected topics").select_option(label=scene.assessor.name)
     page.get_by_role("button", name="Assign", exact=True).click()
 
     expect(page.get_by_text("2 assignments made.")).to_be_visible()
     assert assigned() == ["A.1", "A.2"]
 
 
+@pytest.mark.smoke
 def test_shift_ticks_a_range_and_the_keyboard_does_the_rest(page: Page, scene):
     page.goto("/healthz/")
     enter(page, scene.organizer)
     page.goto(PAGE)
     page.get_by_label("A.3", exact=True).click()
     page.get_by_label("A.6", exact=True).click(modifiers=["Shift"])
-    expect(page.get_by_text("4 topics ticked:")).to_be_visible()
+    expect(page.get_by_text("4 topics selected:")).to_be_visible()
     page.get_by_label("A.4", exact=True).focus()
     page.keyboard.press("Space")
-    page.get_by_label("Who is to judge the ticked topics").focus()
+    page.get_by_label("Assessor for the selected topics").focus()
     page.keyboard.type(scene.assessor.name)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")

@@ -18,7 +18,7 @@ from arqlab.core.models import Task
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.services.intake import submit_upload
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.browser.conftest import WIDTHS, enter
 from tests.evaluation.factories import make_run

@@ -33,14 +33,14 @@ DROP = """([name, text]) => {
 
 def sign_in(page, user):
     page.goto("/accounts/login/")
-    page.get_by_label("E-mail address or user name").fill(user.username)
+    page.get_by_label("Email address or user name").fill(user.username)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
 
 
 def sign_up(page):
     page.goto("/accounts/signup/")
-    page.get_by_label("E-mail address").fill("ada@example.org")
+    page.get_by_label("Email address").fill("ada@example.org")
     page.get_by_label("User name").fill("ada")
     page.get_by_label("Password", exact=True).fill("notes on an engine")
     page.get_by_role("main").get_by_role("button", name="Sign up").click()
@@ -49,8 +49,8 @@ def sign_up(page):
 
 def make_team(page):
     page.goto("/labs/arqmath-x/teams/new/")
-    page.get_by_label("Name of the team").fill("Analytical")
-    page.get_by_role("button", name="Make the team").click()
+    page.get_by_label("Team name").fill("Analytical")
+    page.get_by_role("button", name="Create team").click()
     expect(page.get_by_role("heading", name="Analytical")).to_be_visible()
 
 
@@ -60,6 +60,7 @@ def drop_a_broken_run(page):
     expect(page.get_by_text("Analytical-task1-engine-auto-both-P.tsv").last).to_be_visible()
 
 
+@pytest.mark.smoke
 def test_a_team_goes_from_a_broken_run_to_the_leaderboard(page, look):
     scene = make_lab()
     make_qrels(scene.task, {"A.1": {"101": 3, "102": 1}, "A.2": {"201": 2}})
@@ -73,7 +74,7 @@ def test_a_team_goes_from_a_broken_run_to_the_leaderboard(page, look):
     expect(page.get_by_role("heading", name="A repaired file is ready")).to_be_visible()
     expect(page.get_by_text("0,9").first).to_be_visible()
     look("4-report")
-    page.get_by_role("button", name="Submit it").click()
+    page.get_by_role("button", name="Submit repaired file").click()
     expect(page.get_by_text("Valid", exact=True).first).to_be_visible()
     look("5-valid")
     page.context.clear_cookies()

@@ -45,12 +45,12 @@ def tab_to(page: Page, name: str) -> None:
 
 def sign_in_by_keys(page: Page, scene: Scene) -> None:
     page.goto("/accounts/login/")
-    tab_to(page, "E-mail address or user name")
+    tab_to(page, "Email address or user name")
     page.keyboard.type(scene.member.username)
     tab_to(page, "Password")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="What to do next")).to_be_visible()
+    expect(page.get_by_role("heading", name="Next steps")).to_be_visible()
 
 
 def choose_by_keys(page: Page, name: str, content: bytes) -> None:
@@ -61,7 +61,7 @@ def choose_by_keys(page: Page, name: str, content: bytes) -> None:
     with page.expect_file_chooser() as chooser:
         page.keyboard.press("Enter")
     chooser.value.set_files({"name": name, "mimeType": "text/plain", "buffer": content})
-    expect(page.get_by_role("heading", name="What these runs are")).to_be_visible()
+    expect(page.get_by_role("heading", name="Run details")).to_be_visible()
 
 
 def open_by_keys(page: Page, name: str) -> None:
@@ -73,7 +73,7 @@ def test_the_skip_link_is_the_first_stop_and_leads_into_the_content(page):
     make_lab()
     page.goto("/labs/arqmath-x/")
 
-    open_by_keys(page, "Skip to the content")
+    open_by_keys(page, "Skip to content")
 
     assert page.evaluate("document.activeElement.id") == "content"
     page.keyboard.press("Tab")
@@ -93,6 +93,7 @@ def test_a_team_signs_in_uploads_and_reads_its_report_with_the_keyboard(page):
     assert page.evaluate("location.hash") == "#duplicate-item"
 
 
+@pytest.mark.smoke
 def test_a_board_sorts_by_a_column_and_opens_a_run_with_the_keyboard(page):
     released_board()
     page.goto(f"{TASK}leaderboard/")

@@ -42,7 +42,7 @@ def test_a_slider_is_moved_by_keys_and_the_numbers_follow(planner, look):
     items = planner.locator(".figures dd").first
     expect(items).to_have_text("45")
     look("pool-plan")
-    planner.get_by_text("Table of the topics").click()
+    planner.get_by_text("Items per topic as a table").click()
     planner.evaluate("window.shift = 0")
 
     planner.get_by_role("slider", name="Primary runs").focus()
@@ -79,14 +79,14 @@ def test_the_numbers_follow_a_slider_in_sight_before_it_is_let_go(planner, width
     planner.mouse.up()
 
 
-def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(browser, live_server):
+def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(browser, served):
     # A page of its own: htmx tells the console of the failure, which `page` takes for a complaint.
-    planner = opened(browser.new_context(base_url=live_server.url).new_page())
+    planner = opened(browser.new_context(base_url=served.url).new_page())
     items, freeze = (
         planner.locator(".figures dd").first,
-        planner.get_by_role("link", name="Freeze…"),
+        planner.get_by_role("link", name="Freeze pool…"),
     )
-    told = planner.get_by_text("These are the numbers of earlier settings")
+    told = planner.get_by_text("These figures belong to earlier settings")
     expect(freeze).to_be_visible()
     planner.route("**/pools/plan/?*", lambda route: route.abort())
 
@@ -95,7 +95,7 @@ def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(bro
     expect(told).to_be_visible()
     expect(freeze).to_be_hidden()
     planner.unroute("**/pools/plan/?*")
-    planner.get_by_text("Table of the topics").click()
+    planner.get_by_text("Items per topic as a table").click()
     planner.locator("#topic-sizes-fold .sort-button").first.click()
     planner.locator("#id_primary").fill("8")
     expect(items).to_have_text("8")
@@ -119,25 +119,25 @@ def test_a_number_that_cannot_be_is_told_and_the_planner_goes_on(planner):
 
 
 def test_a_pool_is_planned_frozen_and_closed_in_the_browser(planner, look):
-    planner.get_by_role("link", name="Freeze…").click()
-    expect(planner.get_by_role("heading", name="Freeze the pool?")).to_be_visible()
+    planner.get_by_role("link", name="Freeze pool…").click()
+    expect(planner.get_by_role("heading", name="Freeze this pool?")).to_be_visible()
     look("pool-freeze")
-    planner.get_by_role("button", name="Freeze the pool").press("Enter")
+    planner.get_by_role("button", name="Freeze pool").press("Enter")
 
-    expect(planner.get_by_role("heading", name="The pool")).to_be_visible()
+    expect(planner.get_by_role("heading", name="Pool")).to_be_visible()
     look("pool-detail")
     planner.get_by_role("button", name="Close judging").press("Enter")
     expect(planner.get_by_text("Closed for judging")).to_be_visible()
     assert Pool.objects.get().items.count() == 45
 
 
-def test_without_scripts_the_settings_are_counted_by_a_button(planner, browser, live_server):
-    quiet = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+def test_without_scripts_the_settings_are_counted_by_a_button(planner, browser, served):
+    quiet = browser.new_context(base_url=served.url, java_script_enabled=False)
     quiet.add_cookies(planner.context.cookies())
     page = quiet.new_page()
     page.goto(PLAN)
     page.locator("#id_primary").fill("7")
-    page.get_by_role("button", name="Count").click()
+    page.get_by_role("button", name="Update plan").click()
 
     expect(page.locator(".figures dd").first).to_have_text("7")
     quiet.close()

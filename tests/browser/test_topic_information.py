@@ -36,11 +36,11 @@ def violations(page: Page) -> list[str]:
 
 def test_information_is_chosen_and_saved_with_the_keyboard(organizing, page):
     page.goto(TOPICS)
-    open_by_keys(page, "Edit the information")
+    open_by_keys(page, "Edit topic information")
     expect(page.get_by_role("heading", level=1, name="Topic information")).to_be_visible()
     tab_to(page, "Difficulty of A.1")
     page.keyboard.press("h")
-    open_by_keys(page, "Save the information")
+    open_by_keys(page, "Save information")
 
     expect(page.get_by_text("The information of 1 topic was saved.")).to_be_visible()
     assert organizing.topics.get(query_id="A.1").facts == {"difficulty": "hard"}
@@ -52,7 +52,7 @@ def test_a_file_is_looked_at_and_applied(organizing, page, look):
     page.get_by_label("CSV or JSON file").set_input_files(
         {"name": "info.csv", "mimeType": "text/csv", "buffer": text.encode()}
     )
-    page.get_by_role("button", name="See what would change").click()
+    page.get_by_role("button", name="Preview changes").click()
     expect(page.get_by_role("heading", name="2 problems")).to_be_visible()
     look("topic-information-upload")
     assert violations(page) == []
@@ -70,12 +70,12 @@ def test_who_saves_over_somebody_elses_change_is_told_and_loses_nothing(organizi
     organizing.topics.filter(query_id="A.2").update(info_edits={"category": "proof"})
     page.get_by_label("Category of A.2").select_option("concept")
     page.get_by_label("Dependency of A.1").select_option("both")
-    page.get_by_role("button", name="Save the information").click()
+    page.get_by_role("button", name="Save information").click()
 
     expect(page.get_by_role("alert")).to_contain_text("A.2 was changed by somebody else")
     look("topic-information-meanwhile")
     assert violations(page) == []
-    page.get_by_role("button", name="Save the information").click()
+    page.get_by_role("button", name="Save information").click()
     expect(page.get_by_text("The information of 2 topics was saved.")).to_be_visible()
     assert organizing.topics.get(query_id="A.2").facts == {"category": "concept"}
 

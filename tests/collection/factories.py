@@ -1,4 +1,4 @@
-"""Small collections for tests, written by us."""
+"""Small collections for tests."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ from collection.services.loading import load_collection
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 POSTS = """<?xml version="1.0" encoding="utf-8"?>
 <posts>
-  <row Id="1" PostTypeId="1" Title="Why is &lt;span class=&quot;math-container&quot; id=&quot;7&quot;&gt;$a^2$&lt;/span&gt; even?"
+  <row Id="1" PostTypeId="1"
+    Title="Why is &lt;span class=&quot;math-container&quot; id=&quot;7&quot;&gt;$a^2$&lt;/span&gt;\
+ even?"
     Body="&lt;p&gt;I do not see it.&lt;/p&gt;" Tags="&lt;parity&gt;&lt;squares&gt;" />
-  <row Id="10" PostTypeId="2" ParentId="1" Body="&lt;p&gt;Since &lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;.&lt;/p&gt;" />
-  <row Id="11" PostTypeId="2" ParentId="1" Body="&lt;p onclick=&quot;x()&quot;&gt;See &lt;script&gt;x()&lt;/script&gt; there.&lt;/p&gt;" />
+  <row Id="10" PostTypeId="2" ParentId="1"
+    Body="&lt;p&gt;\
+Since &lt;span class=&quot;math-container&quot; id=&quot;8&quot;&gt;$a=2b$&lt;/span&gt;\
+.&lt;/p&gt;" />
+  <row Id="11" PostTypeId="2" ParentId="1"
+    Body="&lt;p onclick=&quot;x()&quot;&gt;See &lt;script&gt;x()&lt;/script&gt; there.&lt;/p&gt;" />
   <row Id="2" PostTypeId="1" Title="Another" Body="&lt;p&gt;Question&lt;/p&gt;" Tags="|limits|" />
   <row Id="12" PostTypeId="2" ParentId="2" Body="&lt;p&gt;Answer&lt;/p&gt;" />
   <row Id="90" PostTypeId="5" Body="a tag wiki" />
@@ -37,7 +43,7 @@ def collection_file(
     formulas: str | None = FORMULAS,
     complete: bool = True,
 ) -> CollectionFile:
-    """Write the files of a collection and give what a lab's folder says of them."""
+    """Write the files of a collection and return their description in a lab's folder."""
     paths = {}
     for name, text in (("Posts.xml", posts), ("formulas.tsv", formulas)):
         if text is not None:
@@ -74,7 +80,8 @@ def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
     )
     for number in range(101, 101 + later):
         post_id = str(number)
-        body = f"<p>Is {span.format(f'{post_id}.1', 'x')} at most {span.format(f'{post_id}.2', 'x^2+1')}?</p>\n"
+        first, second = span.format(f"{post_id}.1", "x"), span.format(f"{post_id}.2", "x^2+1")
+        body = f"<p>Is {first} at most {second}?</p>\n"
         Post.objects.create(
             collection=collection,
             post_id=post_id,
@@ -103,7 +110,7 @@ def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
 
 
 def make_import(collection: Collection, *, problems: int = 2, **changes: object) -> Import:
-    """Make the record of an import of comments that is done, with some problems by line."""
+    """Create the record of a finished import of comments, with problems by line."""
     known = {"kind": "comments", "source": "Comments.xml", "sha256": "c" * 64, "state": "done"}
     numbers = {"rows": 5, "kept": 3, "problem_count": problems, "counts": {"outside_the_window": 1}}
     times = {"started_at": NOW, "updated_at": NOW, "finished_at": NOW}

@@ -1,4 +1,4 @@
-"""A collection to search, made of rows: no files are read."""
+"""A collection to search, created in the database without files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from arqlab.ir.formulas.layout import layout_string
 from arqlab.texts.html.sanitizer import RULES
 from arqlab.texts.maths.typesetting import presentation_mathml
 from collection.models import Collection, LabCollection, Post, VisualMap
-from collection.services.columns import store_frame
 from collection.services.indexing import index_formulas, index_posts
+from collection.services.parquet_files import store_frame
 
 AT = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 INSTANCES = (
@@ -36,7 +36,7 @@ FORMULAS = {
 
 
 def make_collection(lab: Lab, slug: str = "small") -> Collection:
-    """Make an empty collection that a lab searches."""
+    """Create an empty collection that a lab searches."""
     collection = Collection.objects.create(slug=slug, loaded_at=AT)
     LabCollection.objects.create(lab=lab, collection=collection)
     return collection
@@ -91,12 +91,12 @@ def add_map(
 
 
 def formula(formula_id: str, latex: str) -> str:
-    """Return the span of a formula as the sanitizer leaves it."""
+    """Return the span of a formula after sanitizing."""
     return f'<span class="math-container" id="{formula_id}">${latex}$</span>'
 
 
 def make_searched(lab: Lab) -> Collection:
-    """Make a collection with two threads, formulas, and complete indexes."""
+    """Create a collection with two threads, formulas and complete indexes."""
     collection = make_collection(lab)
     title = f"Which {formula('101', 'a^2+b^2=c^2')} are primitive?"
     add_post(

@@ -1,4 +1,4 @@
-"""A thread with everything that may stand in one, for tests, written by us."""
+"""A thread with everything that a thread can have, for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SITE = "https://math.stackexchange.com"
 
 
 def make_collection(lab: Lab) -> Collection:
-    """Make an empty collection that a lab searches."""
+    """Create an empty collection that a lab searches."""
     collection = Collection.objects.create(slug="made", loaded_at=AT)
     LabCollection.objects.create(lab=lab, collection=collection)
     return collection
@@ -69,8 +69,10 @@ def rich_thread(lab: Lab) -> Collection:
     body = (
         f'<h1>Part</h1><p>See <a href="{SITE}/a/20">there</a>, <a href="{SITE}/a/11">below</a>, '
         f'<a href="{SITE}/q/404">gone</a>, <a href="https://en.wikipedia.org/wiki/Sum">a sum</a>, '
-        f'<a href="{SITE}/questions/2/x#comment103_2">said</a>. <img src="https://i.example.org/p/x.png" alt="a plot"></p>'
-        "<p>$$\\sum_{n=1}^{100} n = 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16 + 17$$</p>"
+        f'<a href="{SITE}/questions/2/x#comment103_2">said</a>. '
+        '<img src="https://i.example.org/p/x.png" alt="a plot"></p>'
+        "<p>$$\\sum_{n=1}^{100} n = 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 "
+        "+ 12 + 13 + 14 + 15 + 16 + 17$$</p>"
     )
     about = {"author_id": "7", "created_at": AT}
     add_question(

@@ -1,4 +1,4 @@
-"""Signing up, in and out, and the forgotten password: the whole path through the door."""
+"""Sign-up, sign-in, sign-out and password reset, through the pages."""
 
 import re
 
@@ -8,13 +8,12 @@ from django.core import mail
 
 from arqlab.core.models import User
 from tests.factories import PASSWORD
-
-from .views.test_home import text_of
+from tests.pages.views.test_home import text_of
 
 ADA = {"email": "ada@example.org", "username": "ada", "password1": "a quiet blackboard 7"}
 
 
-def test_a_person_signs_up_and_is_signed_in(db, client):
+def test_a_user_who_signs_up_is_signed_in(db, client):
     response = client.post("/accounts/signup/", ADA)
 
     assert response.url == "/"
@@ -35,7 +34,7 @@ def test_signing_up_by_an_invitation_leads_to_the_team(scene, client):
     assert scene.team.memberships.filter(user__username="ada").exists()
 
 
-def test_an_address_has_one_account(scene, client):
+def test_an_email_address_has_one_account(scene, client):
     client.post("/accounts/signup/", ADA | {"email": scene.member.email.upper()})
 
     assert not User.objects.filter(username="ada").exists()
@@ -58,13 +57,13 @@ def test_a_person_signs_in_by_name_or_address_and_out_again(member, client, name
     assert not get_user(client).is_authenticated
 
 
-def test_a_wrong_password_signs_nobody_in(member, client):
+def test_a_wrong_password_is_refused(member, client):
     client.post("/accounts/login/", {"login": member.username, "password": "wrong"})
 
     assert not get_user(client).is_authenticated
 
 
-def test_a_forgotten_password_is_set_anew_by_the_link_in_the_letter(member, client):
+def test_a_forgotten_password_is_reset_by_the_link_in_the_message(member, client):
     client.post("/accounts/password/reset/", {"email": member.email})
     link = re.search(r"https?://[^/]+(/accounts/password/reset/key/\S+)", mail.outbox[0].body)[1]
     form = client.get(link, follow=True)
@@ -76,7 +75,7 @@ def test_a_forgotten_password_is_set_anew_by_the_link_in_the_letter(member, clie
     assert client.login(username=member.username, password="another blackboard 9")
 
 
-def test_nobody_learns_who_has_an_account(db, client):
+def test_the_password_reset_does_not_reveal_accounts(db, client):
     response = client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
 
     assert response.url == "/accounts/password/reset/done/"

@@ -17,7 +17,7 @@ def test_others_are_sent_to_sign_in(scene, client_of, role):
     assert client_of(scene.people[role]).get("/admin/core/lab/").status_code == 302
 
 
-def test_a_change_there_is_audited(scene, client_of):
+def test_a_change_in_the_admin_is_audited(scene, client_of):
     form = {"slug": scene.lab.slug, "name": "Renamed", "protocol": "unknown"}
 
     client_of(scene.superuser).post(f"/admin/core/lab/{scene.lab.pk}/change/", form)
@@ -27,7 +27,7 @@ def test_a_change_there_is_audited(scene, client_of):
     assert (event.verb, event.actor, event.lab) == ("admin.change-lab", scene.superuser, scene.lab)
 
 
-def test_a_deletion_there_is_audited(scene, client_of):
+def test_a_deletion_in_the_admin_is_audited(scene, client_of):
     client_of(scene.superuser).post(f"/admin/core/team/{scene.team.pk}/delete/", {"post": "yes"})
 
     assert not Team.objects.filter(pk=scene.team.pk).exists()
@@ -35,18 +35,18 @@ def test_a_deletion_there_is_audited(scene, client_of):
 
 
 @pytest.mark.parametrize("page", ["add/", "1/delete/"])
-def test_events_are_neither_made_nor_deleted_there(scene, client_of, page):
+def test_events_cannot_be_added_or_deleted_in_the_admin(scene, client_of, page):
     AuditEvent.objects.create(pk=1, verb="x", target="y")
 
     assert client_of(scene.superuser).get(f"/admin/core/auditevent/{page}").status_code == 403
 
 
 @pytest.mark.parametrize("page", ["lab", "task", "topic"])
-def test_what_a_folder_says_is_not_typed_in_there(scene, client_of, page):
+def test_values_of_the_folder_are_read_only_in_the_admin(scene, client_of, page):
     assert client_of(scene.superuser).get(f"/admin/core/{page}/add/").status_code == 403
 
 
-def test_rules_are_not_changed_there(scene, client_of):
+def test_rules_are_read_only_in_the_admin(scene, client_of):
     form = {
         "slug": "task1",
         "name": "Renamed",

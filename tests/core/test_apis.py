@@ -9,7 +9,7 @@ from arqlab.core.models import Task
 from tests.factories import TaskFactory, make_lab
 
 
-def test_the_labs_that_one_may_see_are_listed(scene, client):
+def test_the_list_has_the_labs_that_the_user_may_see(scene, client):
     make_lab("secret", is_public=False)
 
     found = client.get("/api/labs/").json()
@@ -17,7 +17,7 @@ def test_the_labs_that_one_may_see_are_listed(scene, client):
     assert [(lab["slug"], lab["tasks"]) for lab in found["results"]] == [("arqmath-x", ["task1"])]
 
 
-def test_a_draft_is_404_for_others_and_there_for_its_people(db, client, client_of):
+def test_a_draft_is_404_except_for_users_with_a_role(db, client, client_of):
     draft = make_lab("draft", is_public=False)
 
     assert client.get("/api/labs/draft/").status_code == 404
@@ -36,7 +36,7 @@ def test_a_task_has_its_rules_state_and_deadline(scene, client):
     assert task["protocol"]["measures"][0] == "nDCG(judged_only=True)@1000"
 
 
-def test_lists_take_as_many_queries_for_many_tasks(scene, client, django_assert_max_num_queries):
+def test_the_number_of_queries_of_a_list_is_constant(scene, client, django_assert_max_num_queries):
     for _ in range(5):
         TaskFactory(lab=scene.lab)
 
@@ -55,7 +55,7 @@ def test_the_api_changes_no_lab(scene, client_of):
 @pytest.mark.parametrize(
     "path", ["labs/", "labs/{lab}/", "labs/{lab}/tasks/", "labs/{lab}/tasks/{task}/"]
 )
-def test_the_schema_describes_every_address(db, client, path):
+def test_the_schema_describes_every_url(db, client, path):
     assert f"/api/{path}:" in client.get("/api/schema/").content.decode()
 
 

@@ -1,4 +1,4 @@
-"""The database refuses nonsense about people, labs, tasks and topics, whoever writes it."""
+"""The database refuses inconsistent people, labs, tasks and topics."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ NOW = timezone.now()
 DAY = timedelta(days=1)
 
 
-def test_two_people_do_not_share_an_address_however_it_is_written():
+def test_two_users_cannot_share_an_address_ignoring_case():
     UserFactory(email="ada@example.org")
     with pytest.raises(IntegrityError):
         UserFactory(email="Ada@Example.org")
 
 
-def test_people_without_an_address_are_no_two_of_the_same():
+def test_several_users_may_have_no_address():
     assert UserFactory(email="").pk != UserFactory(email="").pk
 
 
-def test_a_person_goes_by_the_full_name_where_there_is_one():
+def test_a_user_is_shown_by_full_name_if_there_is_one():
     assert UserFactory(first_name="Ada", last_name="Lovelace").name == "Ada Lovelace"
     assert UserFactory(username="ada").name == "ada"
 
 
-def test_a_slug_is_taken_once():
+def test_a_lab_slug_is_unique():
     lab = LabFactory()
     with pytest.raises(IntegrityError):
         LabFactory(slug=lab.slug)
 
 
-def test_the_tasks_of_two_labs_may_share_a_slug():
+def test_tasks_of_two_labs_may_share_a_slug():
     task = TaskFactory(slug="task1")
     assert TaskFactory(slug="task1").lab != task.lab
 
 
-def test_the_tasks_of_one_lab_may_not(lab: Lab):
+def test_tasks_of_one_lab_cannot_share_a_slug(lab: Lab):
     with pytest.raises(IntegrityError):
         TaskFactory(lab=lab, slug="task1")
 
@@ -63,7 +63,7 @@ def test_a_task_is_of_a_known_kind():
 
 
 @pytest.mark.parametrize("kind", Task.Kind.values)
-def test_every_kind_that_there_is_may_be_stored(kind: str):
+def test_every_kind_of_task_can_be_stored(kind: str):
     assert TaskFactory(kind=kind).pk
 
 
@@ -85,18 +85,18 @@ def test_a_task_opens_before_its_deadline(deadline):
         (NOW - 2 * DAY, NOW - DAY, "closed"),
     ],
 )
-def test_a_task_takes_runs_from_its_opening_to_its_deadline(opens, closes, state):
+def test_a_task_accepts_runs_from_its_opening_to_its_deadline(opens, closes, state):
     assert Task(opens_at=opens, deadline=closes).state(NOW) == state
 
 
-def test_the_protocol_is_the_preset_with_what_differs():
+def test_the_protocol_is_the_preset_with_overrides():
     task = TaskFactory(overrides={"limit": 10})
 
     assert (task.preset.limit, task.protocol.limit) == (1000, 10)
     assert task.protocol.measures == task.preset.measures
 
 
-def test_a_topic_stands_once_in_a_task(task: Task):
+def test_a_topic_id_is_unique_in_a_task(task: Task):
     with pytest.raises(IntegrityError):
         TopicFactory(task=task, query_id="A.1")
 
@@ -106,12 +106,12 @@ def test_topics_come_in_the_order_of_their_file(task: Task):
     assert [str(topic) for topic in Topic.objects.filter(task=task)] == ["A.1", "A.2", "A.10"]
 
 
-def test_a_teams_name_is_taken_once_in_a_lab_however_it_is_written(lab: Lab):
+def test_a_team_name_is_unique_in_a_lab_ignoring_case(lab: Lab):
     with pytest.raises(IntegrityError):
         TeamFactory(lab=lab, name="ALPHA")
 
 
-def test_no_two_teams_have_the_same_invitation():
+def test_invitation_links_are_unique():
     assert len({TeamFactory().invitation_token for _ in range(5)}) == 5
 
 
@@ -126,12 +126,12 @@ def test_a_member_belongs_to_a_team(lab: Lab):
         Membership.objects.create(lab=lab, user=UserFactory(), role=Membership.Role.MEMBER)
 
 
-def test_a_role_is_had_once(scene):
+def test_a_role_is_unique_per_user_and_lab(scene):
     with pytest.raises(IntegrityError):
         OrganizerFactory(lab=scene.lab, user=scene.organizer)
 
 
-def test_a_person_is_once_in_a_team(scene):
+def test_a_membership_is_unique_per_user_and_team(scene):
     with pytest.raises(IntegrityError):
         MemberFactory(team=scene.team, user=scene.member)
 
@@ -147,6 +147,6 @@ def test_a_membership_reads_as_a_sentence(scene):
     assert str(membership) == f"{scene.member} is member of {scene.lab}"
 
 
-def test_the_administration_is_told_in_words_that_two_slugs_are_the_same(lab: Lab):
+def test_the_admin_explains_that_a_slug_is_taken(lab: Lab):
     with pytest.raises(ValidationError, match="already exists"):
         Lab(slug=lab.slug, name="Another", protocol="arqmath-3").full_clean()

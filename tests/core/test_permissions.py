@@ -1,4 +1,4 @@
-"""Who may see and do what in a lab."""
+"""Permissions of users in a lab."""
 
 import pytest
 from django.http import Http404
@@ -30,7 +30,7 @@ def test_an_organizer_of_one_lab_does_not_organize_another(scene):
 
 
 @pytest.mark.parametrize("role", ["visitor", "outsider"])
-def test_a_draft_lab_does_not_exist_for_people_without_a_role(db, role):
+def test_users_without_a_role_get_404_for_a_draft_lab(db, role):
     draft = make_lab("draft", is_public=False)
 
     assert draft.lab not in permissions.labs_visible_to(draft.people[role])
@@ -39,7 +39,7 @@ def test_a_draft_lab_does_not_exist_for_people_without_a_role(db, role):
 
 
 @pytest.mark.parametrize("role", ["member", "other_member", "assessor", "organizer", "superuser"])
-def test_the_people_of_a_draft_lab_see_it(db, role):
+def test_users_with_a_role_see_a_draft_lab(db, role):
     draft = make_lab("draft", is_public=False)
 
     assert draft.lab in permissions.labs_visible_to(draft.people[role])
@@ -54,14 +54,14 @@ def test_a_team_is_seen_by_its_members_and_organizers(scene, role, sees):
     assert permissions.may_see_team(scene.people[role], scene.team) is sees
 
 
-def test_organizing_doors_are_closed_to_members(scene):
+def test_members_get_404_for_organizer_pages(scene):
     with pytest.raises(Http404):
         permissions.organized_lab_or_404(scene.member, scene.lab.slug)
     with pytest.raises(Http404):
         permissions.organized_task_or_404(scene.member, scene.lab.slug, scene.task.slug)
 
 
-def test_organizers_and_assessors_of_the_lab_look_up_and_nobody_else(scene):
+def test_only_organizers_and_assessors_may_search_the_collection(scene):
     allowed = {
         role for role, person in scene.people.items() if permissions.may_look_up(person, scene.lab)
     }

@@ -1,4 +1,4 @@
-"""What is read about people, labs, tasks and topics."""
+"""Queries about people, labs, tasks and topics."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,7 @@ def state_of(lab):
 
 @pytest.mark.django_db
 class TestTheStateOfALab:
-    def test_a_lab_is_open_while_one_task_is(self):
+    def test_a_lab_is_open_while_a_task_is_open(self):
         lab = LabFactory()
         TaskFactory(lab=lab, deadline=NOW - DAY)
         TaskFactory(lab=lab, deadline=NOW + DAY)
@@ -33,7 +33,7 @@ class TestTheStateOfALab:
         assert state_of(TaskFactory(opens_at=NOW + DAY).lab) == "upcoming"
         assert state_of(LabFactory()) == "upcoming"
 
-    def test_a_lab_that_only_its_people_see_is_a_draft(self):
+    def test_a_lab_that_is_not_public_is_a_draft(self):
         assert state_of(LabFactory(is_public=False)) == "draft"
 
     def test_open_labs_come_first(self):
@@ -55,22 +55,22 @@ def test_a_command_names_a_task(task):
     assert selectors.task_named("arqmath-x/task1") == task
 
 
-def test_an_unknown_task_is_answered_with_those_that_are_known(task):
-    with pytest.raises(UserError, match="known are: arqmath-x/task1"):
+def test_the_error_for_an_unknown_task_lists_the_known_tasks(task):
+    with pytest.raises(UserError, match="one of arqmath-x/task1"):
         selectors.task_named("arqmath-x/task9")
 
 
-def test_a_person_is_found_by_address_in_any_case_and_by_user_name(db):
+def test_a_user_is_found_by_address_ignoring_case_and_by_user_name(db):
     person = UserFactory(username="ada", email="Ada@Example.org")
 
     assert selectors.person_named("ADA@example.org") == selectors.person_named("ada") == person
 
 
-def test_what_one_is_in_a_lab_is_said_in_words(scene):
+def test_roles_in_a_lab_are_written_in_words(scene):
     OrganizerFactory(lab=scene.lab, user=scene.member)
     MemberFactory(team=scene.other_team, user=scene.member)
 
-    standing = selectors.standing_in(scene.member, scene.lab)
+    standing = selectors.roles_in(scene.member, scene.lab)
 
     assert standing.words == "organizer, member of Alpha, member of Beta"
 
@@ -78,11 +78,11 @@ def test_what_one_is_in_a_lab_is_said_in_words(scene):
 @pytest.mark.parametrize(
     ("role", "somebody"), [("visitor", False), ("outsider", False), ("assessor", True)]
 )
-def test_who_has_a_role_is_somebody(scene, role, somebody):
-    assert selectors.standing_in(scene.people[role], scene.lab).is_somebody is somebody
+def test_a_user_with_a_role_is_somebody(scene, role, somebody):
+    assert selectors.roles_in(scene.people[role], scene.lab).is_somebody is somebody
 
 
-def test_a_persons_labs_come_with_what_they_are_there(scene, django_assert_num_queries):
+def test_own_labs_include_the_users_roles(scene, django_assert_num_queries):
     LabFactory()
 
     with django_assert_num_queries(3):
@@ -91,14 +91,14 @@ def test_a_persons_labs_come_with_what_they_are_there(scene, django_assert_num_q
     assert [(lab.row.lab, lab.standing.assesses) for lab in own] == [(scene.lab, True)]
 
 
-def test_topics_have_neighbours_but_for_the_first_and_the_last(task):
+def test_topics_have_neighbours_except_the_first_and_the_last(task):
     first, last = task.topics.all()
 
     assert selectors.neighbours(first) == (None, last)
     assert selectors.neighbours(last) == (first, None)
 
 
-def test_what_may_tell_of_judgments_is_not_public():
+def test_information_that_may_reveal_judgments_is_not_public():
     topic = Topic(info={"HM": "3", "difficulty": "hard", "multi_part": "no"})
 
     assert selectors.public_info(topic) == (

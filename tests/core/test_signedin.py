@@ -1,6 +1,4 @@
-"""Who is signed in, asked as a browser is: by the page of one's account, which a visitor does not
-see.
-"""
+"""The signed-in user, checked through the account page, which visitors cannot see."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ def is_in(client: Client) -> bool:
     return client.get(reverse("core:account")).status_code == 200
 
 
-def test_who_signed_in_comes_in_by_two_questions(
+def test_a_signed_in_request_takes_two_queries(
     browser: Client, person: User, django_assert_num_queries
 ) -> None:
     assert is_in(browser)
@@ -44,7 +42,7 @@ def test_who_signed_in_comes_in_by_two_questions(
         assert get_user(request) == person
 
 
-def test_all_that_a_person_has_is_read_when_it_is_asked_for(browser: Client, person: User) -> None:
+def test_other_fields_of_the_user_are_loaded_on_first_use(browser: Client, person: User) -> None:
     request = RequestFactory().get("/")
     request.session = SessionStore(browser.session.session_key)
     found = get_user(request)
@@ -56,20 +54,20 @@ def test_all_that_a_person_has_is_read_when_it_is_asked_for(browser: Client, per
     ]
 
 
-def test_a_session_that_ended_lets_nobody_in(browser: Client) -> None:
+def test_an_expired_session_signs_nobody_in(browser: Client) -> None:
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
 
     assert not is_in(browser)
 
 
-def test_a_session_that_nobody_began_lets_nobody_in(person: User) -> None:
+def test_an_invented_session_signs_nobody_in(person: User) -> None:
     client = Client()
     client.cookies["sessionid"] = "made-up-by-somebody"
 
     assert not is_in(client)
 
 
-def test_a_session_whose_words_were_changed_lets_nobody_in(browser: Client) -> None:
+def test_a_tampered_session_signs_nobody_in(browser: Client) -> None:
     session = Session.objects.get()
     session.session_data = session.session_data[:-1] + (
         "a" if session.session_data[-1] != "a" else "b"
@@ -80,7 +78,7 @@ def test_a_session_whose_words_were_changed_lets_nobody_in(browser: Client) -> N
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"password": "another"}])
-def test_who_may_not_come_in_any_more_is_out_at_once(
+def test_a_deactivated_user_is_signed_out_at_once(
     browser: Client, person: User, change: dict[str, object]
 ) -> None:
     User.objects.filter(pk=person.pk).update(**change)
@@ -88,7 +86,7 @@ def test_who_may_not_come_in_any_more_is_out_at_once(
     assert not is_in(browser)
 
 
-def test_who_is_gone_is_out(browser: Client, person: User) -> None:
+def test_a_deleted_user_is_signed_out(browser: Client, person: User) -> None:
     person.delete()
 
     assert not is_in(browser)

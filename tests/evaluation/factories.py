@@ -1,4 +1,4 @@
-"""Qrels and runs for tests: a valid run is its index, written as validation writes it."""
+"""Qrels and valid runs for tests. A run's index is written as validation writes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POOR = {"A.1": ["p3", "p4", "p2"]}
 def make_qrels(
     task: Task, labels: Mapping[str, Mapping[str, int]] = QRELS, **fields: Any
 ) -> QrelSet:
-    """Make qrels of a task; the first ones are the current ones."""
+    """Create qrels of a task; the first are the current ones."""
     version = QrelSet.objects.filter(task=task).count() + 1
     values = {
         "name": f"v{version}",
@@ -49,9 +49,7 @@ def make_qrels(
 def index_of(
     lists: Mapping[str, Sequence[str]], scores: Mapping[str, float] | None = None
 ) -> pl.DataFrame:
-    """Make a run's index of ranked lists; the score falls with the rank unless `scores` gives one
-    for an item.
-    """
+    """Return a run's index of ranked lists. Scores fall with the rank, except those in `scores`."""
     rows = [
         (topic, item, None, rank, (scores or {}).get(item, 100.0 - rank))
         for topic, items in lists.items()
@@ -70,10 +68,9 @@ def index_of(
 def make_run(
     team: Team, task: Task, lists: Mapping[str, Sequence[str]] = GOOD, **fields: Any
 ) -> Run:
-    """Make a valid run of ranked lists; `scores` gives items their scores, `answers` topics their
-    written answers.
+    """Create a valid run of ranked lists.
 
-    `posts` names the posts that formulas stand in.
+    `scores` maps items to scores, `answers` topics to answers (Task 3), `posts` formulas to posts.
     """
     index = index_of(lists, fields.pop("scores", None))
     if answers := fields.pop("answers", None):

@@ -1,4 +1,4 @@
-"""The database refuses nonsense about scores and leaderboards, whoever writes it."""
+"""The constraints of the database on scores and leaderboards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def scored(team, task):
-    """What every score is of: a run and the qrels."""
+    """Return the fields that identify scores: a run and qrels."""
     return {"run": make_run(team, task), "qrel_set": make_qrels(task)}
 
 
@@ -27,7 +27,7 @@ def scored(team, task):
         (TopicScore, {"measure": "P@10", "value": 0.5, "query_id": "A.1"}),
     ],
 )
-def test_a_score_stands_once(model, fields, scored):
+def test_a_score_cannot_be_stored_twice(model, fields, scored):
     model.objects.create(**scored, **fields)
     with pytest.raises(IntegrityError):
         model.objects.create(**scored, **fields)
@@ -43,7 +43,7 @@ def test_a_score_stands_once(model, fields, scored):
         (["P@10"], "score", "tf-idf", False),
     ],
 )
-def test_a_scoring_covers_the_measures_it_has_while_order_and_items_are_the_same(
+def test_a_scoring_covers_its_measures_while_order_and_identity_are_the_same(
     asked, order, identity, covers
 ):
     scoring = Scoring(measures=["P@10", "nDCG@10"], order="score", identity="bm25")
@@ -51,13 +51,13 @@ def test_a_scoring_covers_the_measures_it_has_while_order_and_items_are_the_same
     assert scoring.covers(asked, order, identity) is covers
 
 
-def test_a_score_reads_with_four_decimals(scored):
+def test_a_score_is_shown_with_four_decimals(scored):
     assert str(RunScore(measure="AP", value=0.12345)) == "AP 0.1235"
     assert str(TopicScore(measure="AP", value=0.5, query_id="A.1")) == "A.1 AP 0.5000"
     assert str(Scoring(**scored)) == f"{scored['run']} against {scored['qrel_set']}"
 
 
-def test_a_version_of_a_leaderboard_stands_once(scored, task):
+def test_a_version_of_a_leaderboard_is_unique(scored, task):
     board = release_leaderboard(qrel_set=scored["qrel_set"], by=None, at=NOW)
     assert str(board) == f"{task} leaderboard 1"
     with pytest.raises(IntegrityError):
@@ -66,7 +66,7 @@ def test_a_version_of_a_leaderboard_stands_once(scored, task):
         )
 
 
-def test_qrels_of_a_released_leaderboard_are_not_deleted(scored):
+def test_the_qrels_of_a_released_leaderboard_cannot_be_deleted(scored):
     release_leaderboard(qrel_set=scored["qrel_set"], by=None, at=NOW)
     with pytest.raises(ProtectedError):
         scored["qrel_set"].delete()

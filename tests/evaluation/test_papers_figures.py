@@ -1,6 +1,4 @@
-"""The commands give the papers' figures: real labs and runs, through the doors that an organizer
-uses.
-"""
+"""The commands reproduce the scores published in the overview papers, on real labs and runs."""
 
 from __future__ import annotations
 
@@ -10,13 +8,11 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.utils import timezone
 
 from arqlab.core.models import Task
 from arqlab.core.services.labs import change_task
 from arqlab.formats.runs.filename import read_name
 from assessment.models import QrelSet
-from assessment.qrels.services.loading import load_lab
 from evaluation.selectors.boards import live_board
 from tests.paths import ROOT
 
@@ -45,10 +41,18 @@ def printed(task: str, qrels: str) -> list[dict[str, str]]:
     return list(csv.DictReader(out.getvalue().splitlines(), delimiter="\t"))
 
 
-@pytest.mark.parametrize(("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}))
-def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path, db):
+@pytest.fixture(scope="module")
+def lab(request: pytest.FixtureRequest, kept_db: None, shared_data: Path) -> str:
+    """Return the slug of a real lab, loaded once for the tests that use it."""
+    call_command("load_lab", str(shared_data / request.param), stdout=StringIO())
+    return str(request.param)
+
+
+@pytest.mark.parametrize(
+    ("lab", "order"), sorted({(row["lab"], row["order"]) for row in FIGURES}), indirect=["lab"]
+)
+def test_the_leaderboard_prints_the_published_scores(lab, order, shared_data: Path, db):
     figures = [row for row in FIGURES if (row["lab"], row["order"]) == (lab, order)]
-    call_command("load_lab", str(shared_data / lab), stdout=StringIO())
     if order == "rank":
         change_task(
             task=Task.objects.get(lab__slug=lab, slug="task1"),
@@ -64,11 +68,12 @@ def test_the_leaderboard_prints_every_known_figure(lab, order, shared_data: Path
         assert wanted.items() <= max(board, key=lambda line: line.items() >= wanted.items()).items()
 
 
-def test_the_ceilings_are_the_known_ones(shared_data: Path, db):
-    load_lab(folder=shared_data / "arqmath-3", at=timezone.now(), by=None)
-    current = (
-        QrelSet.objects.select_related("task__lab").filter(is_current=True).order_by("task__slug")
+@pytest.mark.parametrize("lab", ["arqmath-3"], indirect=True)
+def test_the_ceilings_are_the_published_ones(lab, db):
+    current = QrelSet.objects.select_related("task__lab").filter(
+        is_current=True, task__lab__slug=lab
     )
+    current = current.order_by("task__slug")
 
     ceilings = [live_board(one).ceilings["P(rel=2,judged_only=True)@10"] for one in current]
     assert ceilings == pytest.approx([0.9500, 0.9303], abs=5e-5)

@@ -1,11 +1,11 @@
-"""Which board a person sees, before and after its release."""
+"""The board that a user sees, before and after its release."""
 
 from __future__ import annotations
 
 import pytest
 from django.http import Http404
 
-from evaluation.permissions import board_shown, board_with_run, sight_of
+from evaluation.permissions import board_with_run, score_access_of, visible_board
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import NOW, make_qrels, make_run
@@ -27,17 +27,17 @@ def run(team, task, qrel_set):
 
 
 def state_for(person, task, **asked) -> str | None:
-    shown = board_shown(sight_of(person, task), **asked)
+    shown = visible_board(score_access_of(person, task), **asked)
     return shown.state if shown else None
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_before_the_release_organizers_alone_see_a_board(scene, run, role):
+def test_only_organizers_see_a_board_before_its_release(scene, run, role):
     assert state_for(scene.people[role], scene.task) == ("live" if role in ORGANIZING else None)
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_after_it_everybody_sees_the_released_one(scene, run, qrel_set, role):
+def test_everyone_sees_the_released_board(scene, run, qrel_set, role):
     release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
 
     assert state_for(scene.people[role], scene.task) == "released"
@@ -47,42 +47,45 @@ def test_after_it_everybody_sees_the_released_one(scene, run, qrel_set, role):
 
 
 @pytest.mark.parametrize(("role", "tags"), [("member", 1), ("other_member", 0)])
-def test_a_team_that_may_sees_its_own_runs_alone(scene, run, role, tags):
+def test_a_team_sees_only_its_own_runs_before_the_release(scene, run, role, tags):
     scene.task.shows_own_scores = True
     scene.task.save()
-    shown = board_shown(sight_of(scene.people[role], scene.task))
+    shown = visible_board(score_access_of(scene.people[role], scene.task))
 
     assert (shown.state, len(shown.board.rows)) == ("own", tags)
 
 
-def test_somebody_without_a_team_sees_no_board_of_own_runs(scene, run):
+def test_a_user_without_a_team_sees_no_board_of_own_runs(scene, run):
     scene.task.shows_own_scores = True
 
-    assert not sight_of(scene.outsider, scene.task).sees_own
+    assert not score_access_of(scene.outsider, scene.task).sees_own
     assert state_for(scene.outsider, scene.task) is None
 
 
 @pytest.mark.parametrize("role", ["visitor", "member", "organizer"])
-def test_qrels_that_there_are_not_are_404(scene, run, role):
+def test_unknown_qrels_are_404(scene, run, role):
     with pytest.raises(Http404):
-        board_shown(sight_of(scene.people[role], scene.task), qrels="v9")
+        visible_board(score_access_of(scene.people[role], scene.task), qrels="v9")
 
 
 def test_an_organizer_sees_the_board_of_any_qrels(scene, run):
     make_qrels(scene.task)
     score_waiting(at=NOW)
 
-    assert board_shown(sight_of(scene.organizer, scene.task), qrels="v2").qrel_set.name == "v2"
+    assert (
+        visible_board(score_access_of(scene.organizer, scene.task), qrels="v2").qrel_set.name
+        == "v2"
+    )
 
 
-def test_a_run_is_found_on_the_board_that_one_sees(scene, run):
-    assert board_with_run(sight_of(scene.organizer, scene.task), run).state == "live"
+def test_a_run_is_found_on_the_board_that_the_user_sees(scene, run):
+    assert board_with_run(score_access_of(scene.organizer, scene.task), run).state == "live"
     with pytest.raises(Http404):
-        board_with_run(sight_of(scene.other_member, scene.task), run)
+        board_with_run(score_access_of(scene.other_member, scene.task), run)
 
 
 @pytest.mark.parametrize(
     ("role", "sees"), [("member", True), ("other_member", False), ("organizer", True)]
 )
-def test_a_run_itself_is_its_teams_and_the_organizers(scene, role, sees):
-    assert sight_of(scene.people[role], scene.task).may_see_run_of(scene.team.name) is sees
+def test_only_its_team_and_organizers_see_a_run(scene, role, sees):
+    assert score_access_of(scene.people[role], scene.task).may_see_run_of(scene.team.name) is sees

@@ -1,4 +1,4 @@
-"""The pages of boards and scores: who sees which board, what stands on it, what an organizer does."""
+"""The pages and API of leaderboards and scores: who sees what, and what organizers can do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 from tests.factories import Scene
 
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
-# What each role sees of the task's board, and of Alpha's run on it, in every state of the board.
+# The board that each role sees in every state, and the status of the scores of Alpha's run.
 BOARDS = {
     "unreleased": "none none none none none live live",
     "unreleased, own shown": "none none own  own  none live live",
@@ -44,7 +44,7 @@ def matrix(table):
 
 @pytest.fixture
 def played(scene):
-    """The scene with qrels, a scored run of each team: `qrels`, and `run` of team Alpha."""
+    """Return the scene with qrels and a scored run of each team; `run` is team Alpha's."""
     qrels = make_qrels(scene.task)
     run = make_run(scene.team, scene.task, GOOD, tag="alpha-run")
     make_run(scene.other_team, scene.task, POOR, tag="beta-run")
@@ -71,15 +71,21 @@ def scores_url(scene: SimpleNamespace, **query: str) -> str:
 
 
 def seen(html: str) -> str:
-    """Return which runs a page shows: none, live or all (both), or own (one's team's)."""
+    """Return the runs on a page: none, live or all (both teams), or own (the user's team)."""
     runs = [tag for tag in ("alpha-run", "beta-run") if f">{tag}</a>" in html]
     if len(runs) == 1:
         return "own"
-    return "none" if not runs else "live" if "Organizers alone see this board" in html else "all"
+    return (
+        "none"
+        if not runs
+        else "live"
+        if "Only organizers can see this leaderboard" in html
+        else "all"
+    )
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
-def test_a_board_is_seen_by_those_who_may(state, role, expected, played, client_of):
+def test_each_role_sees_its_board(state, role, expected, played, client_of):
     bring_to(state, played)
 
     answer = client_of(played.people[role]).get(board_url(played))
@@ -88,14 +94,14 @@ def test_a_board_is_seen_by_those_who_may(state, role, expected, played, client_
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(SCORES))
-def test_scores_of_a_run_are_seen_by_those_who_may(state, role, expected, played, client_of):
+def test_each_role_sees_the_scores_it_may_see(state, role, expected, played, client_of):
     bring_to(state, played)
 
     assert client_of(played.people[role]).get(scores_url(played)).status_code == int(expected)
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(SCORES))
-def test_the_api_gives_scores_to_the_same_people(state, role, expected, played, client_of):
+def test_the_api_shows_scores_to_the_same_roles(state, role, expected, played, client_of):
     bring_to(state, played)
 
     assert client_of(played.people[role]).get(f"/api{scores_url(played)}").status_code == int(
@@ -104,7 +110,7 @@ def test_the_api_gives_scores_to_the_same_people(state, role, expected, played, 
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
-def test_the_api_and_the_files_give_boards_to_the_same_people(
+def test_the_api_and_the_files_show_boards_to_the_same_roles(
     state, role, expected, played, client_of
 ):
     bring_to(state, played)
@@ -116,30 +122,28 @@ def test_the_api_and_the_files_give_boards_to_the_same_people(
         assert expected == "none" or len(answer.json()["runs"]) == (1 if expected == "own" else 2)
 
 
-def test_a_hidden_board_says_that_it_is_not_released(played, client_of, visitor):
+def test_the_page_of_a_hidden_board_explains_that_it_is_not_released(played, client_of, visitor):
     assert "is not released yet" in client_of(visitor).get(board_url(played)).content.decode()
 
 
-def test_a_task_without_qrels_tells_the_organizer_how_to_get_them(scene, client_of):
+def test_without_qrels_the_page_tells_organizers_how_to_get_them(scene, client_of):
     assert "load_lab" in client_of(scene.organizer).get(board_url(scene)).content.decode()
 
 
-def test_a_team_is_not_told_the_best_of_others_before_the_release(played, client_of):
+def test_a_team_does_not_see_the_best_scores_of_others_before_the_release(played, client_of):
     bring_to("unreleased, own shown", played)
 
     html = client_of(played.member).get(scores_url(played)).content.decode()
     assert "the best of your team's 1 run" in " ".join(html.split())
 
 
-def test_the_figures_have_four_decimals_and_lead_to_the_topics(played, client_of, organizer):
+def test_scores_have_four_decimals_and_link_to_the_topics(played, client_of, organizer):
     html = client_of(organizer).get(board_url(played)).content.decode()
 
     assert f'href="{scores_url(played)}?measure=nDCG%27">1.0000</a>' in html
 
 
-def test_a_row_leads_to_the_run_for_those_who_may_see_it_and_to_its_scores_for_others(
-    played, client_of
-):
+def test_a_row_links_to_the_run_or_for_other_teams_to_its_scores(played, client_of):
     bring_to("released", played)
     run_url = reverse("pages:run-detail", args=[played.lab.slug, played.task.slug, played.run.pk])
 
@@ -182,11 +186,11 @@ def test_a_board_sorts_without_javascript(played, client_of, organizer):
 
 
 @pytest.mark.parametrize("query", [{"qrels": "nonsense"}, {"format": "pdf"}])
-def test_what_there_is_not_is_404(query, played, client_of, organizer):
+def test_unknown_qrels_and_formats_are_404(query, played, client_of, organizer):
     assert client_of(organizer).get(board_url(played, **query)).status_code == 404
 
 
-def test_other_qrels_than_the_released_are_for_organizers_only(played, client_of):
+def test_only_organizers_see_boards_of_other_qrels(played, client_of):
     make_qrels(played.task, {"A.1": {"p1": 3}})
     bring_to("released", played)
 
@@ -207,12 +211,12 @@ def test_an_organizer_releases_and_hides(played, client_of):
         in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
     )
     assert "is hidden" in client.post(hide, follow=True).content.decode()
-    assert "none to hide" in client.post(hide, follow=True).content.decode()
+    assert "nothing to hide" in client.post(hide, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("role", ROLES[:5])
 @pytest.mark.parametrize("verb", ["release", "hide"])
-def test_nobody_else_releases_or_hides(verb, role, played, client_of):
+def test_only_organizers_release_and_hide(verb, role, played, client_of):
     answer = client_of(played.people[role]).post(f"{board_url(played)}{verb}/", {"qrels": "v1"})
 
     assert answer.status_code == 404
@@ -226,12 +230,12 @@ def test_a_run_withdrawn_after_the_release_is_struck_out(played, client_of, visi
     assert "is-withdrawn" in client_of(visitor).get(board_url(played)).content.decode()
 
 
-def test_an_organizer_reads_why_a_run_is_not_on_the_board(played, client_of):
+def test_organizers_see_why_a_run_is_not_on_the_board(played, client_of):
     make_run(played.team, played.task, tag="stray", report={"items": "formula-ids"})
 
     html = client_of(played.organizer).get(board_url(played)).content.decode()
-    assert "Valid runs that are not on the board" in html
-    assert "It names formula ids, and the qrels v1 judge posts." in html
+    assert "Valid runs not on the leaderboard" in html
+    assert "The run has formula ids, but the qrels v1 have posts." in html
 
 
 def test_the_scores_page_has_the_chart_data_and_the_table(played, client_of, organizer):
@@ -242,7 +246,7 @@ def test_the_scores_page_has_the_chart_data_and_the_table(played, client_of, org
     assert client_of(organizer).get(scores_url(played, measure="nonsense")).status_code == 404
 
 
-def test_the_pages_take_a_fixed_number_of_queries(played, client_of, django_assert_num_queries):
+def test_the_number_of_queries_of_the_pages_is_fixed(played, client_of, django_assert_num_queries):
     client = client_of(played.organizer)
     client.get(board_url(played))  # the facts of the qrels are computed once
     for number in range(3):
@@ -255,7 +259,7 @@ def test_the_pages_take_a_fixed_number_of_queries(played, client_of, django_asse
         client.get(scores_url(played))
 
 
-def test_a_team_that_may_sees_the_scores_of_a_run_that_came_after_the_release(played, client_of):
+def test_a_team_sees_the_scores_of_a_run_submitted_after_the_release(played, client_of):
     bring_to("released", played)
     Task.objects.filter(pk=played.task.pk).update(shows_own_scores=True)
     played.run = make_run(played.team, played.task, tag="late")

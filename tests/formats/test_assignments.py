@@ -58,7 +58,7 @@ def test_unknown_topics_and_people_and_repetitions_are_all_told():
     assert [(problem.line, problem.found) for problem in problems] == [
         (2, "the topic 'A.9'"),
         (2, "the assessor 'cy'"),
-        (3, "A.1 to Ann@Example.org again, after line 1"),
+        (3, "A.1 to Ann@Example.org again (first on line 1)"),
     ]
 
 

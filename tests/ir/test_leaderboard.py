@@ -1,4 +1,4 @@
-"""Boards stand as the papers' tables do."""
+"""Leaderboards are ordered as in the papers' tables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_baselines_come_first_then_teams_by_their_best_run():
     assert tags(with_runs(EMPTY, runs)) == ["base", "b2", "b1", "a1"]
 
 
-def test_a_run_that_is_not_scored_stands_last_in_its_team():
+def test_an_unscored_run_is_last_in_its_team():
     runs = [BoardRun(1, "A", "waiting", {}), run("A", "scored", 0.0)]
 
     assert tags(with_runs(EMPTY, runs)) == ["scored", "waiting"]
@@ -69,7 +69,7 @@ def test_a_baseline_that_beats_the_teams_is_marked_beside_their_best():
     assert best_of(board, NDCG) == {"base", "a1"}
 
 
-def test_figures_that_print_alike_are_equally_the_best():
+def test_values_that_print_alike_are_all_best():
     board = with_runs(EMPTY, [run("A", "a1", 0.72001), run("B", "b1", 0.72004)])
 
     assert best_of(board, NDCG) == {"a1", "b1"}
@@ -81,7 +81,7 @@ def test_a_withdrawn_run_is_never_the_best():
     assert best_of(board, NDCG) == {"b1"}
 
 
-def test_a_withdrawn_run_lifts_its_team_nowhere():
+def test_a_withdrawn_run_does_not_raise_its_team():
     board = with_runs(
         EMPTY, [run("A", "a1", 0.9, is_withdrawn=True), run("A", "a2", 0.1), run("B", "b1", 0.2)]
     )
@@ -89,14 +89,14 @@ def test_a_withdrawn_run_lifts_its_team_nowhere():
     assert tags(board) == ["b1", "a2", "a1"]
 
 
-def test_no_run_is_the_best_judged():
+def test_no_run_is_best_by_judged_at_k():
     judged = parse_measures(["Judged@10"])
     board = with_runs(Board("t", "q", 1, judged), [BoardRun(1, "A", "a1", {judged[0].name: 1.0})])
 
     assert not board.rows[0].cells[0].is_best
 
 
-def test_a_board_sorts_by_any_measure_and_loses_its_groups():
+def test_sorting_by_a_measure_removes_the_groups():
     board = sorted_board(
         with_runs(EMPTY, [run("A", "a1", 0.2, 0.3), run("B", "b1", 0.5, 0.1)]), "P@10"
     )
@@ -105,7 +105,7 @@ def test_a_board_sorts_by_any_measure_and_loses_its_groups():
     assert not any(row.opens_group for row in board.rows)
 
 
-def test_an_unknown_column_leaves_the_board_as_it_is():
+def test_an_unknown_column_does_not_change_the_leaderboard():
     board = with_runs(EMPTY, [run("A", "a1", 0.2)])
 
     assert sorted_board(board, "nonsense") is board
@@ -131,7 +131,7 @@ runs = st.lists(
 
 
 @given(runs)
-def test_a_board_holds_every_run_once_and_its_groups_together(runs: list[BoardRun]):
+def test_a_leaderboard_has_every_run_once_and_keeps_groups_together(runs: list[BoardRun]):
     board = with_runs(EMPTY, runs)
     groups = ["" if row.run.is_baseline else row.run.team for row in board.rows]
 
@@ -140,7 +140,7 @@ def test_a_board_holds_every_run_once_and_its_groups_together(runs: list[BoardRu
 
 
 @given(runs, st.randoms(use_true_random=False))
-def test_the_order_does_not_hang_on_the_order_of_the_runs(runs: list[BoardRun], random):
+def test_the_order_does_not_depend_on_the_order_of_the_runs(runs: list[BoardRun], random):
     shuffled = random.sample(runs, len(runs))
     place = [row.run.key for row in with_runs(EMPTY, runs).rows]
 

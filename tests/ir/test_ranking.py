@@ -1,4 +1,4 @@
-"""The order of a ranked list is trec_eval's."""
+"""Ranked lists are in trec_eval's order."""
 
 import polars as pl
 import pytrec_eval
@@ -55,7 +55,7 @@ def test_the_order_does_not_depend_on_the_order_of_the_lines(scores, chance):
     assert with_order(frame).equals(with_order(shuffled))
 
 
-def test_equal_scores_are_ordered_by_id_as_a_string_from_the_last():
+def test_equal_scores_are_ordered_by_id_descending():
     frame = a_frame({("A.1", "10"): 1.0, ("A.1", "9"): 1.0, ("A.1", "é"): 1.0})
 
     assert order_of(with_order(frame)) == ["é", "9", "10"]
@@ -67,7 +67,7 @@ def test_scores_that_differ_beyond_32_bits_tie():
     assert order_of(with_order(frame)) == ["2", "1"]
 
 
-def test_the_submitted_rank_counts_only_when_it_is_asked_for():
+def test_the_submitted_rank_counts_only_on_request():
     frame = a_frame({("A.1", "low"): 1.0, ("A.1", "high"): 2.0})
 
     assert order_of(with_order(frame)) == ["high", "low"]

@@ -1,10 +1,8 @@
-"""What organizers say of topics: fields by kind of task, edits over the folder's values, and the
-CSV.
-"""
+"""Topic information: fields by kind of task, edits, and the CSV file."""
 
 from arqlab.formats.topics.information import read_topic_info
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import edits_after, info_fields, merged_info, write_topic_info
+from arqlab.ir.topics import info_fields, merged_info, updated_edits, write_topic_info
 from tests.real_data import DATA, needs_data
 
 FOLDER = {"category": "proof", "difficulty": "hard", "#Answers": "7"}
@@ -21,24 +19,24 @@ def test_questions_and_formulas_have_fields_of_their_own():
     assert list(info_fields(TaskKind.FORMULAS)) == ["complexity", "elements"]
 
 
-def test_an_edit_goes_before_the_folder_field_by_field():
+def test_an_edit_overrides_the_folder_field_by_field():
     assert merged_info(FOLDER, {"difficulty": "easy"}) == {**FOLDER, "difficulty": "easy"}
 
 
-def test_an_empty_edit_takes_a_value_away():
+def test_an_empty_edit_removes_a_value():
     assert merged_info(FOLDER, {"difficulty": ""}) == {"category": "proof", "#Answers": "7"}
 
 
-def test_the_folders_own_value_is_no_edit():
-    edits = edits_after(
+def test_the_folders_own_value_is_not_an_edit():
+    edits = updated_edits(
         FOLDER, {"difficulty": "easy"}, {"category": "concept", "difficulty": "hard"}
     )
 
     assert edits == {"category": "concept"}
-    assert edits_after(FOLDER, {}, {"dependency": ""}) == {}
+    assert updated_edits(FOLDER, {}, {"dependency": ""}) == {}
 
 
-def test_the_file_is_named_as_the_labs_name_it():
+def test_the_columns_are_named_as_in_the_labs():
     data = write_topic_info(
         {"A.1": {"category": "proof", "multi_part": "no"}}, info_fields(TaskKind.ANSWERS)
     )

@@ -1,4 +1,4 @@
-"""Fixtures that the tests of pages and API share."""
+"""Fixtures for the tests of pages and API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.submissions.factories import ValidRunFactory
 
 @pytest.fixture
 def browser(scene: Scene, client_of: Callable[[User], Client]) -> Client:
-    """Return the browser of a member of team Alpha."""
+    """Return a client signed in as a member of team Alpha."""
     return client_of(scene.member)
 
 

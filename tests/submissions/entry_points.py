@@ -1,4 +1,4 @@
-"""How tests go through the doors of runs."""
+"""Requests that the tests send to the pages of runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ NAME = "Alpha-task1-bm25-auto-both-P.tsv"
 
 def url(name: str, *run: int) -> str:
     """Return the address of a page of runs, or of one run."""
-    return reverse(f"submissions:{name}", args=["arqmath-x", "task1", *run])
+    app = "pages" if name in {"run-detail", "run-status"} else "submissions"
+    return reverse(f"{app}:{name}", args=["arqmath-x", "task1", *run])
 
 
 def upload(
@@ -28,7 +29,7 @@ def upload(
     json: bool = False,
     **fields: str,
 ) -> Any:
-    """Send a file as the upload page does; gives the response."""
+    """Send a file as the upload page does and return the response."""
     body = {"team": scene.team.pk, "file": SimpleUploadedFile(name, data), "submit": "yes"} | fields
     return browser.post(
         url("run-upload"), body, headers={"Accept": "application/json"} if json else None

@@ -16,7 +16,7 @@ from tests.factories import TaskFactory, TeamFactory
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 RUN_NAME = "Alpha-task1-bm25-auto-both-A.tsv"
 GOOD_RUN = b"A.1\t10\t1\t9.5\tbm25\nA.1\t11\t2\t8.5\tbm25\nA.2\t12\t1\t7.5\tbm25\n"
-# Two errors on two lines: an item twice, and a score that is no number.
+# Two errors on two lines: a duplicate item, and a score that is not a number.
 BAD_RUN = b"A.1\t10\t1\t9.5\tbm25\nA.1\t10\t2\t8.5\tbm25\nA.2\t12\t1\tmuch\tbm25\n"
 
 
@@ -32,7 +32,7 @@ class UploadFactory(factory.django.DjangoModelFactory):
 
 
 class RunFactory(factory.django.DjangoModelFactory):
-    """A run that waits to be validated."""
+    """A run that waits for validation."""
 
     class Meta:
         model = Run
@@ -46,7 +46,7 @@ class RunFactory(factory.django.DjangoModelFactory):
 
 
 class ValidRunFactory(RunFactory):
-    """A run that takes part, with its index."""
+    """A valid run with its index."""
 
     status = Run.Status.VALID
     index = factory.LazyFunction(lambda: ContentFile(index_bytes(), name="run.parquet"))
@@ -56,7 +56,7 @@ class ValidRunFactory(RunFactory):
 
 
 def index_bytes() -> bytes:
-    """Return the Parquet of an index with one row."""
+    """Return an index with one row as Parquet."""
     columns = {
         "topic": ["A.1"],
         "item": ["10"],
@@ -73,7 +73,7 @@ def index_bytes() -> bytes:
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
-    """Return a zip with these members by their paths."""
+    """Return a zip of these members, keyed by path."""
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in members.items():
@@ -82,5 +82,5 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 
 def sent(data: bytes = GOOD_RUN, name: str = RUN_NAME) -> ContentFile:
-    """Return a file as a door hands it to a service."""
+    """Return a file as views pass it to a service."""
     return ContentFile(data, name=name)

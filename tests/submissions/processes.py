@@ -1,23 +1,19 @@
-"""Real processes on a database and a storage of their own, to be killed or to run at the same time."""
+"""Processes with their own database and storage, which tests kill or run at the same time."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-import psycopg2
-
+from tests.databases import copy_embedded, new_database
 from tests.paths import ROOT
 
 PREPARE = """
-import os, signal, json, time
+import os, signal, json, sys
 import django
 django.setup()
 from datetime import timedelta
@@ -28,22 +24,29 @@ from django.db import transaction
 from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Team, Topic
-from submissions import services
 from submissions.models import Run, RunProblem
+from submissions.services import validation
+from submissions.services.uploads import submit_upload
+from submissions.services.validation import (
+    release_stale_claims, validate_uploaded_run, waiting_run_ids
+)
 
 def die(*args, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def submit(tag, mark="A"):
-    file = ContentFile(b"A.1\\t10\\t1\\t2\\tt\\nA.1\\t11\\t2\\t2\\tt\\n", name=f"Alpha-task1-{tag}-auto-both-{mark}.tsv")
-    return services.submit_upload(file=file, task=Task.objects.get(), team=Team.objects.get(), by=None, at=timezone.now())
+    rows = b"A.1\\t10\\t1\\t2\\tt\\nA.1\\t11\\t2\\t2\\tt\\n"
+    file = ContentFile(rows, name=f"Alpha-task1-{tag}-auto-both-{mark}.tsv")
+    task, team = Task.objects.get(), Team.objects.get()
+    return submit_upload(file=file, task=task, team=team, by=None, at=timezone.now())
 
 def start_together():
-    while not os.path.exists(os.environ["GO"]):
-        time.sleep(0.001)
+    print("ready", flush=True)
+    sys.stdin.readline()
 """
 MAKE_LAB = """
-call_command("migrate", verbosity=0)
+if not os.environ.get("ARQLAB_TEST_TEMPLATE"):
+    call_command("migrate", verbosity=0)
 lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-3")
 task = Task.objects.create(lab=lab, slug="task1", name="Task", kind="answers", trec_items="posts")
 Topic.objects.create(task=task, query_id="A.1", position=1)
@@ -51,58 +54,55 @@ Team.objects.create(lab=lab, name="Alpha")
 """
 
 
-def use_tested_database(data: Path) -> None:
-    """Have processes on `data` use a new database of the server that the tests run on; SQLite needs
-    nothing.
-    """
-    if url := os.environ.get("DATABASE_URL"):
-        name = f"together_{hashlib.sha256(bytes(data)).hexdigest()[:12]}"
-        with contextlib.closing(psycopg2.connect(url)) as server:
-            server.autocommit = True
-            server.cursor().execute(f"CREATE DATABASE {name}")
-        (data / "database").write_text(f"{url.rpartition('/')[0]}/{name}")
+def use_database(data: Path) -> None:
+    """Create a database for `data` on the tests' PostgreSQL server; SQLite's is in `data`."""
+    if url := new_database(data):
+        (data / "database").write_text(url)
 
 
 def start(data: Path, *steps: str) -> subprocess.Popen[str]:
-    """Start a process that does the steps, with its files below `data`."""
+    """Start a process that runs the steps, with its files below `data`."""
     variables = {
         key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
     }
-    variables |= {
-        "ARQLAB_DATA": str(data),
-        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
-        "GO": str(data / "go"),
-    }
+    variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     if (data / "database").exists():
         variables |= {
             "DATABASE_URL": (data / "database").read_text(),
             "ARQLAB_SECRET_KEY": "only for tests",
         }
-    command = [sys.executable, "-c", "\n".join([PREPARE, *steps])]
+    elif not (data / "arqlab.sqlite3").exists():
+        copy_embedded(data)
+    command, pipe = [sys.executable, "-c", "\n".join([PREPARE, *steps])], subprocess.PIPE
     return subprocess.Popen(
-        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True
     )
 
 
-def told(data: Path, *steps: str) -> Any:
-    """Do the steps in a process; gives what it printed last, read as JSON."""
+def output_of(data: Path, *steps: str) -> Any:
+    """Run the steps in a process. Return the last line that it printed, parsed as JSON."""
     process = start(data, *steps)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate()
     assert process.returncode == 0, errors
     return json.loads(out.splitlines()[-1])
 
 
-def killed(data: Path, *steps: str) -> bool:
-    """Do the steps in a process; says whether it was killed on the way."""
+def is_killed(data: Path, *steps: str) -> bool:
+    """Run the steps in a process. Return whether it was killed."""
     process = start(data, *steps)
-    process.communicate(timeout=60)
+    process.communicate()
     return process.returncode == -9
 
 
-def told_together(data: Path, steps: list[str]) -> list[Any]:
-    """Do each step in a process of its own, all at the same moment; gives what each printed."""
+def outputs_together(data: Path, steps: list[str]) -> list[Any]:
+    """Run each step in its own process, all at once. Return what each printed."""
     processes = [start(data, "start_together()", step) for step in steps]
-    time.sleep(2.5)  # until all are loaded
-    (data / "go").touch()
-    outcomes = [process.communicate(timeout=60) for process in processes]
+    for process in processes:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    outcomes = [process.communicate() for process in processes]
     return [json.loads(out) if out else errors for out, errors in outcomes]

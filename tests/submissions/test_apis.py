@@ -1,4 +1,4 @@
-"""Runs for programs."""
+"""The API of runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_upload_is_accepted_and_its_report_can_be_read(
     }
 
 
-def test_what_is_said_goes_before_the_name(browser: Client, scene: Scene) -> None:
+def test_given_metadata_takes_precedence_over_the_file_name(browser: Client, scene: Scene) -> None:
     send(browser, tag="mine", is_primary="false", description="Plain.")
     run = Run.objects.get()
     assert (run.tag, run.is_primary, run.description, run.data_used) == (
@@ -57,7 +57,7 @@ def test_what_is_said_goes_before_the_name(browser: Client, scene: Scene) -> Non
     )
 
 
-def test_a_zip_gives_several_runs(browser: Client, scene: Scene) -> None:
+def test_a_zip_creates_several_runs(browser: Client, scene: Scene) -> None:
     response = send(browser, zipped({"a.tsv": GOOD_RUN, "b.tsv": GOOD_RUN}), name="runs.zip")
     assert [run["file"] for run in response.json()] == ["a.tsv", "b.tsv"]
 
@@ -66,7 +66,7 @@ def test_a_file_can_only_be_checked(browser: Client, scene: Scene) -> None:
     assert send(browser, check_only="true").json()[0]["check_only"]
 
 
-def test_a_rule_answers_with_its_sentence_and_code(browser: Client, scene: Scene) -> None:
+def test_a_refusal_has_a_message_and_a_code(browser: Client, scene: Scene) -> None:
     Task.objects.update(deadline=NOW.replace(year=2020))
     response = send(browser)
     assert (response.status_code, response.json()["code"]) == (409, "closed")
@@ -87,27 +87,29 @@ def test_another_team_cannot_be_named(browser: Client, scene: Scene) -> None:
     assert send(browser, team="Beta").status_code == 400
 
 
-def test_who_is_not_signed_in_is_told_so(client: Client, scene: Scene) -> None:
+def test_visitors_must_sign_in(client: Client, scene: Scene) -> None:
     assert send(client).status_code in {401, 403}
     assert client.get(address("run-list")).status_code in {401, 403}
 
 
 @pytest.mark.parametrize("person", ["outsider", "other_member", "assessor"])
 @pytest.mark.parametrize("name", ["run-detail", "run-report"])
-def test_a_run_does_not_exist_for_others(
+def test_other_users_get_404_for_a_run(
     scene: Scene, client_of: SignIn, valid_run: Run, name: str, person: str
 ) -> None:
     assert client_of(getattr(scene, person)).get(address(name, valid_run.pk)).status_code == 404
 
 
-def test_the_list_holds_the_own_teams_runs(scene: Scene, browser: Client, valid_run: Run) -> None:
+def test_the_list_has_the_runs_of_the_users_team(
+    scene: Scene, browser: Client, valid_run: Run
+) -> None:
     ValidRunFactory(task=scene.task, team=scene.other_team)
     assert [run["id"] for run in browser.get(address("run-list")).json()["results"]] == [
         valid_run.pk
     ]
 
 
-def test_a_list_of_many_runs_needs_few_queries(
+def test_a_long_list_of_runs_needs_few_queries(
     scene: Scene, client_of: SignIn, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     organizer = client_of(scene.organizer)
@@ -116,7 +118,7 @@ def test_a_list_of_many_runs_needs_few_queries(
         assert len(organizer.get(address("run-list")).json()["results"]) == 30
 
 
-def test_a_run_tells_its_state_and_file(browser: Client, valid_run: Run) -> None:
+def test_a_run_has_its_state_and_file(browser: Client, valid_run: Run) -> None:
     run = browser.get(address("run-detail", valid_run.pk)).json()
     assert (run["state"], run["tag"], run["sha256"]) == ("valid", "bm25", "0" * 64)
 

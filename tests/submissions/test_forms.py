@@ -1,28 +1,28 @@
-"""Which questions are asked about a run."""
+"""The fields of the form for the metadata of a run."""
 
 from __future__ import annotations
 
 import pytest
 
-from submissions.forms import ClaimsForm
+from submissions.forms import RunMetadataForm
 from tests.factories import FormulaTaskFactory, TaskFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 
 
 def asked(task: object, *, organizes: bool = False) -> set[str]:
-    return set(ClaimsForm(task=task, organizes=organizes).fields)
+    return set(RunMetadataForm(task=task, organizes=organizes).fields)
 
 
-def test_formula_tasks_ask_what_the_items_are() -> None:
-    form = ClaimsForm(task=FormulaTaskFactory(), organizes=False)
+def test_formula_tasks_have_a_field_for_the_item_type() -> None:
+    form = RunMetadataForm(task=FormulaTaskFactory(), organizes=False)
     assert [value for value, _ in form.fields["items"].choices] == ["", "formula-ids", "visual-ids"]
 
 
-def test_written_answers_are_extractive_or_generative() -> None:
+def test_answers_of_task_3_are_extractive_or_generative() -> None:
     assert "answer_kind" in asked(WrittenTaskFactory())
     assert "answer_kind" not in asked(TaskFactory())
 
 
-def test_organizers_say_what_is_a_baseline() -> None:
+def test_only_organizers_can_mark_baselines() -> None:
     assert asked(TaskFactory(), organizes=True) - asked(TaskFactory()) == {"is_baseline"}

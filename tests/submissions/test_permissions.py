@@ -15,7 +15,7 @@ ROLES = ["visitor", "outsider", "member", "other_member", "assessor", "organizer
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_run_is_seen_by_its_team_and_the_organizers(scene: Scene, role: str) -> None:
+def test_only_its_team_and_organizers_see_a_run(scene: Scene, role: str) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     person, sees = scene.people[role], role in {"member", "organizer", "superuser"}
     assert (run in runs_visible_to(person, scene.task)) is sees
@@ -28,16 +28,16 @@ def test_a_run_is_seen_by_its_team_and_the_organizers(scene: Scene, role: str) -
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_all_but_visitors_and_assessors_may_come_to_submit(scene: Scene, role: str) -> None:
+def test_visitors_and_assessors_may_not_see_the_page_of_runs(scene: Scene, role: str) -> None:
     assert may_see_runs(scene.people[role], scene.task) is (role not in {"visitor", "assessor"})
 
 
-def test_an_assessor_who_belongs_to_a_team_submits_with_it(scene: Scene) -> None:
+def test_an_assessor_can_submit_for_their_own_team(scene: Scene) -> None:
     MemberFactory(team=scene.team, user=scene.assessor)
     assert may_see_runs(scene.assessor, scene.task)
     assert list(teams_to_submit_for(scene.assessor, scene.task)) == [scene.team]
 
 
-def test_organizers_submit_for_every_team_of_their_lab_only(scene: Scene) -> None:
+def test_organizers_can_submit_for_every_team_of_their_lab(scene: Scene) -> None:
     make_lab("arqmath-y")
     assert list(teams_to_submit_for(scene.organizer, scene.task)) == [scene.team, scene.other_team]

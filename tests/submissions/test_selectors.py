@@ -1,4 +1,4 @@
-"""What is read about runs."""
+"""Queries on runs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from arqlab.core.models import Task
 from arqlab.ir.records import ItemKind, TaskKind
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
-    most_lines,
+    line_limit,
     ordered_index,
-    places_left,
     quota_left,
+    quotas_left,
     report_summary,
     rules_for,
     run_items,
@@ -30,7 +30,7 @@ from tests.submissions.factories import RunFactory, ValidRunFactory
 pytestmark = pytest.mark.django_db
 
 
-def test_the_rules_are_those_of_the_task(scene: Scene) -> None:
+def test_the_rules_follow_the_task(scene: Scene) -> None:
     rules = rules_for(scene.task)
     assert (rules.kind, rules.topics, rules.limit) == (TaskKind.ANSWERS, ("A.1", "A.2"), 1000)
     assert (rules.order, rules.items, rules.posts, rules.formulas) == (
@@ -41,22 +41,22 @@ def test_the_rules_are_those_of_the_task(scene: Scene) -> None:
     )
 
 
-def test_an_organizers_overrides_go_before_the_protocol(scene: Scene) -> None:
+def test_overrides_take_precedence_over_the_protocol(scene: Scene) -> None:
     Task.objects.update(overrides={"limit": 10, "order": "rank"})
     rules = rules_for(Task.objects.select_related("lab").get())
     assert (rules.limit, rules.order) == (10, "rank")
 
 
-def test_a_run_may_have_twice_the_lines_that_its_task_takes(scene: Scene) -> None:
-    assert most_lines(scene.task) == 100_000
+def test_a_run_may_have_twice_the_lines_that_its_task_allows(scene: Scene) -> None:
+    assert line_limit(scene.task) == 100_000
     Task.objects.update(overrides={"limit": 60_000})
-    assert most_lines(Task.objects.select_related("lab").get()) == 240_000
+    assert line_limit(Task.objects.select_related("lab").get()) == 240_000
     Task.objects.update(overrides={"limit": 10**6})
-    assert most_lines(Task.objects.select_related("lab").get()) == 500_000
+    assert line_limit(Task.objects.select_related("lab").get()) == 500_000
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_the_rules_know_the_collection(scene: Scene, tmp_path: Path, complete: bool) -> None:
+def test_the_rules_include_the_collection(scene: Scene, tmp_path: Path, complete: bool) -> None:
     load_small(scene.lab, tmp_path, complete=complete)
     rules = rules_for(scene.task)
     assert (rules.posts.height, rules.formulas.height, rules.complete) == (5, 3, complete)
@@ -70,18 +70,18 @@ def test_the_rules_need_few_queries(
         rules_for(task)
 
 
-def test_the_places_of_many_teams_need_one_query(
+def test_the_quotas_of_many_teams_need_one_query(
     scene: Scene, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     ValidRunFactory.create_batch(2, task=scene.task, team=scene.team)
     with django_assert_num_queries(1):
-        assert places_left([scene.team, scene.other_team], scene.task) == [
+        assert quotas_left([scene.team, scene.other_team], scene.task) == [
             (scene.team, 3),
             (scene.other_team, 5),
         ]
 
 
-def test_no_place_is_left_when_more_runs_count_than_the_quota_has(scene: Scene) -> None:
+def test_the_quota_left_is_never_negative(scene: Scene) -> None:
     ValidRunFactory.create_batch(7, task=scene.task, team=scene.team)
     assert quota_left(team=scene.team, task=scene.task) == 0
 
@@ -97,7 +97,7 @@ def test_no_place_is_left_when_more_runs_count_than_the_quota_has(scene: Scene) 
         ("outsider", 0),
     ],
 )
-def test_runs_are_seen_by_their_team_and_the_organizers(
+def test_users_see_the_runs_of_their_team_and_organizers_see_all(
     scene: Scene, person: str, seen: int
 ) -> None:
     RunFactory(task=scene.task, team=scene.team)
@@ -121,18 +121,20 @@ def test_kinds_of_problems_are_counted_by_severity(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "found", "items"),
+    ("chosen", "detected", "items"),
     [
         ("", "", ItemKind.POSTS),
         ("", "formula-ids", ItemKind.FORMULA_IDS),
         ("visual-ids", "formula-ids", ItemKind.VISUAL_IDS),
     ],
 )
-def test_items_are_what_the_team_says_else_what_was_found_else_the_tasks(task, said, found, items):
-    assert run_items(Run(items=said, report={"items": found}), task) == items
+def test_the_item_type_is_chosen_by_the_team_or_detected_or_the_tasks(
+    task, chosen, detected, items
+):
+    assert run_items(Run(items=chosen, report={"items": detected}), task) == items
 
 
-def test_an_index_of_another_order_is_ordered_anew(team, task):
+def test_an_index_in_another_order_is_sorted_again(team, task):
     run = make_run(team, task, {"A.1": ["p1", "p2"]}, scores={"p1": 1.0, "p2": 2.0})
 
     assert ordered_index(run, order="score").collect().sort("order")["item"].to_list() == [

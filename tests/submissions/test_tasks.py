@@ -1,4 +1,4 @@
-"""The worker's doors."""
+"""Background tasks of runs."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from tests.submissions.factories import RunFactory
 pytestmark = pytest.mark.django_db
 
 
-def test_a_run_is_validated_by_its_id(scene: Scene) -> None:
+def test_the_task_validates_a_run(scene: Scene) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     tasks.validate_run(run.pk)
     assert Run.objects.get(pk=run.pk).status == "valid"
 
 
-def test_a_task_that_comes_twice_does_nothing(scene: Scene) -> None:
+def test_a_second_message_does_nothing(scene: Scene) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     tasks.validate_run(run.pk)
     tasks.validate_run(run.pk)
     assert Run.objects.get(pk=run.pk).attempts == 1
 
 
-def test_a_run_that_is_gone_is_no_fault(db: None) -> None:
+def test_a_missing_run_is_not_an_error(db: None) -> None:
     tasks.validate_run(999)
     assert not Run.objects.exists()
 
 
-def test_the_sweep_finds_what_lost_messages_and_dead_workers_left(scene: Scene) -> None:
+def test_runs_left_by_lost_messages_and_dead_workers_are_validated(scene: Scene) -> None:
     lost = RunFactory(task=scene.task, team=scene.team)
     dead = RunFactory(
         task=scene.task,

@@ -1,1 +1,1 @@
-"""Forms about accounts, labs, tasks, teams and topic information."""
+"""Forms for accounts, labs, tasks, teams and topic information."""

@@ -1,4 +1,4 @@
-"""The information of a task's topics, as organizers fill it in: on the page, or as a file."""
+"""Forms to edit the topic information of a task: as a table or from a file."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import FactChange, fact_value, heading, info_fields
+from arqlab.ir.topics import InfoChange, heading, info_fields, normalized_value
 
-INCOMPLETE = "The form did not come whole, and nothing was saved. Reload the page and try again."
+INCOMPLETE = "The form is incomplete, so nothing was saved. Reload the page and try again."
 
 
 @dataclass(frozen=True)
 class FactCell:
-    """One value of a topic's information in the table: what is chosen, what may be, and what else
-    somebody must know.
-    """
+    """One value of the topic information: the value, its options and the folder's value."""
 
     field: str
     heading: str
@@ -35,16 +33,15 @@ class FactCell:
 
     @property
     def is_edited(self) -> bool:
-        """Return whether organizers changed what the folder says."""
+        """Return whether organizers changed the folder's value."""
         return self.now != self.folder
 
 
 class InformationForm:
-    """The information of all topics of a task in one table. No form of Django's: it would have
-    hundreds of fields.
+    """The information of all topics of a task as one table.
 
-    `was` holds the values that the page showed, so that only what differs is written, over nobody
-    else's change.
+    This is not a Django form, which would need hundreds of fields. `was` holds the values the page
+    showed, so that only changed values are written and nobody else's change is overwritten.
     """
 
     def __init__(self, task: Task, data: Mapping[str, str] | None = None) -> None:
@@ -62,7 +59,7 @@ class InformationForm:
 
     @property
     def facts(self) -> dict[str, dict[str, str]]:
-        """Return what holds now, by topic and field."""
+        """Return the current values by topic and field."""
         return {
             topic.query_id: {name: topic.facts.get(name, "") for name in self.fields}
             for topic in self.topics
@@ -70,34 +67,34 @@ class InformationForm:
 
     @property
     def was(self) -> str:
-        """Return what holds now, for the page to send back."""
+        """Return the current values as JSON, for the page to send back."""
         return json.dumps(self.facts)
 
     @property
     def rows(self) -> list[tuple[Topic, list[FactCell]]]:
-        """Return the topics with their cells, what was typed going before what holds."""
+        """Return the topics with their cells; submitted values take precedence."""
         return [(topic, [self._cell(topic, name) for name in self.fields]) for topic in self.topics]
 
-    def changes(self) -> list[FactChange]:
-        """Return what was changed. Raises `UserError` for a form that did not come whole."""
+    def changes(self) -> list[InfoChange]:
+        """Return the changed values. Raises `UserError` for an incomplete form."""
         data = self.data or {}
         was = _shown_values(data.get("was", ""))
         return [
-            FactChange(query_id, name, seen[name], value)
+            InfoChange(query_id, name, seen[name], value)
             for query_id, seen in was.items()
             for name in self.fields
             if name in seen
-            and (value := fact_value(name, data.get(f"{name}:{query_id}", seen[name])))
+            and (value := normalized_value(name, data.get(f"{name}:{query_id}", seen[name])))
             != seen[name]
         ]
 
     def _folder(self, name: str) -> list[str]:
-        """Return the folder's values, which an edit can be taken back to though no topic has it now."""
+        """Return the folder's values, so that an edit can be undone."""
         return sorted({topic.info[name] for topic in self.topics if topic.info.get(name)})
 
     def _cell(self, topic: Topic, name: str) -> FactCell:
         key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
-        value = now if self.data is None else fact_value(name, self.data.get(key, now))
+        value = now if self.data is None else normalized_value(name, self.data.get(key, now))
         options = (
             self.values[name] if value in ("", *self.values[name]) else (*self.values[name], value)
         )
@@ -115,11 +112,12 @@ class InformationForm:
 
 
 class InformationFileForm(forms.Form):
-    """A file of topic information."""
+    """Upload a file of topic information."""
 
     file = forms.FileField(
         label="CSV or JSON file",
-        help_text="The columns of the labs' own files are understood. You see what would change before anything does.",
+        help_text="Use the columns of the ARQMath topic information files. "
+        "You can preview the changes before they apply.",
         error_messages={
             "required": "Choose the file with the topic information.",
             "empty": "The file is empty. Choose the file with the topic information.",
@@ -127,19 +125,19 @@ class InformationFileForm(forms.Form):
     )
 
 
-def read_changes(text: str) -> list[FactChange]:
-    """Read changes that a page sent back. Raises `UserError` for what no page of ours wrote."""
+def read_changes(text: str) -> list[InfoChange]:
+    """Read changes that a page sent back. Raises `UserError` if they are malformed."""
     try:
         rows = json.loads(text)
         if all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):
-            return [FactChange(*row) for row in rows]
+            return [InfoChange(*row) for row in rows]
     except (ValueError, TypeError):
         pass
     raise UserError(INCOMPLETE, code="incomplete")
 
 
 def _shown_values(text: str) -> dict[str, dict[str, str]]:
-    """Read what the page had shown."""
+    """Read the values that the page showed."""
     try:
         was = json.loads(text)
         if all(isinstance(value, str) for seen in was.values() for value in seen.values()):

@@ -1,4 +1,4 @@
-"""What people fill in about themselves, their teams, labs and tasks."""
+"""Forms for accounts, teams, labs, roles and tasks."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ class TeamForm(forms.Form):
     """The name of a new team."""
 
     name = forms.CharField(
-        label="Name of the team",
+        label="Team name",
         max_length=80,
-        help_text="As it will stand on the leaderboard, and in the names of your run files.",
-        error_messages={"required": "Enter a name for the team."},
+        help_text="The name on the leaderboard and in the names of your run files.",
+        error_messages={"required": "Enter a team name."},
     )
 
 
 class AccountForm(forms.Form):
-    """A person's own name."""
+    """The user's own name."""
 
     first_name = forms.CharField(label="First name", max_length=150, required=False)
     last_name = forms.CharField(
         label="Last name",
         max_length=150,
         required=False,
-        help_text="Team members and organizers see your name; without one, your user name.",
+        help_text="Team members and organizers see this name, or your user name if it is empty.",
     )
 
 
 class ParagraphsField(forms.CharField):
-    """A longer text that may be empty."""
+    """An optional text of several paragraphs."""
 
     def __init__(self, *, label: str, help_text: str) -> None:
         super().__init__(
@@ -52,34 +52,33 @@ class ParagraphsField(forms.CharField):
         )
 
     def to_python(self, value: Any) -> str | None:
-        """Return the text with the line ends it had: browsers send CRLF, and nothing was changed by
-        that.
-        """
+        """Return the text with LF line ends, because browsers send CRLF."""
         text = super().to_python(value)
         return text.replace("\r\n", "\n") if text else text
 
 
 class LabForm(forms.Form):
-    """What visitors read about a lab."""
+    """The name, description and visibility of a lab."""
 
     name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter the name of the lab."}
+        label="Name", max_length=200, error_messages={"required": "Enter a lab name."}
     )
     description = ParagraphsField(
         label="Description",
-        help_text="Who runs it, what it asks for, where the data is. Blank lines part paragraphs.",
+        help_text="Who organizes the lab, what it evaluates, where to find the data. "
+        "Separate paragraphs with blank lines.",
     )
-    is_public = forms.BooleanField(label="Everybody may see this lab", required=False)
+    is_public = forms.BooleanField(label="This lab is public", required=False)
 
 
 class RoleForm(forms.Form):
-    """Somebody who becomes organizer or assessor."""
+    """Grant the role of organizer or assessor."""
 
     person = forms.CharField(
-        label="E-mail address or user name",
+        label="Email address or user name",
         max_length=254,
-        help_text="They need an account first.",
-        error_messages={"required": "Enter an e-mail address or a user name."},
+        help_text="The person must have an account.",
+        error_messages={"required": "Enter an email address or a user name."},
     )
     role = forms.ChoiceField(
         label="Role",
@@ -90,7 +89,7 @@ class RoleForm(forms.Form):
     )
 
     def clean_person(self) -> User:
-        """Return the person of that address or name."""
+        """Return the user with this email address or user name."""
         try:
             return person_named(self.cleaned_data["person"])
         except UserError as error:
@@ -98,14 +97,14 @@ class RoleForm(forms.Form):
 
 
 class RevokeForm(forms.Form):
-    """Somebody who is organizer or assessor no longer."""
+    """Revoke the role of organizer or assessor."""
 
     person = forms.ModelChoiceField(User.objects.all())
     role = forms.ChoiceField(choices=Membership.Role.choices)
 
 
 class MomentInput(forms.DateTimeInput):
-    """A moment in the browser's own picker, to the second: a deadline of 23:59:59 stays what it is."""
+    """The browser's date and time picker with seconds, so that 23:59:59 stays 23:59:59."""
 
     input_type = "datetime-local"
 
@@ -114,52 +113,54 @@ class MomentInput(forms.DateTimeInput):
 
 
 class CountField(forms.IntegerField):
-    """A limit: a whole number from 1, or empty for the preset's."""
+    """A limit: a whole number of at least 1, or empty for the preset's value."""
 
     def __init__(self, what: str) -> None:
-        sentence = (
-            f"Enter a whole number from 1 for {what[0].lower()}{what[1:]}, or leave it empty."
-        )
+        name = f"{what[0].lower()}{what[1:]}"
+        sentence = f"Enter a whole number of at least 1 for {name}, or leave it empty."
         errors = {"invalid": sentence, "min_value": sentence}
         super().__init__(
-            label=f"{what}, at most", min_value=1, required=False, error_messages=errors
+            label=f"Maximum {name}",
+            min_value=1,
+            required=False,
+            error_messages=errors,
         )
 
 
 class TaskForm(forms.Form):
-    """The rules of a task. A field of the protocol that is left empty is as the lab's preset says."""
+    """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
     name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter the name of the task."}
+        label="Name", max_length=200, error_messages={"required": "Enter a task name."}
     )
     description = ParagraphsField(
         label="Description",
-        help_text="What it asks for. Blank lines part paragraphs.",
+        help_text="What systems should retrieve. Separate paragraphs with blank lines.",
     )
     opens_at = forms.DateTimeField(
-        label="Opens, in UTC",
+        label="Opening time (UTC)",
         required=False,
         widget=MomentInput,
-        help_text="Empty: the task is open already.",
+        help_text="If empty, the task is already open.",
     )
     deadline = forms.DateTimeField(
-        label="Deadline, in UTC",
+        label="Deadline (UTC)",
         required=False,
         widget=MomentInput,
-        help_text="Empty: no deadline. Anywhere on earth is 12 hours behind UTC: "
-        "for the end of 5 June there, enter 6 June, 12:00.",
+        help_text="If empty, there is no deadline. Anywhere on earth is 12 hours behind UTC: "
+        "for the end of 5 June anywhere on earth, enter 6 June, 12:00.",
     )
     shows_own_scores = forms.BooleanField(
-        label="A team sees the scores of its own runs before the leaderboard is released",
+        label="Teams see the scores of their own runs before the leaderboard is released",
         required=False,
     )
-    limit = CountField("Items a topic")
-    max_characters = CountField("Characters of an answer")
-    quota = CountField("Runs a team")
+    limit = CountField("Items per topic")
+    max_characters = CountField("Characters per answer")
+    quota = CountField("Runs per team")
     order = forms.ChoiceField(
         label="Order of the items",
         choices=[
-            ("score", "by score, ties by item, both descending (trec_eval)"),
+            ("score", "by score, then by item, both descending (trec_eval)"),
             ("rank", "by submitted rank"),
         ],
         required=False,
@@ -171,7 +172,7 @@ class TaskForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Show the values that hold, and beside each of the protocol what the preset says."""
+        """Fill in the current values, and show the preset's value with each protocol field."""
         super().__init__(*args, **kwargs)
         self.task = task
         self.initial = {**{name: getattr(task, name) for name in OWN_FIELDS}, **self.initial}
@@ -180,14 +181,12 @@ class TaskForm(forms.Form):
             preset = _shown(name, getattr(task.preset, name)).replace("\n", ", ")
             self.fields[
                 name
-            ].help_text = f"{_HELP.get(name, '')}The preset {task.lab.protocol} says: {preset}."
+            ].help_text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
         if task.kind != Task.Kind.WRITTEN_ANSWERS:
             del self.fields["max_characters"]
 
     def clean_measures(self) -> list[str]:
-        """Return the measures, one a line, blank lines left out; refuse what is none with the
-        kernel's sentence.
-        """
+        """Return the measures, one per line; reject unknown ones with the kernel's message."""
         measures = [
             line.strip() for line in self.cleaned_data["measures"].splitlines() if line.strip()
         ]
@@ -199,7 +198,7 @@ class TaskForm(forms.Form):
 
     @property
     def protocol(self) -> dict[str, Any]:
-        """Return the fields of the protocol as filled in; an empty one has the preset's value."""
+        """Return the protocol fields; empty fields have the preset's value."""
         preset, cleaned = self.task.preset, self.cleaned_data
         return {
             name: cleaned.get(name) or getattr(preset, name)
@@ -209,13 +208,14 @@ class TaskForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """Return the task's own fields as filled in."""
+        """Return the task's own fields."""
         return {name: self.cleaned_data[name] for name in OWN_FIELDS}
 
 
 _HELP = {
-    "measures": "One a line as ir_measures writes it, the main one first; it orders the leaderboard. ",
-    "order": "Submitted ranks are kept and checked in any case. ",
+    "measures": "One measure per line in ir_measures notation. "
+    "The first is the main measure and orders the leaderboard. ",
+    "order": "Submitted ranks are always checked and kept. ",
 }
 
 
@@ -224,16 +224,16 @@ def _shown(name: str, value: Any) -> str:
 
 
 class SignInForm(LoginForm):
-    """Sign in by e-mail address or user name; allauth calls that "Login"."""
+    """Sign in with an email address or user name, which allauth calls "Login"."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = "E-mail address or user name"
+        self.fields["login"].label = "Email address or user name"
 
 
 class SignUpForm(SignupForm):
-    """Sign up, in the words of the other pages."""
+    """Sign up, with the field labels of the other pages."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["email"].label, self.fields["username"].label = "E-mail address", "User name"
+        self.fields["email"].label, self.fields["username"].label = "Email address", "User name"

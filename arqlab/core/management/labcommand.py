@@ -1,4 +1,4 @@
-"""What the commands on labs have in common."""
+"""The base class of commands on labs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from arqlab.core.errors import UserError
 class LabCommand(BaseCommand):
     """A command that works on labs.
 
-    It makes the tables of a database that has none yet, so that it can be the first one that is
-    ever run; a database with tables is left to `manage.py migrate`. A `UserError` becomes the
-    sentence that the command fails with.
+    It creates the tables of an empty database, so that it can be the first command ever run; a
+    database with tables is left to `manage.py migrate`. The message of a `UserError` becomes the
+    command's.
     """
 
-    # They load every page of the application, which takes longer than many a command; `migrate` and
-    # `serve` make them.
+    # System checks import all views, which takes longer than most commands; `migrate` and `serve`
+    # run them.
     requires_system_checks = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run the command; raises `CommandError`."""
+        """Run the command; raise `CommandError` with the message of a `UserError`."""
         if MigrationRecorder.Migration._meta.db_table not in connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
         try:

@@ -1,1 +1,1 @@
-"""What changes people, labs, tasks and topics."""
+"""Services that change people, labs, tasks and topics."""

@@ -1,4 +1,4 @@
-"""Who did what, written beside the change itself."""
+"""The audit log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arqlab.core.models import AuditEvent, Lab, User
 def record_event(
     *, verb: str, target: object, lab: Lab | None, actor: User | None, **detail: Any
 ) -> None:
-    """Write an audit event, in the transaction of the change that it tells of."""
+    """Record an audit event in the transaction of the change."""
     AuditEvent.objects.create(
         verb=verb, target=str(target)[:300], lab=lab, actor=actor, detail=detail
     )

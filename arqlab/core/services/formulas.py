@@ -1,4 +1,4 @@
-"""Formulas typeset once, and kept."""
+"""Typeset formulas, stored so that each is typeset once."""
 
 from __future__ import annotations
 
@@ -16,47 +16,46 @@ BATCH = 5_000  # parameters of one query
 
 
 def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:
-    """Return formulas (LaTeX without dollars, whether it is a block) typeset; those that are new are
-    set and kept.
+    """Return typeset formulas by LaTeX (without dollars) and display flag; store new ones.
 
-    What could not be typeset is kept too, so that nobody waits for it twice. When the engine or its
-    rules change, all are set again, each when it is next asked for. One query reads, at most one
-    writes.
+    Formulas that cannot be typeset are stored too, so that nobody waits for them twice. When the
+    version of the typesetter changes, each formula is typeset again when it is next needed. This
+    takes one query to read and at most one to write.
     """
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     found: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
         found |= {
             wanted[digest]: Typeset(mathml or None, latex)
-            for digest, latex, mathml in _kept(digests)
+            for digest, latex, mathml in _stored(digests)
         }
     missing = {digest: key for digest, key in wanted.items() if key not in found}
     for latex, display in missing.values():
         found[latex, display] = typeset(latex, display=display)
     if missing:
-        _keep(missing, found)
+        _store(missing, found)
     return found
 
 
-def _kept(digests: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return digest, LaTeX and MathML of the formulas that are kept; in SQL, as each page and each
-    judgment asks for it.
+def _stored(digests: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return digest, LaTeX and MathML of stored formulas.
+
+    This is raw SQL because every page and every judgment needs it.
     """
     places = ", ".join(["%s"] * len(digests))
     with connection.cursor() as cursor:
         cursor.execute(
-            # places
-            f"SELECT digest, latex, mathml FROM core_typesetformula WHERE engine = %s AND digest IN ({places})",  # noqa: S608
+            "SELECT digest, latex, mathml FROM core_typesetformula"  # noqa: S608 placeholders only
+            f" WHERE engine = %s AND digest IN ({places})",
             [ENGINE, *digests],
         )
         rows: list[tuple[str, str, str]] = cursor.fetchall()
         return rows
 
 
-def _keep(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Typeset]) -> None:
+def _store(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Typeset]) -> None:
     rows = [
-        # In the order of the key, so that two processes that keep the same formulas never wait for
-        # each other.
+        # Sorted by key, so that two processes that store the same formulas never deadlock.
         TypesetFormula(
             digest=digest,
             latex=found[key].latex,
@@ -67,8 +66,8 @@ def _keep(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Ty
         for digest, key in sorted(missing.items())
         if can_be_set(key[0])
     ]
-    # A page does not fail because an import holds SQLite's lock: the formulas are set again by the
-    # next one who asks.
+    # A page must not fail because an import holds SQLite's lock. The next request typesets the
+    # formulas again.
     with contextlib.suppress(OperationalError), transaction.atomic():
         TypesetFormula.objects.bulk_create(
             rows,

@@ -1,4 +1,4 @@
-"""What organizers change of a lab and its tasks."""
+"""Changes of labs and tasks by organizers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ TASK_FIELDS = frozenset({"name", "description", "opens_at", "deadline", "shows_o
 
 @transaction.atomic
 def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
-    """Write changed fields of a lab (`LAB_FIELDS`); the audit event tells the old and the new
-    values.
-    """
+    """Change fields of a lab (`LAB_FIELDS`) and record the old and new values."""
     lab = Lab.objects.select_for_update().get(pk=lab.pk)
     changed = _apply(lab, changes, allowed=LAB_FIELDS)
     if changed:
@@ -31,11 +29,11 @@ def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
 def change_task(
     *, task: Task, changes: dict[str, Any], protocol: dict[str, Any], by: User | None
 ) -> Task:
-    """Write changed fields of a task (`TASK_FIELDS`) and of its protocol.
+    """Change fields of a task (`TASK_FIELDS`) and of its protocol.
 
-    `protocol` holds fields of `TaskProtocol`. Only what differs from the lab's preset is kept as an
-    override; other overrides of the task stay. Raises `UserError` when the task would open after
-    its deadline, or for a protocol that cannot be.
+    `protocol` holds fields of `TaskProtocol`. A value is stored as an override only if it differs
+    from the lab's preset; other overrides stay. Raises `UserError` if the task would open after its
+    deadline or the protocol is invalid.
     """
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
     opens, closes = changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline)
@@ -62,10 +60,10 @@ def change_task(
 def _apply(
     record: Lab | Task, changes: dict[str, Any], *, allowed: frozenset[str]
 ) -> dict[str, Any]:
-    """Save the fields that differ; give them as `{field: [old, new]}` in words that JSON holds."""
+    """Save the fields that differ and return them as `{field: [old, new]}`, ready for JSON."""
     unknown = changes.keys() - allowed
     if unknown:
-        raise ValueError(f"not to be changed here: {sorted(unknown)}")
+        raise ValueError(f"fields that cannot be changed here: {sorted(unknown)}")
     changed = {
         name: [getattr(record, name), value]
         for name, value in changes.items()
@@ -78,7 +76,7 @@ def _apply(
 
 
 def _listed(value: Any) -> Any:
-    """Return a value as JSON gives it back, so that saving the same twice changes nothing."""
+    """Return a value in its JSON form, so that saving it again changes nothing."""
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -1,4 +1,4 @@
-"""A lab, its tasks and topics as a folder describes them, put into the database."""
+"""Load a lab, its tasks and its topics from a lab folder."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ TOPIC_FIELDS = (
 
 @transaction.atomic
 def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
-    """Make the lab, its tasks and topics what the folder says, and typeset the topics; loading
-    twice changes nothing.
+    """Create or update the lab, its tasks and its topics, and typeset the topics.
 
-    What the folder does not say stays as it is: description, dates and rules that organizers set on
-    the pages, and tasks that the folder no longer names (they may have runs). Topics that it no
-    longer names are deleted; raises `UserError` when judging needs one of them. Who loads a new lab
-    organizes it.
+    Loading twice changes nothing. Values that the folder does not set are kept: description, dates
+    and rules that organizers set on the pages, and tasks missing from the folder (they may have
+    runs). Topics missing from the folder are deleted; raises `UserError` if judging needs one of
+    them. The user who loads a new lab organizes it.
     """
     lab, is_new = Lab.objects.get_or_create(
         slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
@@ -58,23 +57,24 @@ def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
 
 
 def _load_task(lab: Lab, task_file: TaskFile, *, position: int) -> bool:
-    """Make a task what the folder says; tell whether anything was new."""
-    said: dict[str, Any] = {
+    """Create or update a task from the folder; return whether anything changed."""
+    fields: dict[str, Any] = {
         "name": task_file.name,
         "kind": task_file.kind.value,
         "position": position,
         "trec_items": _trec_items(task_file),
     }
-    said |= {"opens_at": task_file.opens} if task_file.opens else {}
-    said |= {"deadline": task_file.deadline} if task_file.deadline else {}
-    task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=said)
-    changed = _update(task, said | {"overrides": task.overrides | dict(task_file.overrides)})
+    fields |= {"opens_at": task_file.opens} if task_file.opens else {}
+    fields |= {"deadline": task_file.deadline} if task_file.deadline else {}
+    task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=fields)
+    changed = _update(task, fields | {"overrides": task.overrides | dict(task_file.overrides)})
     return bool(_load_topics(task, task_file) or changed or is_new)
 
 
 def _trec_items(task_file: TaskFile) -> str:
-    """Return what a six-column file names: what the folder says, else what its first qrels name, as
-    trec_eval needs it.
+    """Return the kind of item in six-column files.
+
+    It is that of the folder, else that of the first qrels, as trec_eval needs it.
     """
     if "items" in task_file.overrides or not task_file.qrels:
         return task_file.protocol.items.value
@@ -82,9 +82,9 @@ def _trec_items(task_file: TaskFile) -> str:
 
 
 def _load_topics(task: Task, file: TaskFile) -> int:
-    """Make the task's topics those of the file; give how many are new, changed or gone.
+    """Create, update and delete the task's topics as in the file; return how many changed.
 
-    What organizers edited of their information (`info_edits`) stays.
+    The organizers' edits of topic information (`info_edits`) are kept.
     """
     known = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
@@ -107,9 +107,7 @@ def _load_topics(task: Task, file: TaskFile) -> int:
 
 
 def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
-    """Delete topics; raises `UserError` that names those which judging needs (code
-    `topics-in-use`).
-    """
+    """Delete topics; raise `UserError` (`topics-in-use`) with the topics that judging needs."""
     held = []
     for topic in gone:
         try:
@@ -118,8 +116,9 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
             held.append(topic.query_id)
     if held:
         raise UserError(
-            f"The folder lacks topics of {task} that judging needs, as a pool holds their items or somebody was assigned "
-            f"to them: {', '.join(held)}. Nothing was loaded. Put them back into the file of topics and load it again.",
+            f"Topics of {task} are missing from the folder but in use: {', '.join(held)}. They have"
+            " items in a pool or an assigned assessor. Nothing was loaded. Add the topics to the"
+            " topic file and load the folder again.",
             code="topics-in-use",
         )
 
@@ -144,7 +143,7 @@ def _topic_fields(
 
 
 def _update(record: Lab | Task, fields: dict[str, Any]) -> list[str]:
-    """Save the fields that differ; give their names."""
+    """Save the fields that differ and return their names."""
     changed = [name for name, value in fields.items() if getattr(record, name) != value]
     for name in changed:
         setattr(record, name, fields[name])

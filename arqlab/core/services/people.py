@@ -1,4 +1,4 @@
-"""What changes people and their roles in a lab."""
+"""Changes of people and their roles in a lab."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from arqlab.core.services.audit import record_event
 
 @transaction.atomic
 def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membership:
-    """Make a person organizer or assessor of a lab; somebody who is it already stays it.
+    """Grant a user the role of organizer or assessor; nothing changes if they already have it.
 
-    Raises `UserError` for the role of a member: that one is had by joining a team.
+    Raises `UserError` for the role of a team member, which users get by joining a team.
     """
     if role not in {Membership.Role.ORGANIZER, Membership.Role.ASSESSOR}:
         raise UserError(
-            f"The role {role!r} cannot be granted. Grant organizer or assessor; members join by a team's invitation.",
+            f"The role {role!r} cannot be granted. Grant organizer or assessor; team members join"
+            " with an invitation link.",
             code="unknown-role",
         )
     membership, created = Membership.objects.get_or_create(lab=lab, user=user, role=role, team=None)
@@ -28,24 +29,22 @@ def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membershi
 
 @transaction.atomic
 def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
-    """Take the role of organizer or assessor from a person who has it; a lab keeps at least one
-    organizer.
+    """Revoke the role of organizer or assessor; a lab keeps at least one organizer.
 
-    Raises `UserError` when the person has no such role, or is the last organizer.
+    Raises `UserError` if the user does not have the role or is the last organizer.
     """
-    Lab.objects.select_for_update().get(
-        pk=lab.pk
-    )  # two organizers who revoke each other: one of them waits
+    # Lock the lab, so that two organizers cannot revoke each other at the same time.
+    Lab.objects.select_for_update().get(pk=lab.pk)
     having = Membership.objects.filter(lab=lab, role=role, team=None)
     if role == Membership.Role.ORGANIZER and not having.exclude(user=user).exists():
         raise UserError(
-            f"{user.name} is the last organizer of {lab}. Make somebody else an organizer first.",
+            f"{user.name} is the last organizer of {lab}. Add another organizer first.",
             code="last-organizer",
         )
     removed, _ = having.filter(user=user).delete()
     if not removed:
         raise UserError(
-            f"{user.name} is no {role} of {lab}. Reload the page to see who is.",
+            f"{user.name} is not an {role} of {lab}. Reload the page to see the current roles.",
             code="no-such-role",
         )
     record_event(verb="role.revoke", target=user, lab=lab, actor=by, role=role)
@@ -53,7 +52,7 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
 
 @transaction.atomic
 def change_name(*, user: User, first_name: str, last_name: str) -> None:
-    """Write a person's own name, as other people of their labs read it."""
+    """Change a user's own name, as other people in their labs see it."""
     user.first_name, user.last_name = first_name, last_name
     user.save(update_fields=["first_name", "last_name"])
     record_event(verb="person.rename", target=user, lab=None, actor=user)

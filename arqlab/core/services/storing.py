@@ -1,4 +1,4 @@
-"""Storing many plain rows at once: by COPY on PostgreSQL, elsewhere many with each statement."""
+"""Bulk inserts of plain rows: COPY on PostgreSQL, multi-row INSERTs elsewhere."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from django.db import connection
 from django.db.models import Model
 
 MOST_PARAMETERS = 999
-"""What every SQLite takes in one statement."""
+"""The most parameters of a statement that every SQLite accepts."""
 AT_ONCE = 2**18
-"""Bytes of COPY that go to the database at a time."""
+"""Bytes of COPY data to send to the database at a time."""
 
-# What COPY reads as something else in its text format.
+# Characters with a special meaning in COPY's text format.
 _ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 def takes_copy() -> bool:
-    """Return whether the database takes lines of COPY."""
+    """Return whether the database supports COPY."""
     return connection.vendor == "postgresql"
 
 
 def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
-    """Insert rows of plain values in their order; call it inside a transaction.
+    """Insert rows of plain values in order; call it inside a transaction.
 
-    The frame's columns are named as in the database, and are all that have no default there. For
-    61,000 rows of a pool `bulk_create` takes most of its time to make as many model instances; here
-    no row becomes a Python object where the database takes COPY.
+    The frame's columns are the table's columns without a database default. For the 61,000 rows of a
+    pool, `bulk_create` spends most of its time creating model instances; with COPY no row becomes a
+    Python object.
     """
     table = model._meta.db_table
     if takes_copy():
@@ -42,9 +42,9 @@ def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
 
 
 def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
-    """Append lines of COPY's text format to a table of PostgreSQL."""
+    """Append lines in COPY's text format to a PostgreSQL table."""
     with connection.cursor() as cursor:
-        # psycopg2's cursor is below Django's.
+        # Django's cursor wraps psycopg2's.
         cursor.cursor.copy_expert(
             f"COPY {table} ({_quoted(columns)}) FROM STDIN", BytesIO(lines), AT_ONCE
         )
@@ -52,7 +52,7 @@ def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
 
 def _insert_values(table: str, rows: pl.DataFrame) -> None:
     one = f"({', '.join(['%s'] * rows.width)})"
-    # names of our own models only
+    # Only names of our own models are inserted.
     insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES "  # noqa: S608
     with connection.cursor() as cursor:
         for part in rows.iter_slices(MOST_PARAMETERS // rows.width):

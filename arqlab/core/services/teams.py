@@ -1,4 +1,4 @@
-"""What changes teams and who belongs to them."""
+"""Changes of teams and their members."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from arqlab.core.services.audit import record_event
 
 @transaction.atomic
 def create_team(*, lab: Lab, name: str, by: User | None, joins: bool = True) -> Team:
-    """Make a team; the person who makes it becomes its first member, unless `joins` is false
-    (baselines, tests, loading).
+    """Create a team with `by` as its first member, unless `joins` is False.
 
-    Raises `UserError` when the lab has a team of that name, upper or lower case alike.
+    Baselines, tests and lab folders create teams without members. Raises `UserError` if the lab has
+    a team with that name, ignoring case.
     """
     try:
         with transaction.atomic():
             team = Team.objects.create(lab=lab, name=name)
     except IntegrityError as error:
         raise UserError(
-            f"{lab} has a team named {name} already. Take another name, or ask that team for its invitation link.",
+            f"{lab} already has a team named {name}. Choose another name, or ask the team for its"
+            " invitation link.",
             code="team-name-taken",
         ) from error
     record_event(verb="team.create", target=team, lab=lab, actor=by)
@@ -33,28 +34,28 @@ def create_team(*, lab: Lab, name: str, by: User | None, joins: bool = True) -> 
 
 @transaction.atomic
 def join_team(*, team: Team, user: User) -> Membership:
-    """Make a person a member of a team; who is a member already stays one."""
+    """Add a user to a team; nothing changes if they are already a member."""
     return _add_member(team, user)
 
 
 @transaction.atomic
 def leave_team(*, team: Team, user: User) -> None:
-    """Take oneself out of a team. A team without members and runs is deleted.
+    """Remove a user from a team; a team without members and runs is deleted.
 
-    Raises `UserError` when the person is no member, or the last one of a team that has runs.
+    Raises `UserError` if the user is not a member, or is the last member of a team with runs.
     """
     _drop_member(team, user, by=user)
 
 
 @transaction.atomic
 def remove_member(*, team: Team, user: User, by: User) -> None:
-    """Take a person out of a team, as an organizer may. Raises as `leave_team` does."""
+    """Remove a member on behalf of an organizer; raises as `leave_team` does."""
     _drop_member(team, user, by=by)
 
 
 @transaction.atomic
 def renew_invitation(*, team: Team, by: User) -> Team:
-    """Return the team a new invitation link; the old one leads nowhere from now on."""
+    """Replace the team's invitation link; the old link stops working."""
     team.invitation_token = new_invitation_token()
     team.save(update_fields=["invitation_token"])
     record_event(verb="team.renew-invitation", target=team, lab=team.lab, actor=by)
@@ -71,13 +72,12 @@ def _add_member(team: Team, user: User) -> Membership:
 
 
 def _drop_member(team: Team, user: User, *, by: User) -> None:
-    Team.objects.select_for_update().get(
-        pk=team.pk
-    )  # of two last members who leave at once, one must be the last
+    # Lock the team, so that of two members who leave at the same time, one is the last.
+    Team.objects.select_for_update().get(pk=team.pk)
     removed, _ = Membership.objects.filter(team=team, user=user).delete()
     if not removed:
         raise UserError(
-            f"{user.name} is no member of {team}. Reload the page to see who is.",
+            f"{user.name} is not a member of {team}. Reload the page to see its members.",
             code="no-such-member",
         )
     verb = "team.leave" if by == user else "team.remove-member"
@@ -87,14 +87,14 @@ def _drop_member(team: Team, user: User, *, by: User) -> None:
 
 
 def _delete_team(team: Team, last_member: User, *, by: User) -> None:
-    """Delete a team that nobody is in; the database refuses that for one that submitted runs."""
+    """Delete a team without members; the database refuses to if the team has submitted runs."""
     name, lab = team.name, team.lab
     try:
         team.delete()
     except ProtectedError as error:
         raise UserError(
-            f"{last_member.name} is the last member of {name}, and {name} has runs that somebody must answer for. "
-            "Invite another member first.",
+            f"{last_member.name} is the last member of {name}, which has runs."
+            " Invite another member first.",
             code="last-member",
         ) from error
     record_event(verb="team.delete", target=name, lab=lab, actor=by)

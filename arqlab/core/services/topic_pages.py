@@ -1,4 +1,4 @@
-"""The HTML of topics, made once when they are loaded."""
+"""The HTML of topics, rendered once when they are loaded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.ir import records
-from arqlab.texts.html.highlights import places_of
+from arqlab.texts.html.highlights import matching_formulas
 from arqlab.texts.html.rendering import (
     Key,
     PostText,
@@ -23,7 +23,7 @@ from arqlab.texts.maths.typesetting import Typeset
 
 
 class TopicPage(NamedTuple):
-    """Title, question and query formula of a topic as safe HTML."""
+    """The title, question and query formula of a topic as safe HTML."""
 
     title: str
     body: str
@@ -38,8 +38,9 @@ class _Read(NamedTuple):
 
 
 def topic_pages(topics: Iterable[records.TopicRecord]) -> list[TopicPage]:
-    """Return the HTML of topics, in their order: sanitized, typeset, links dead, the query formula
-    marked where it stands.
+    """Return the HTML of topics in order: sanitized, typeset, with the query formula marked.
+
+    Links are disabled.
     """
     read = [_read(topic) for topic in topics]
     formulas = typeset_formulas(
@@ -51,9 +52,7 @@ def topic_pages(topics: Iterable[records.TopicRecord]) -> list[TopicPage]:
 def question_with_links(
     topic: records.TopicRecord, local_pages: Callable[[list[str]], Mapping[str, str]]
 ) -> str:
-    """Return the question of a topic as its page has it, but with the links alive for which
-    `local_pages` gives an address.
-    """
+    """Return the question of a topic as on its page, but with links that `local_pages` resolves."""
     read = _read(topic)
     links = local_pages(addresses_of([read.body]))
     formulas = typeset_formulas(keys_of([read.body]))
@@ -68,7 +67,7 @@ def _read(topic: records.TopicRecord) -> _Read:
         title=read_text(title.html, definitions),
         body=read_text(body.html, definitions),
         formula=one_formula(latex, definitions),
-        highlight=places_of(
+        highlight=matching_formulas(
             [*title.formulas, *body.formulas], formula_id=topic.formula_id or "", latex=latex
         ),
     )

@@ -1,4 +1,4 @@
-"""What organizers say of topics, changed on the pages: edits that lie over the folder's values."""
+"""Edits of topic information by organizers, which override the lab folder's values."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import LONGEST_VALUE, FactChange, edits_after, fact_value, info_fields
+from arqlab.ir.topics import LONGEST_VALUE, InfoChange, info_fields, normalized_value, updated_edits
 
 MOST_NAMED = 10
 
 
 @transaction.atomic
-def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: User | None) -> int:
-    """Write changed values of the task's topics, all or none; give how many topics changed.
+def change_topic_information(*, task: Task, changes: Sequence[InfoChange], by: User | None) -> int:
+    """Change values of the task's topics, all or none; return the number of changed topics.
 
-    A value that equals the folder's own is kept as no edit. Raises `UserError` that names the
-    topics for a value that somebody else changed meanwhile (code `changed-meanwhile`), a topic that
-    is gone, or a value that is too long.
+    A value equal to the folder's is not stored as an edit. Raises `UserError` with the topics if
+    another user changed a value in the meantime (`changed-meanwhile`), a topic no longer exists, or
+    a value is too long.
     """
-    Task.objects.select_for_update().get(
-        pk=task.pk
-    )  # of two organizers who save at once, one must see the other's
+    # Lock the task, so that of two organizers who save at the same time, one sees the other's edit.
+    Task.objects.select_for_update().get(pk=task.pk)
     topics = {
         topic.query_id: topic
         for topic in task.topics.filter(query_id__in={one.query_id for one in changes})
     }
-    wanted = [one._replace(value=fact_value(one.field, one.value)) for one in changes]
+    wanted = [one._replace(value=normalized_value(one.field, one.value)) for one in changes]
     _refuse(wanted, topics, fields=set(info_fields(TaskKind(task.kind))))
     done: dict[str, list[str]] = {}
     changed: dict[str, Topic] = {}
@@ -38,7 +37,7 @@ def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: U
         topic = topics[one.query_id]
         before = topic.facts.get(one.field, "")
         if before != one.value:
-            topic.info_edits = edits_after(topic.info, topic.info_edits, {one.field: one.value})
+            topic.info_edits = updated_edits(topic.info, topic.info_edits, {one.field: one.value})
             done[f"{one.query_id} {one.field.replace('_', ' ')}"] = [before, one.value]
             changed[one.query_id] = topic
     Topic.objects.bulk_update(changed.values(), ["info_edits"], batch_size=200)
@@ -49,12 +48,12 @@ def change_topic_information(*, task: Task, changes: Sequence[FactChange], by: U
     return len(changed)
 
 
-def _refuse(changes: Sequence[FactChange], topics: dict[str, Topic], *, fields: set[str]) -> None:
+def _refuse(changes: Sequence[InfoChange], topics: dict[str, Topic], *, fields: set[str]) -> None:
     if unknown := {one.field for one in changes} - fields:
-        raise ValueError(f"not to be changed here: {sorted(unknown)}")
+        raise ValueError(f"fields that cannot be changed here: {sorted(unknown)}")
     if gone := [one.query_id for one in changes if one.query_id not in topics]:
         raise UserError(
-            f"{_named(gone)} not in this task any more. Reload the page.", code="topic-gone"
+            f"{_named(gone)} removed from this task. Reload the page.", code="topic-gone"
         )
     if long := [one.query_id for one in changes if len(one.value) > LONGEST_VALUE]:
         raise UserError(
@@ -68,14 +67,14 @@ def _refuse(changes: Sequence[FactChange], topics: dict[str, Topic], *, fields: 
     ]
     if stale:
         raise UserError(
-            f"{_named(stale)} changed by somebody else since you opened this page. Nothing was saved: compare what "
-            "they say now with what you chose, then save again.",
+            f"{_named(stale)} changed by another user after you opened this page. Nothing was"
+            " saved. Compare the current values with yours, then save again.",
             code="changed-meanwhile",
         )
 
 
 def _named(topics: Sequence[str]) -> str:
-    """Name topics as the subject of a sentence, each once, with its verb."""
+    """Return topics as the subject of a sentence with its verb, without duplicates."""
     names = list(dict.fromkeys(topics))
     verb = "was" if len(names) == 1 else "were"
     if len(names) > MOST_NAMED:

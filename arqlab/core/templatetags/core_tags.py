@@ -18,16 +18,15 @@ register = template.Library()
 
 @register.filter
 def chip(state: str, text: str = "") -> SafeString:
-    """Return the chip of a state, one of `static/css/states.css`; `text` is what it says where that
-    is not the state.
-    """
+    """Return the chip of a state in `static/css/states.css`, labelled with `text` or the state."""
     return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
 
 
 @register.filter
 def measure(name: str) -> str:
-    """Write a measure as the papers do: `nDCG(judged_only=True)@1000` is nDCG′. An unknown name
-    stays what it is.
+    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
+
+    Unknown names are returned unchanged.
     """
     try:
         return parse_measure(name).heading
@@ -43,7 +42,7 @@ def score(value: float | str | None) -> str:
 
 @register.filter
 def duration(seconds: float) -> str:
-    """Write how long something takes, as `judge/status.js` does: 26 s, 50 min, 3 h 20 min, 1,234 h."""
+    """Format a duration as in `judge/status.js`: 26 s, 50 min, 3 h 20 min, 1,234 h."""
     if seconds < 60:
         return f"{round(seconds)} s"
     minutes = round(seconds / 60)
@@ -58,21 +57,19 @@ def duration(seconds: float) -> str:
 
 @register.filter("words")
 def words_of_field(slug: str) -> str:
-    """Write the key of a topic's information as words: `multi_part` is Multi part."""
+    """Format a key as words: `multi_part` becomes Multi part."""
     return slug.replace("_", " ").replace("-", " ").strip().capitalize()
 
 
 @register.filter
 def value(facts: dict[str, object], name: str) -> object:
-    """Return one value of a topic's information by its key, and nothing where it has none."""
+    """Return a value by its key, or an empty string."""
     return facts.get(name, "")
 
 
 @register.filter
 def details(detail: dict[str, Any]) -> list[str]:
-    """Write what an audit event tells in particular, a line each: changed fields with their old and
-    new values.
-    """
+    """Return the details of an audit event as lines, with old and new values of changed fields."""
     lines = [
         f"{name}: {_said(old)} → {_said(new)}"
         for name, (old, new) in detail.get("changes", {}).items()

@@ -17,13 +17,13 @@ from arqlab.core.services.people import change_name
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
-    """A person's own data and roles."""
+    """Show the user's roles, and edit the user's name."""
     person = permissions.signed_in(request)
     initial = {"first_name": person.first_name, "last_name": person.last_name}
     form = AccountForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         change_name(user=person, **form.cleaned_data)
-        messages.success(request, "Your name was saved.")
+        messages.success(request, "Name saved.")
         return redirect("core:account")
     context = {"form": form, "roles": selectors.roles_of(person)}
     return render(request, "core/account.html", context)
@@ -31,7 +31,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def health(request: HttpRequest) -> JsonResponse:
-    """Return whether the database answers: 200, else 503."""
+    """Return 200 if the database responds, otherwise 503."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")

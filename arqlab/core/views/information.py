@@ -1,6 +1,4 @@
-"""The pages on which organizers say what is known of a task's topics: one table, and a file in and
-out.
-"""
+"""The pages that edit topic information: as a table, and as a file to download and upload."""
 
 from __future__ import annotations
 
@@ -18,14 +16,14 @@ from arqlab.core.models import Task
 from arqlab.core.services.topics import change_topic_information
 from arqlab.formats.topics.information import read_info_rows
 from arqlab.ir.records import Problem
-from arqlab.ir.topics import FactChange, changes_of_file, write_topic_info
+from arqlab.ir.topics import InfoChange, info_changes, write_topic_info
 
 MOST_BYTES = 2**20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_information(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer says what is known of all topics of a task; only what was changed is written."""
+    """Show the topic information of a task as a table, and save the changed values."""
     found = permissions.organized_task_or_404(request.user, lab, task)
     form = InformationForm(found, request.POST.dict() if request.method == "POST" else None)
     errors: list[str] = []
@@ -51,7 +49,7 @@ def topic_information(request: HttpRequest, lab: str, task: str) -> HttpResponse
 
 @require_safe
 def topic_information_csv(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """The information of all topics as the labs' CSV, to be filled in and uploaded again."""
+    """Return the topic information as CSV, to edit and upload again."""
     found = permissions.organized_task_or_404(request.user, lab, task)
     form = InformationForm(found)
     answer = HttpResponse(
@@ -65,9 +63,7 @@ def topic_information_csv(request: HttpRequest, lab: str, task: str) -> HttpResp
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """What a file of topic information would change, and every problem of it; nothing is written
-    yet.
-    """
+    """Preview the changes and problems of a topic information file, without storing anything."""
     found = permissions.organized_task_or_404(request.user, lab, task)
     file_form = InformationFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not file_form.is_valid():
@@ -77,11 +73,15 @@ def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpR
     name = str(file.name)
     if file.size > MOST_BYTES:
         problem = Problem(
-            name, None, f"{file.size:,} bytes", f"at most {MOST_BYTES:,}", "Upload the CSV alone."
+            name,
+            None,
+            f"{file.size:,} bytes",
+            f"at most {MOST_BYTES:,}",
+            "Upload the CSV file only.",
         )
         return _preview(request, found, form, [], [problem])
     rows, problems = read_info_rows(file.read(), path=name)
-    changes, more = changes_of_file(rows, form.facts, form.fields, path=name)
+    changes, more = info_changes(rows, form.facts, form.fields, path=name)
     return _preview(
         request, found, form, changes, sorted([*problems, *more], key=lambda one: one.line or 0)
     )
@@ -89,7 +89,7 @@ def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpR
 
 @require_POST
 def topic_information_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer applies what the preview of a file showed."""
+    """Apply the previewed changes of a file."""
     found = permissions.organized_task_or_404(request.user, lab, task)
     try:
         changes = read_changes(request.POST.get("changes", ""))
@@ -118,7 +118,7 @@ def _preview(
     request: HttpRequest,
     task: Task,
     form: InformationForm,
-    changes: list[FactChange],
+    changes: list[InfoChange],
     problems: list[Problem],
     error: str = "",
 ) -> HttpResponse:
@@ -142,5 +142,5 @@ def _preview(
 
 def _saved(count: int) -> str:
     if not count:
-        return "Nothing was changed: the topics say that already."
-    return f"The information of {count} topic{'s' * (count != 1)} was saved."
+        return "Nothing changed: the topics already have these values."
+    return f"Saved the information of {count} topic{'s' * (count != 1)}."

@@ -1,4 +1,4 @@
-"""The pages of labs, and of the people who run them."""
+"""The pages that edit a lab and its roles, and the audit log."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ EVENTS_A_PAGE = 100
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def lab_edit(request: HttpRequest, lab: str) -> HttpResponse:
-    """An organizer changes what visitors read about a lab, and whether they see it."""
+    """Edit the name, description and visibility of a lab."""
     found = permissions.organized_lab_or_404(request.user, lab)
     initial = {"name": found.name, "description": found.description, "is_public": found.is_public}
     form = LabForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         change_lab(lab=found, changes=form.cleaned_data, by=permissions.signed_in(request))
-        messages.success(request, "The lab was saved.")
+        messages.success(request, "Lab saved.")
         return redirect("pages:lab-detail", lab=lab)
     return render(request, "core/lab_edit.html", {"form": form, "lab": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def people_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Organizers see who is in a lab, and grant the roles of organizer and assessor."""
+    """Show the people of a lab, and grant the roles of organizer and assessor."""
     found = permissions.organized_lab_or_404(request.user, lab)
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
         grant_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
-        messages.success(request, f"{person.name} is {role} of {found} now.")
+        messages.success(request, f"{person.name} is now {role} of {found}.")
         return redirect("core:people-list", lab=lab)
     context = {"form": form, "lab": found}
     context |= {"staff": selectors.staff_of(found), "teams": selectors.teams_with_members(found)}
@@ -47,11 +47,11 @@ def people_list(request: HttpRequest, lab: str) -> HttpResponse:
 
 @require_POST
 def people_revoke(request: HttpRequest, lab: str) -> HttpResponse:
-    """An organizer takes a role from a person."""
+    """Revoke a role."""
     found = permissions.organized_lab_or_404(request.user, lab)
     form = RevokeForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Nobody was chosen. Press “Revoke” beside a person.")
+        messages.error(request, "No person selected. Press “Revoke” next to a person.")
         return redirect("core:people-list", lab=lab)
     person, role = form.cleaned_data["person"], form.cleaned_data["role"]
     try:
@@ -65,7 +65,7 @@ def people_revoke(request: HttpRequest, lab: str) -> HttpResponse:
 
 @require_safe
 def audit_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Organizers read who did what in a lab, the newest first."""
+    """Show the audit log of a lab, newest first."""
     found = permissions.organized_lab_or_404(request.user, lab)
     verb = request.GET.get("verb", "").strip()
     pages = Paginator(selectors.audit_events(found, verb=verb), EVENTS_A_PAGE)

@@ -16,7 +16,7 @@ from arqlab.core.services.labs import change_task
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer changes a task: its dates, limits, quota and measures."""
+    """Edit a task: its dates, limits, quota and measures."""
     found = permissions.organized_task_or_404(request.user, lab, task)
     form = TaskForm(request.POST or None, task=found)
     if request.method == "POST" and form.is_valid():
@@ -26,14 +26,14 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         except UserError as error:
             form.add_error("deadline" if error.code == "dates" else None, error.message)
         else:
-            messages.success(request, "The task was saved.")
+            messages.success(request, "Task saved.")
             return redirect("pages:task-detail", lab=lab, task=task)
     return render(request, "core/task_edit.html", {"form": form, "task": found, "lab": found.lab})
 
 
 @require_safe
 def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """The topics of a task, searched by words and by what the organizers say of them."""
+    """Show the topics of a task, filtered by words and topic information."""
     found = permissions.task_or_404(request.user, lab, task)
     words = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in selectors.TOPIC_FILTERS}
@@ -56,7 +56,7 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @require_safe
 def topic_detail(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """One topic as assessors read it, with what is known of it, and its neighbours."""
+    """Show a topic with its information and links to the previous and next topic."""
     found = permissions.task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
     before, after = selectors.neighbours(topic)

@@ -1,4 +1,4 @@
-"""The pages of teams: make one, invite, join, leave."""
+"""The pages of teams: create, invite, join and leave."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from arqlab.core.services.teams import (
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_create(request: HttpRequest, lab: str) -> HttpResponse:
-    """Make a team in a lab and become its first member."""
+    """Create a team in a lab, with the user as its first member."""
     found = permissions.lab_or_404(request.user, lab)
     form = TeamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -35,7 +35,7 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
             form.add_error("name", error.message)
         else:
             messages.success(
-                request, f"{team} was made. Send the invitation link to the other members."
+                request, f"{team} was created. Send the invitation link to the other members."
             )
             return redirect("core:team-detail", lab=lab, team=team.pk)
     return render(request, "core/team_create.html", {"form": form, "lab": found})
@@ -44,7 +44,7 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
 @login_required
 @require_safe
 def team_detail(request: HttpRequest, lab: str, team: int) -> HttpResponse:
-    """A team: its members, its invitation link, the way out."""
+    """Show a team: its members, its invitation link and the button to leave."""
     found = permissions.team_or_404(request.user, lab, team)
     link = request.build_absolute_uri(reverse("core:team-join", args=[found.invitation_token]))
     context = {
@@ -52,7 +52,7 @@ def team_detail(request: HttpRequest, lab: str, team: int) -> HttpResponse:
         "lab": found.lab,
         "link": link,
         "members": found.memberships.select_related("user").order_by("created_at"),
-        "standing": selectors.standing_in(request.user, found.lab),
+        "standing": selectors.roles_in(request.user, found.lab),
         "is_member": permissions.is_team_member(request.user, found),
     }
     return render(request, "core/team_detail.html", context)
@@ -61,17 +61,17 @@ def team_detail(request: HttpRequest, lab: str, team: int) -> HttpResponse:
 @login_required
 @require_POST
 def team_renew(request: HttpRequest, lab: str, team: int) -> HttpResponse:
-    """Make a new invitation link; the old one ends."""
+    """Replace the invitation link of a team."""
     found = permissions.team_or_404(request.user, lab, team)
     renew_invitation(team=found, by=permissions.signed_in(request))
-    messages.success(request, "The team has a new invitation link. The old one leads nowhere now.")
+    messages.success(request, "The team has a new invitation link. The old link no longer works.")
     return redirect("core:team-detail", lab=lab, team=team)
 
 
 @login_required
 @require_POST
 def team_leave(request: HttpRequest, lab: str, team: int) -> HttpResponse:
-    """Leave a team that one belongs to."""
+    """Leave a team."""
     found = permissions.team_or_404(request.user, lab, team)
     try:
         leave_team(team=found, user=permissions.signed_in(request))
@@ -85,7 +85,7 @@ def team_leave(request: HttpRequest, lab: str, team: int) -> HttpResponse:
 @login_required
 @require_POST
 def team_remove(request: HttpRequest, lab: str, team: int, user: int) -> HttpResponse:
-    """An organizer takes a person out of a team."""
+    """Remove a member from a team, as an organizer."""
     organized = permissions.organized_lab_or_404(request.user, lab)
     found = get_object_or_404(organized.teams.select_related("lab"), pk=team)
     person = get_object_or_404(User, pk=user, memberships__team=found)
@@ -100,7 +100,7 @@ def team_remove(request: HttpRequest, lab: str, team: int, user: int) -> HttpRes
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_join(request: HttpRequest, token: str) -> HttpResponse:
-    """Show whom an invitation link joins; a signed-in person joins by a press of the button."""
+    """Show the team of an invitation link, and add the signed-in user to it."""
     found = get_object_or_404(Team.objects.select_related("lab"), invitation_token=token)
     if request.method == "POST":
         return _join(request, found)
@@ -116,5 +116,5 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
 @login_required
 def _join(request: HttpRequest, team: Team) -> HttpResponse:
     join_team(team=team, user=permissions.signed_in(request))
-    messages.success(request, f"You are a member of {team} now.")
+    messages.success(request, f"You are now a member of {team}.")
     return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)

@@ -1,6 +1,4 @@
-"""The bytes of a file that may be packed with gzip or bzip2, in pieces; a damaged one gives what
-stands before the damage.
-"""
+"""Read files that may be compressed with gzip or bzip2, up to any damage."""
 
 import bz2
 import gzip
@@ -15,15 +13,14 @@ DAMAGE = (EOFError, OSError, ValueError, zlib.error)
 
 
 class DamagedFileError(Exception):
-    """A packed file ends in its middle or is not what it should be. Says how, for a person."""
+    """A compressed file is truncated or damaged. The message describes it for a person."""
 
 
 def read_pieces(path: Path, *, size: int = PIECE) -> Iterator[bytes]:
-    """Return the unpacked bytes in pieces of about `size`. What packs the file is read from its first
-    bytes.
+    """Yield the unpacked bytes in pieces of about `size`; the first bytes show the compression.
 
-    Raises DamagedFileError after the last byte that could be unpacked, and OSError when the file
-    cannot be opened.
+    Raise DamagedFileError after the last byte that can be unpacked, and OSError if the file cannot
+    be opened.
     """
     with path.open("rb") as raw:
         file, kind = _unpacked(raw)
@@ -35,7 +32,7 @@ def read_pieces(path: Path, *, size: int = PIECE) -> Iterator[bytes]:
             except DAMAGE as error:
                 if gathered:
                     yield b"".join(gathered)
-                how = "cut short" if isinstance(error, EOFError) else f"damaged ({error})"
+                how = "truncated" if isinstance(error, EOFError) else f"damaged ({error})"
                 raise DamagedFileError(f"{kind} that is {how}") from error
             gathered.append(part)
             room -= len(part)

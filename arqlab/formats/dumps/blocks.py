@@ -1,8 +1,7 @@
-"""The rows of a dump's XML as blocks of bytes, cut out of the stream: memory is the same for every
-size of file.
+"""Cut the XML of a dump into blocks of rows, in constant memory.
 
-The text is cut before each `<row`, as no attribute may hold a bare `<`. Comments are blanked; lines
-stay where they are.
+The text is cut before a `<row`, because no attribute may contain a bare `<`. Comments become
+blanks, and lines keep their numbers.
 """
 
 import re
@@ -12,15 +11,14 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from arqlab.formats.dumps.sources import DUMP_FILES, READ_ERRORS, Source, opened
+from arqlab.formats.dumps.sources import DUMP_FILES, Source, opened
+from arqlab.formats.dumps.streams import READ_ERRORS
 from arqlab.ir.records import FileRefusedError, Problem
 
 BLOCK = 2**20
-"""Bytes that are read at once; a block of rows is about as long."""
+"""The number of bytes read at a time, and the approximate size of a block."""
 MAX_ROW = 10_000_000
-"""Bytes of the longest row that is taken, which is what libxml2 allows an attribute; posts end at
-some 30,000.
-"""
+"""The largest row in bytes: what libxml2 allows for an attribute. Posts have 30,000 at most."""
 ROW = re.compile(rb"<row(?=[\s/>])")
 ROW_TAG = re.compile(rb"""<row(?:\s+[^\s=<>"'/]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?>""")
 
@@ -31,10 +29,9 @@ _KEPT = 64  # bytes: a cut must not fall into `<row` or the last tag
 
 
 class Block(NamedTuple):
-    """Rows that stand together, unparsed: the number of the first, how many, the line of the first,
-    their bytes.
+    """Consecutive rows as bytes: the number of the first, their count, the line of the first.
 
-    `problems` are what is wrong with the text around them, `share` is how much of the file was read
+    `problems` are those of the text around the rows, `share` is the share of the file that was read
     so far (0 to 1).
     """
 
@@ -48,14 +45,12 @@ class Block(NamedTuple):
 
     @property
     def last(self) -> int:
-        """Return the number of the last row; that of the row before where there is none."""
+        """Return the number of the last row, or of the row before an empty block."""
         return self.first + self.row_count - 1
 
 
 def blocks(path: Path, kind: str) -> Iterator[Block]:
-    """Return the rows of a kind's file as blocks. What cannot be read is a problem of a block;
-    nothing is raised.
-    """
+    """Yield the rows of a file as blocks. Faults are problems of a block, never exceptions."""
     try:
         with opened(path, kind) as source:
             yield from _Scan(path.name, kind, source).blocks()
@@ -64,17 +59,16 @@ def blocks(path: Path, kind: str) -> Iterator[Block]:
 
 
 def too_long(source: str, line: int) -> Problem:
-    """Return that a row is longer than `MAX_ROW`."""
+    """Return the problem of a row longer than `MAX_ROW`."""
     found, expected = f"a row of more than {MAX_ROW:,} bytes", f"at most {MAX_ROW:,} bytes"
     return Problem(source, line, found, expected, "Shorten its text and import the file again.")
 
 
 def _without_asides(data: bytes) -> tuple[bytes, int | None]:
-    """Blank comments, CDATA and instructions but for their line ends; give also where one opens
-    that has no end yet.
+    """Blank comments, CDATA and instructions, and return where one opens that has not ended yet.
 
-    Only what follows a tag is one: `<!--` within a broken attribute must not swallow the rows after
-    it.
+    Line ends are kept. Only a `<!--` after a tag opens a comment: one within a broken attribute
+    must not hide the rows after it.
     """
     start, parts = 0, list[bytes]()
     place = 0
@@ -92,9 +86,7 @@ def _without_asides(data: bytes) -> tuple[bytes, int | None]:
 
 
 class _Scan:
-    """One way through a file: what was read and not yet given, where that stands, and what the root
-    is called.
-    """
+    """A pass through a file: the bytes not yet in a block, their line, and the name of the root."""
 
     def __init__(self, name: str, kind: str, source: Source) -> None:
         self.name, self.kind, self.source = name, kind, source
@@ -104,7 +96,7 @@ class _Scan:
         self.open_aside: int | None = None
 
     def blocks(self) -> Iterator[Block]:
-        """Return block after block, the last one with what is wrong with the end."""
+        """Yield the blocks; the last one has the problems of the end of the file."""
         if not self._find_first_row():
             yield self._block(0, 0, self._without_rows())
             return
@@ -125,7 +117,7 @@ class _Scan:
         yield self._last_block(problems)
 
     def _read(self) -> bool:
-        """Read on; False at the end, or where a fault makes one."""
+        """Read more, and return False at the end or at a fault."""
         try:
             part = self.source.text.read(BLOCK)
         except READ_ERRORS as error:
@@ -135,9 +127,7 @@ class _Scan:
         return bool(part)
 
     def _opens_before(self, end: int) -> bool:
-        """Return whether a comment opens before a place whose end was not read yet; one that is too
-        long is none.
-        """
+        """Return whether an unfinished comment opens before a place, unless it is too long."""
         return self.open_aside is not None and self.open_aside < end and len(self.buffer) <= MAX_ROW
 
     def _find_first_row(self) -> bool:
@@ -147,9 +137,7 @@ class _Scan:
         return True
 
     def _last_row(self) -> int:
-        """Return where the last row begins that no open comment stands before; 0 where that is the
-        first.
-        """
+        """Return the start of the last row before any open comment; 0 if it is the first row."""
         place = len(self.buffer)
         if self.open_aside is not None and self._opens_before(place):
             place = self.open_aside
@@ -165,13 +153,13 @@ class _Scan:
         return dropped
 
     def _block(self, cut: int, count: int, problems: tuple[Problem, ...]) -> Block:
-        """Return the buffer's beginning as a block and go on behind it."""
+        """Return the beginning of the buffer as a block, and continue after it."""
         first, line = self.number + 1, self.line
         self.number += count
         return Block(self.name, first, count, line, self._drop(cut), problems, self.source.share())
 
     def _without_long_row(self, problems: tuple[Problem, ...]) -> Block:
-        """Read on to the next row and keep nothing of this one."""
+        """Skip a row that is too long."""
         line = self.line
         self._drop(_KEPT)
         while (following := ROW.search(self.buffer)) is None:
@@ -182,7 +170,7 @@ class _Scan:
         return self._block(0, 1, (*problems, too_long(self.name, line)))
 
     def _last_block(self, problems: tuple[Problem, ...]) -> Block:
-        """Return the last row and, unless the root is closed behind it, that the file was cut short."""
+        """Return the last row, with a problem if the file ends before the root is closed."""
         closing = (
             re.search(rb"</" + re.escape(self.root) + rb"\s*>\s*\Z", self.buffer)
             if self.root
@@ -198,7 +186,7 @@ class _Scan:
         return self._block(end, int(is_row), problems)
 
     def _end_of_row(self) -> int:
-        """Return where the row at the buffer's beginning ends; 0 where it was cut."""
+        """Return the end of the row at the beginning of the buffer; 0 if it is incomplete."""
         tag = ROW_TAG.match(self.buffer)
         if tag is None or tag[0].endswith(b"/>"):
             return tag.end() if tag else 0
@@ -210,17 +198,19 @@ class _Scan:
         return self._drop(first.start() if first else 0)
 
     def _problems_of(self, prolog: bytes) -> tuple[Problem, ...]:
-        """Note what the root is called."""
+        """Read the name of the root, and return what is wrong before the first row."""
         if root := _ROOT.match(prolog):
             self.root = root[1]
             return ()
-        found = "other text before the first row" if prolog.strip() else "a row at once"
+        found = "other text before the first row" if prolog.strip() else "a row without a root"
         return (
-            Problem(self.name, 1, found, f"<{self.kind.replace('_', '')}>", "Give the whole file."),
+            Problem(
+                self.name, 1, found, f"<{self.kind.replace('_', '')}>", "Import the complete file."
+            ),
         )
 
     def _without_rows(self) -> tuple[Problem, ...]:
-        """Return what is wrong with a file without rows; nothing is with an empty list."""
+        """Return the problems of a file without rows: none if its root is empty."""
         if self._has_doctype(self.buffer):
             return (self._doctype(),)
         try:
@@ -233,7 +223,7 @@ class _Scan:
         if self.fault:
             return (self._cut_short(1),)
         expected = f"<{self.kind.replace('_', '')}>"
-        if len(root):  # an empty list, whatever it is called, is none the worse for it
+        if len(root):  # an empty root may have any name
             found = f"no row in <{root.tag}>"
             return (
                 Problem(
@@ -241,7 +231,7 @@ class _Scan:
                     1,
                     found,
                     f"{expected} with its rows",
-                    f"Give {DUMP_FILES[self.kind]}.",
+                    f"Import {DUMP_FILES[self.kind]}.",
                 ),
             )
         return ()
@@ -250,8 +240,8 @@ class _Scan:
         return b"<!DOCTYPE" in text or b"<!ENTITY" in text
 
     def _doctype(self) -> Problem:
-        todo = "Take the DOCTYPE out, and write out what its entities stand for."
-        return Problem(self.name, 1, "a DOCTYPE", "XML without one: a dump has no entities", todo)
+        todo = "Remove the DOCTYPE, and replace its entities with their text."
+        return Problem(self.name, 1, "a DOCTYPE", "XML without a DOCTYPE", todo)
 
     def _cut_short(self, line: int) -> Problem:
         found = f"the end of the file ({self.fault})" if self.fault else "the end of the file"
@@ -265,5 +255,5 @@ class _Scan:
             line,
             found,
             closing,
-            "Give the whole file; what stands before this line is in.",
+            "Import the complete file. The rows before this line are imported.",
         )

@@ -1,8 +1,8 @@
-"""The rows of a dump's Posts.xml as checked records (protocol §2).
+"""Read the rows of a dump's Posts.xml as checked records (protocol §2).
 
-Attributes are those of the public Stack Exchange dump. Ids are digits and stay strings. A post is
-kept whatever its score, dates or owner look like: one of these that cannot be read is empty and a
-Problem. Without an Id it is no post.
+The attributes are those of the public Stack Exchange dump. Ids are strings of digits. A post with
+an unreadable score, date or owner is kept without it, and reported. A row without an Id is not a
+post.
 """
 
 import re
@@ -11,30 +11,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from arqlab.formats.dumps.records import MAX_NAME, MAX_NUMBER, Window
+from arqlab.formats.dumps.records import MAX_NAME, MAX_NUMBER
 from arqlab.formats.dumps.rows import DumpRow, rows
 from arqlab.ir.records import Problem
 
-__all__ = ["PostReading", "PostRecord", "Window", "read_post", "read_posts"]
-
 POST_KINDS: Mapping[str, str] = {"1": "question", "2": "answer"}
-"""Post types that are taken in; the others are tag wikis, nominations and the like."""
+"""The post types that are imported; the others are tag wikis, nominations and the like."""
 
 _ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 _OWNER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}", re.ASCII)
-_TAG = re.compile(
-    r"[^<>|]+"
-)  # "<algebra><limits>" in the editions' dumps, "|algebra|limits|" in newer ones
-_COMPLETE = "Complete the row and import the file again."
-_CORRECT = "Correct the value and import the file again; the post is in without it."
+# "<algebra><limits>" in the dumps of the editions, "|algebra|limits|" in newer ones.
+_TAG = re.compile(r"[^<>|]+")
+_COMPLETE = "Complete the row, and import the file again."
+_CORRECT = "Correct the value, and import the file again. The post was imported without it."
 
 
 class PostRecord(NamedTuple):
-    """A question or an answer. Title and body are HTML as the dump has them; a question is its own
-    thread.
+    """A question (its own thread) or an answer. Title and body are the HTML of the dump.
 
-    What the dump lacks is empty, or None of a number or a moment; a moment without a zone is UTC.
+    Missing values are empty, or None for a number or a time. A time without a zone is in UTC.
     """
 
     post_id: str
@@ -52,7 +48,7 @@ class PostRecord(NamedTuple):
 
 
 class PostReading(NamedTuple):
-    """What a row is: a post or (another type, or no Id) none, and what is wrong with it."""
+    """The post of a row, or None (another type, or no Id), and the problems of the row."""
 
     record: PostRecord | None
     problems: tuple[Problem, ...] = ()
@@ -84,7 +80,7 @@ def read_post(row: DumpRow, source: str) -> PostReading:
         score=values.number("Score"),
         views=values.number("ViewCount"),
         accepted_id=values.matching("AcceptedAnswerId", _ID, "the id of an answer"),
-        author_id=values.matching("OwnerUserId", _OWNER, "the number of a user"),
+        author_id=values.matching("OwnerUserId", _OWNER, "the id of a user"),
         author_name=fields.get("OwnerDisplayName", "")[:MAX_NAME],
         created_at=values.moment("CreationDate"),
     )
@@ -92,14 +88,14 @@ def read_post(row: DumpRow, source: str) -> PostReading:
 
 
 def read_posts(path: Path) -> Iterator[PostRecord]:
-    """Return the questions and answers of a Posts.xml one by one, and pass over what cannot be read."""
+    """Yield the questions and answers of a Posts.xml, and skip unreadable rows."""
     for row in rows(path, "posts"):
         if not isinstance(row, Problem) and (record := read_post(row, path.name).record):
             yield record
 
 
 def _lack(post_id: str, kind: str | None, post_type: str, parent: str) -> tuple[str, str] | None:
-    """Return what is found and expected of a row that is no post."""
+    """Return what was found and expected in a row that is not a post."""
     if _ID.fullmatch(post_id) is None:
         found = f"the Id {post_id[:60]!r}" if post_id else "a post without Id"
         return found, "Id, a number of at most 18 digits"
@@ -109,24 +105,24 @@ def _lack(post_id: str, kind: str | None, post_type: str, parent: str) -> tuple[
             if post_type
             else f"the post {post_id} without PostTypeId"
         )
-        return found, "PostTypeId, 1 of a question and 2 of an answer"
+        return found, "PostTypeId, 1 for a question or 2 for an answer"
     if kind == "answer" and _ID.fullmatch(parent) is None:
         found = (
             f"the ParentId {parent[:60]!r}" if parent else f"the answer {post_id} without ParentId"
         )
-        return found, "ParentId, the Id of its question"
+        return found, "ParentId, the Id of the question"
     return None
 
 
 class _Values:
-    """The values of a row that a post can be without, and what is wrong with them."""
+    """The optional values of a row, and their problems."""
 
     def __init__(self, row: DumpRow, source: str) -> None:
         self.row, self.source = row, source
         self.problems: list[Problem] = []
 
     def matching(self, name: str, pattern: re.Pattern[str], expected: str) -> str:
-        """Return a value that has the form; empty where there is none."""
+        """Return a value that matches a pattern, or an empty string."""
         text = self.row.fields.get(name, "").strip()
         if text and pattern.fullmatch(text) is None:
             self._refuse(name, text, expected)
@@ -134,7 +130,7 @@ class _Values:
         return text
 
     def number(self, name: str) -> int | None:
-        """Return a value as a whole number."""
+        """Return a value as a whole number, or None."""
         text = self.row.fields.get(name, "").strip()
         if not text:
             return None
@@ -144,7 +140,7 @@ class _Values:
         return int(text)
 
     def moment(self, name: str) -> datetime | None:
-        """Return a value as a moment."""
+        """Return a value as a time, or None."""
         text = self.row.fields.get(name, "").strip()
         if not text:
             return None
@@ -152,7 +148,7 @@ class _Values:
             moment = datetime.fromisoformat(text)
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         except (ValueError, OverflowError):
-            self._refuse(name, text, "a moment as in 2018-12-31T23:59:59.123")
+            self._refuse(name, text, "a time such as 2018-12-31T23:59:59.123")
             return None
 
     def _refuse(self, name: str, text: str, expected: str) -> None:

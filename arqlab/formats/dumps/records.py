@@ -1,10 +1,9 @@
-"""The rows of a dump's Comments, PostLinks, Tags, Users, Votes and Badges as checked records
-(protocol §2).
+"""Read a dump's comments, links, tags, users, votes and badges as checked records (protocol §2).
 
-Attributes are those of the public Stack Exchange dump; what the ARQMath releases and older dumps
-spell otherwise (`PostLinkTypeId`, `ParentID`) is read too, in upper or lower case alike. Ids are
-digits and stay strings; that of the site's own user is -1. A moment without a zone is UTC. A row
-that cannot be read gives a Problem, and no other row suffers.
+The attributes are those of the public Stack Exchange dump. The spellings of the ARQMath releases
+and of older dumps (`PostLinkTypeId`, `ParentID`) are read too, in upper or lower case. Ids are
+strings of digits; the site's own user is -1. A time without a zone is in UTC. An unreadable row
+becomes a Problem and affects no other row.
 """
 
 import re
@@ -24,8 +23,7 @@ VOTE_KINDS = {"2": "up", "3": "down"}
 _ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 _AUTHOR_ID = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}", re.ASCII)
-# What a row may be called instead; the key is lower case, as older and derived dumps differ in case
-# as well.
+# Other names of attributes, in lower case, because older and derived dumps also differ in case.
 _OTHER_NAMES = {
     "linktypeid": "postlinktypeid",
     "creationdate": "date",
@@ -36,22 +34,21 @@ _OTHER_NAMES = {
 
 
 class Row(Protocol):
-    """A row of a dump's file as its reader gives it (`arqlab.formats.dumps.rows.DumpRow`)."""
+    """A row of a dump (`arqlab.formats.dumps.rows.DumpRow`)."""
 
     @property
     def line(self) -> int | None:
-        """Return the line on which the row stands."""
+        """Return the line of the row."""
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """Return the row's attributes."""
+        """Return the attributes of the row."""
 
 
 class Window(NamedTuple):
-    """The days whose rows are taken in, both ends with them; rows without a date are in.
+    """The days whose rows are imported, including both ends; rows without a date are imported too.
 
-    With `keep_later` what came after `until` is kept for topics and their threads, but not
-    searched.
+    With `keep_later`, rows after `until` are kept for topics and their threads, but not searched.
     """
 
     since: date | None = None
@@ -59,7 +56,7 @@ class Window(NamedTuple):
     keep_later: bool = False
 
     def keeps(self, moment: datetime | None) -> bool:
-        """Return whether a row of a moment is stored at all."""
+        """Return whether a row of this time is stored."""
         if moment is None:
             return True
         return not (self.since and moment.date() < self.since) and (
@@ -67,7 +64,7 @@ class Window(NamedTuple):
         )
 
     def searches(self, moment: datetime | None) -> bool:
-        """Return whether a post of a moment is searched: it lies within both ends."""
+        """Return whether a post of this time is searched: it is within both ends."""
         if moment is None:
             return True
         day = moment.date()
@@ -75,7 +72,7 @@ class Window(NamedTuple):
 
 
 class CommentRecord(NamedTuple):
-    """A comment; its text is HTML as the dump has it. Without an author's id there may be a name."""
+    """A comment. Its text is the HTML of the dump; an author without an id may have a name."""
 
     comment_id: str
     post_id: str
@@ -87,7 +84,7 @@ class CommentRecord(NamedTuple):
 
 
 class PostLinkRecord(NamedTuple):
-    """A link from one question to another: `related` or `duplicate`. Older dumps give links no id."""
+    """A link between questions: `related` or `duplicate`. Links of older dumps have no id."""
 
     link_id: str
     post_id: str
@@ -97,7 +94,7 @@ class PostLinkRecord(NamedTuple):
 
 
 class TagRecord(NamedTuple):
-    """A tag and how many questions bear it."""
+    """A tag and the number of its questions."""
 
     name: str
     questions: int
@@ -112,9 +109,7 @@ class AuthorRecord(NamedTuple):
 
 
 class VoteRecord(NamedTuple):
-    """A vote on a post: `up`, `down`, or empty for the other kinds (accepted, favourite, close,
-    ...).
-    """
+    """A vote on a post: `up`, `down`, or empty for other kinds (accepted, favourite, close, …)."""
 
     vote_id: str
     post_id: str
@@ -123,7 +118,7 @@ class VoteRecord(NamedTuple):
 
 
 class BadgeRecord(NamedTuple):
-    """A badge that somebody was given: `gold`, `silver` or `bronze`."""
+    """A badge of a user: `gold`, `silver` or `bronze`."""
 
     badge_id: str
     author_id: str
@@ -132,25 +127,25 @@ class BadgeRecord(NamedTuple):
 
 
 class _BadRowError(Exception):
-    """One attribute of a row cannot be read; the readers below make a Problem of it."""
+    """An attribute of a row cannot be read; the readers below turn this into a Problem."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(found)
         self.found, self.expected = found, expected
 
     def at(self, row: Row, source: str) -> Problem:
-        """Return in which row of which file."""
+        """Return the problem of a row of a file."""
         return Problem(
             source,
             row.line,
             self.found,
             self.expected,
-            "Correct the row and import the file again.",
+            "Correct the row, and import the file again.",
         )
 
 
 def read_comment(row: Row, source: str) -> CommentRecord | Problem:
-    """Return a row of Comments.xml as a record, or what is wrong with it."""
+    """Return the record of a row of Comments.xml, or its problem."""
     try:
         return CommentRecord(
             comment_id=_id(row, "Id"),
@@ -166,7 +161,7 @@ def read_comment(row: Row, source: str) -> CommentRecord | Problem:
 
 
 def read_post_link(row: Row, source: str) -> PostLinkRecord | Problem:
-    """Return a row of PostLinks.xml as a record, or what is wrong with it."""
+    """Return the record of a row of PostLinks.xml, or its problem."""
     try:
         return PostLinkRecord(
             link_id=_id(row, "Id", is_needed=False),
@@ -180,22 +175,20 @@ def read_post_link(row: Row, source: str) -> PostLinkRecord | Problem:
 
 
 def read_tag(row: Row, source: str) -> TagRecord | Problem:
-    """Return a row of Tags.xml as a record, or what is wrong with it."""
+    """Return the record of a row of Tags.xml, or its problem."""
     try:
         name, count = _text(row, "TagName").strip(), _number(row, "Count") or 0
         if len(name) > MAX_TAG:
             raise _BadRowError(f"a tag of {len(name)} characters", f"at most {MAX_TAG} characters")
         if count < 0:
-            raise _BadRowError(f"the Count {count}", "a count of questions, 0 or more")
+            raise _BadRowError(f"the Count {count}", "the number of questions, 0 or more")
         return TagRecord(name, count)
     except _BadRowError as bad:
         return bad.at(row, source)
 
 
 def read_author(row: Row, source: str) -> AuthorRecord | Problem:
-    """Return a row of Users.xml as a record, or what is wrong with it. Nothing else of a person is
-    read.
-    """
+    """Return the record of a row of Users.xml, or its problem. No other personal data is read."""
     try:
         author_id = _author(row, "Id")
         name = (_value(row, "DisplayName") or "").strip() or f"user{author_id}"
@@ -205,12 +198,12 @@ def read_author(row: Row, source: str) -> AuthorRecord | Problem:
 
 
 def read_vote(row: Row, source: str) -> VoteRecord | Problem:
-    """Return a row of Votes.xml as a record, or what is wrong with it."""
+    """Return the record of a row of Votes.xml, or its problem."""
     try:
         kind = _value(row, "VoteTypeId") or ""
         if _ID.fullmatch(kind) is None:
             raise _BadRowError(
-                _found("VoteTypeId", kind), "the number of a kind of vote, such as 2 up or 3 down"
+                _found("VoteTypeId", kind), "the number of a vote type, such as 2 (up) or 3 (down)"
             )
         vote_id = _id(row, "Id", is_needed=False)
         return VoteRecord(
@@ -221,7 +214,7 @@ def read_vote(row: Row, source: str) -> VoteRecord | Problem:
 
 
 def read_badge(row: Row, source: str) -> BadgeRecord | Problem:
-    """Return a row of Badges.xml as a record, or what is wrong with it."""
+    """Return the record of a row of Badges.xml, or its problem."""
     try:
         badge_id = _id(row, "Id", is_needed=False)
         kind = _kind(row, "Class", BADGE_CLASSES)
@@ -231,7 +224,7 @@ def read_badge(row: Row, source: str) -> BadgeRecord | Problem:
 
 
 def _value(row: Row, name: str) -> str | None:
-    """Return an attribute by its name in the dump, or by another that it has elsewhere."""
+    """Return an attribute by its name in the public dump or in another one."""
     found = row.fields.get(name)
     if found is not None:
         return found
@@ -257,14 +250,14 @@ def _author(row: Row, name: str, *, is_needed: bool = True) -> str:
     if not text and not is_needed:
         return ""
     if _AUTHOR_ID.fullmatch(text) is None:
-        raise _BadRowError(_found(name, text), f"{name}, the number of a user")
+        raise _BadRowError(_found(name, text), f"{name}, the id of a user")
     return text
 
 
 def _text(row: Row, name: str) -> str:
     text = _value(row, name)
     if not text or text.isspace():
-        raise _BadRowError(_found(name, ""), f"{name} with a text")
+        raise _BadRowError(_found(name, ""), f"{name} with some text")
     return text
 
 
@@ -282,8 +275,8 @@ def _number(row: Row, name: str) -> int | None:
 def _kind(row: Row, name: str, kinds: Mapping[str, str]) -> str:
     text = (_value(row, name) or "").strip()
     if text not in kinds:
-        expected = ", ".join(f"{number} {kind}" for number, kind in kinds.items())
-        raise _BadRowError(_found(name, text), f"{name} with one of {expected}")
+        expected = ", ".join(f"{number} ({kind})" for number, kind in kinds.items())
+        raise _BadRowError(_found(name, text), f"{name}, one of {expected}")
     return kinds[text]
 
 
@@ -295,4 +288,6 @@ def _moment(row: Row, name: str) -> datetime | None:
         moment = datetime.fromisoformat(text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise _BadRowError(_found(name, text), f"{name} as in 2018-12-31T23:59:59.123") from None
+        raise _BadRowError(
+            _found(name, text), f"{name}, a time such as 2018-12-31T23:59:59.123"
+        ) from None

@@ -1,9 +1,8 @@
-"""The rows of a dump's XML (protocol §2), read as a stream: memory is the same for every size of
-file.
+"""Read the rows of a dump's XML as a stream, in constant memory (protocol §2).
 
-Each block of rows is parsed by itself. So a row that is not well-formed costs only itself, lines
-are counted right however many there are, and blocks can be parsed in several processes. No DOCTYPE
-is accepted: there is no entity to resolve.
+Each block of rows is parsed separately. A malformed row therefore costs only itself, line numbers
+are right for files of any length, and several processes can parse blocks. A DOCTYPE is refused, so
+there are no entities to resolve.
 """
 
 import re
@@ -15,24 +14,11 @@ from typing import NamedTuple
 from lxml import etree
 
 from arqlab.formats.dumps.blocks import MAX_ROW, ROW, ROW_TAG, Block, blocks, too_long
-from arqlab.formats.dumps.sources import DUMP_FILES, dump_files, kind_of
 from arqlab.ir.records import Problem
-
-__all__ = [
-    "DUMP_FILES",
-    "MAX_ROW",
-    "Block",
-    "DumpRow",
-    "blocks",
-    "dump_files",
-    "kind_of",
-    "read_block",
-    "rows",
-]
 
 
 class DumpRow(NamedTuple):
-    """A row of a dump's file: its number from 1, the line that it begins on, its attributes."""
+    """A row of a dump: its number (from 1), its first line, its attributes."""
 
     number: int
     line: int
@@ -40,10 +26,9 @@ class DumpRow(NamedTuple):
 
 
 def rows(path: Path, kind: str, *, skip: int = 0) -> Iterator[DumpRow | Problem]:
-    """Return the rows of a kind's file after the first `skip`, and a Problem for each that is not
-    well-formed.
+    """Yield the rows of a file after the first `skip`, or a Problem for each malformed row.
 
-    A file that is cut short, damaged or has a DOCTYPE gives the rows before, then a Problem.
+    A truncated or damaged file, or one with a DOCTYPE, yields the rows before and then a Problem.
     Nothing is raised.
     """
     for block in blocks(path, kind):
@@ -52,7 +37,7 @@ def rows(path: Path, kind: str, *, skip: int = 0) -> Iterator[DumpRow | Problem]
 
 
 def read_block(block: Block, *, skip: int = 0) -> Iterator[DumpRow | Problem]:
-    """Return the rows of a block, but for those numbered up to `skip`, and the problems in it."""
+    """Yield the rows of a block with numbers above `skip`, and its problems."""
     data = block.data
     starts = [match.start() for match in ROW.finditer(data)]
     parser = etree.XMLParser(
@@ -83,7 +68,7 @@ def _fields(row: etree._Element) -> dict[str, str]:
 
 
 def _parsed(data: bytes, parser: etree.XMLParser) -> etree._Element | str:
-    """Return an element with the rows as its children, or what is wrong."""
+    """Return an element with the rows as its children, or the fault."""
     try:
         return etree.fromstring(b"<rows>" + data + b"</rows>", parser)
     except etree.XMLSyntaxError as error:
@@ -93,7 +78,7 @@ def _parsed(data: bytes, parser: etree.XMLParser) -> etree._Element | str:
 def _read_row(
     data: bytes, parser: etree.XMLParser, number: int, line: int, source: str
 ) -> Iterator[DumpRow | Problem]:
-    """Read one row by itself; where only what follows it is broken, it is in all the same."""
+    """Read a single row; it is kept if only the text after it is broken."""
     if len(data) > MAX_ROW:
         yield too_long(source, line)
         return
@@ -108,9 +93,9 @@ def _read_row(
         yield Problem(
             source,
             line,
-            f"a row with a fault ({found})",
+            f"a malformed row ({found})",
             expected,
-            "Correct the row and import again.",
+            "Correct the row, and import the file again.",
         )
         return
     yield DumpRow(number, line, _fields(found[0]))
@@ -121,5 +106,5 @@ def _read_row(
             place,
             f"other text after a row ({following})",
             "the next row",
-            "Take the text out.",
+            "Remove the text.",
         )

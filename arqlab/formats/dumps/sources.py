@@ -1,21 +1,20 @@
-"""Where the files of a dump lie: plain, gzipped, bzip2ed, in a 7z archive, alone or together in a
-folder (protocol §2).
-"""
+"""Find and open the files of a dump: plain, compressed, in a 7z archive or a folder (§2)."""
 
-import bz2
-import codecs
-import gzip
-import lzma
 import re
 import tempfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from arqlab.formats.archives.compressed import BZIP2, GZIP
+from arqlab.formats.dumps.streams import (
+    READ_ERRORS,
+    ByteStream,
+    SalvagedStream,
+    unpacked_stream,
+    utf8_stream,
+)
 from arqlab.ir.records import FileRefusedError, Problem
 
 if TYPE_CHECKING:
@@ -30,53 +29,35 @@ DUMP_FILES: Mapping[str, str] = {
     "votes": "Votes.xml",
     "badges": "Badges.xml",
 }
-"""Kind of import -> the member of a dump that it reads."""
-READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
-"""What a file that was cut short or is damaged may raise while it is read."""
+"""The file of a dump by the kind of import that reads it."""
 PACKINGS = ("", ".gz", ".bz2", ".7z")
 
-# The labs' releases number their files: Posts.V1.3.xml.
+# The releases of the labs have version numbers in their names: Posts.V1.3.xml.
 _NAMES = {
     kind: re.compile(
         rf"(?:.*[./-])?{name.removesuffix('.xml')}(?:[._-]?v[0-9.]+)?(?:\.xml)?", re.IGNORECASE
     )
     for kind, name in DUMP_FILES.items()
 }
-_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-)
-_MARKS_16 = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_FIRST_16 = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))  # without a mark
-
-
-class _Bytes(Protocol):
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes."""
 
 
 class Source(NamedTuple):
-    """An open file of a dump: its text as UTF-8, and how far into the file on disk that reaches, in
-    bytes.
-    """
+    """An open file of a dump: its text as UTF-8, and the file on disk with its size in bytes."""
 
-    text: "_Bytes | _Recoded"
+    text: ByteStream
     file: BinaryIO
     size: int
 
     def share(self) -> float:
-        """Return how much of the file was read, from 0 to 1."""
+        """Return the share of the file that was read, from 0 to 1."""
         return min(1.0, self.file.tell() / self.size) if self.size else 1.0
 
 
 def dump_files(path: Path) -> dict[str, Path]:
-    """Return which files of a dump lie in a folder or an archive, by kind; packed ones only where
-    there is no plain one.
+    """Return the files of a dump in a folder or an archive, by kind.
 
-    Raises FileRefusedError when the path is neither, an archive that cannot be read, or holds
-    several files of one kind.
+    A compressed file counts only if there is no plain one. Raise FileRefusedError if the archive
+    cannot be read, or if there are several files of one kind.
     """
     if path.is_dir():
         found = defaultdict[tuple[str | None, str], list[str]](list)
@@ -98,9 +79,7 @@ def dump_files(path: Path) -> dict[str, Path]:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return the kind of a file by its name, such as `posts` of Posts.xml.gz or Posts.V1.3.xml; None
-    for another name.
-    """
+    """Return the kind of a file from its name: `posts` for Posts.xml.gz, None for other names."""
     name = path.name[: -len(path.suffix)] if path.suffix.lower() in PACKINGS[1:] else path.name
     is_xml = name.lower().endswith(".xml") or path.suffix.lower() == ".7z"
     return next(
@@ -110,26 +89,25 @@ def kind_of(path: Path) -> str | None:
 
 @contextmanager
 def opened(path: Path, kind: str) -> Iterator[Source]:
-    """Open a file of a dump, or that of a kind in a folder or archive, which is unpacked to a
-    temporary file.
+    """Open a file of a dump, or the file of a kind in a folder or an archive.
 
-    Raises FileRefusedError when there is none, or it cannot be opened. What is damaged further on
-    raises one of `READ_ERRORS` when that is read.
+    A 7z archive is unpacked to a temporary file. Raise FileRefusedError if the file is missing or
+    cannot be opened. Damage further on raises one of `READ_ERRORS` when it is read.
     """
     with ExitStack() as stack:
         path = _in_folder(path, kind) if path.is_dir() else path
         try:
             if path.suffix.lower() == ".7z":
                 file: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
-                unpacked: _Bytes = _Salvaged(file, _unpack(path, kind, file))
+                unpacked: ByteStream = SalvagedStream(file, _unpack(path, kind, file))
             else:
                 file = stack.enter_context(path.open("rb"))
-                unpacked = _unpacked(file)
+                unpacked = unpacked_stream(file)
             size = file.seek(0, 2)
             file.seek(0)
-            source = Source(_recoded(unpacked), file, size)
+            source = Source(utf8_stream(unpacked), file, size)
         except READ_ERRORS as error:
-            todo = "Give a file that is there and whole, plain or packed as .gz, .bz2 or .7z."
+            todo = "Check the path and the file: plain, or compressed as .gz, .bz2 or .7z."
             raise FileRefusedError(
                 [Problem(path.name, None, str(error), f"a readable {kind} file", todo)]
             ) from error
@@ -139,58 +117,25 @@ def opened(path: Path, kind: str) -> Iterator[Source]:
 def _in_folder(path: Path, kind: str) -> Path:
     found = dump_files(path).get(kind)
     if found is None:
-        expected = f"{DUMP_FILES[kind]}, plain or packed as .gz, .bz2 or .7z"
+        expected = f"{DUMP_FILES[kind]}, plain or compressed as .gz, .bz2 or .7z"
         raise FileRefusedError(
-            [Problem(path.name, None, "a folder without it", expected, "Put the file there.")]
+            [
+                Problem(
+                    path.name,
+                    None,
+                    f"a folder without {DUMP_FILES[kind]}",
+                    expected,
+                    "Add the file.",
+                )
+            ]
         )
     return found
 
 
-def _unpacked(file: BinaryIO) -> _Bytes:
-    """Open what is packed by its first bytes: a name may be wrong, as that of a download that came
-    unpacked.
-    """
-    head = file.read(len(BZIP2))
-    file.seek(0)
-    if head.startswith(GZIP):
-        return _Packed(gzip.GzipFile(fileobj=file))
-    return _Packed(bz2.BZ2File(file)) if head.startswith(BZIP2) else file
-
-
-class _Packed:
-    """Bytes of a packed file. Where it was cut short, what could be unpacked before is given first."""
-
-    def __init__(self, file: gzip.GzipFile | bz2.BZ2File) -> None:
-        self._file = file
-        self._fault: Exception | None = None
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return as many bytes, fewer at the end or before a fault; raises the fault when it is
-        reached.
-        """
-        if self._fault:
-            raise self._fault
-        parts: list[bytes] = []
-        while size:
-            try:
-                part = self._file.read1(size)
-            except READ_ERRORS as error:
-                self._fault = error
-                break
-            if not part:
-                break
-            parts.append(part)
-            size = max(size - len(part), 0) if size > 0 else -1
-        if self._fault and not parts:
-            raise self._fault
-        return b"".join(parts)
-
-
 @contextmanager
 def _archive(path: Path) -> Iterator["SevenZipFile"]:
-    from py7zr import (
-        SevenZipFile,
-    )  # with its codecs it costs time and memory, and few dumps need it
+    # Imported here, because its codecs cost time and memory, and few dumps need them.
+    from py7zr import SevenZipFile
     from py7zr.exceptions import PasswordRequired
 
     try:
@@ -198,21 +143,19 @@ def _archive(path: Path) -> Iterator["SevenZipFile"]:
             yield archive
     except FileRefusedError:
         raise
-    except Exception as error:  # each of its codecs raises errors of its own
+    except Exception as error:  # each codec has its own errors
         found = "an archive with a password" if isinstance(error, PasswordRequired) else str(error)
         found, todo = (
             found or "a damaged archive",
-            "Pack the dump's files again, without a password.",
+            "Create the archive again, without a password.",
         )
         raise FileRefusedError(
-            [Problem(path.name, None, found, "a whole 7z archive", todo)]
+            [Problem(path.name, None, found, "a complete 7z archive", todo)]
         ) from error
 
 
 def _unpack(path: Path, kind: str, file: BinaryIO) -> OSError | None:
-    """Write the member of a kind to a file; gives the fault before which a part of it could be
-    unpacked, if any.
-    """
+    """Write the member of a kind to a file, and return the fault that ended it early, if any."""
     try:
         _extract(path, kind, file)
     except FileRefusedError as refused:
@@ -228,26 +171,32 @@ def _extract(path: Path, kind: str, file: BinaryIO) -> None:
         if member is None:
             found = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"
             raise FileRefusedError(
-                [Problem(path.name, None, found, DUMP_FILES[kind], "Give the archive that has it.")]
+                [
+                    Problem(
+                        path.name,
+                        None,
+                        found,
+                        DUMP_FILES[kind],
+                        "Name the archive that contains it.",
+                    )
+                ]
             )
-        archive.extract(targets=[member], factory=_Factory(file))  # type: ignore[arg-type]  # it asks for no more
+        archive.extract(targets=[member], factory=_Factory(file))  # type: ignore[arg-type]  # all that it needs
 
 
 def _only(names: list[str], path: Path) -> str:
-    """Return the one file of a kind. Raises FileRefusedError where there are more: which one is
-    meant, nobody can tell.
-    """
+    """Return the only file of a kind. Raise FileRefusedError if there are several."""
     if len(names) > 1:
         found, todo = (
             f"{len(names)} files of one kind ({', '.join(names[:5])})",
-            "Take the others out.",
+            "Remove the others.",
         )
         raise FileRefusedError([Problem(path.name, None, found, "one of each kind", todo)])
     return names[0]
 
 
 def _member(names: list[str], kind: str, path: Path) -> str | None:
-    """Return the member of a kind; one that is alone may be called as it likes."""
+    """Return the member of a kind; a single XML file may have any name."""
     found = [name for name in names if kind_of(Path(name)) == kind]
     alone = [name for name in names if name.lower().endswith(".xml") and len(names) == 1]
     found = found or [name for name in alone if kind_of(Path(name)) is None]
@@ -255,13 +204,13 @@ def _member(names: list[str], kind: str, path: Path) -> str | None:
 
 
 class _Factory:
-    """Has py7zr write a member to an open file, whatever the member's name says."""
+    """Make py7zr write a member to an open file, whatever the member's name."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
     def create(self, filename: str) -> "_Member":
-        """Return what py7zr writes to."""
+        """Return the object that py7zr writes to."""
         return _Member(self._file)
 
 
@@ -277,77 +226,4 @@ class _Member:
         )
 
     def close(self) -> None:
-        """Leave the file open: it is read next."""
-
-
-class _Salvaged:
-    """Bytes of a member's file, and after them the fault that ended it, if any."""
-
-    def __init__(self, file: BinaryIO, fault: OSError | None) -> None:
-        self._file, self._fault = file, fault
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return as many bytes, fewer at the end; raises the fault when it is reached."""
-        part = self._file.read(size)
-        if self._fault and not part:
-            raise self._fault
-        return part
-
-
-class _Recoded:
-    """Bytes of another encoding as UTF-8; what cannot be decoded becomes U+FFFD."""
-
-    def __init__(self, file: _Bytes, start: bytes, encoding: str) -> None:
-        self._file, self._start = file, start
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return about as many bytes; none at the end."""
-        while True:
-            part, self._start = self._start or self._file.read(size), b""
-            text = self._decoder.decode(part, final=not part)
-            if text or not part:
-                return text.encode()
-
-
-class _Begun:
-    """Bytes of which the first were read already."""
-
-    def __init__(self, file: _Bytes, start: bytes) -> None:
-        self._file, self._start = file, start
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return the next bytes; none at the end."""
-        start, self._start = self._start, b""
-        return start or self._file.read(size)
-
-
-def _is_8_bit_after_all(name: str, mark: str | None) -> bool:
-    """Return whether a declaration could be read that says it cannot: one of 16 or 32 bits a
-    character, without its mark.
-    """
-    return mark is None and codecs.lookup(name).name.startswith(("utf-16", "utf-32"))
-
-
-def _recoded(file: _Bytes) -> "_Bytes | _Recoded":
-    """Look at the first bytes for a byte order mark or a declared encoding, and give the file as
-    UTF-8.
-    """
-    start = file.read(1024)
-    encoding = next(
-        (name for mark, name in (*_MARKS, *_MARKS_16, *_FIRST_16) if start.startswith(mark)), None
-    )
-    if encoding == "utf-8-sig":
-        return _Begun(file, start[3:])
-    declared = _DECLARED.match(start)
-    name = encoding or (declared[1].decode() if declared else "utf-8")
-    try:
-        # ASCII is a part of UTF-8; to check it apart would lose a row with a stray byte for
-        # nothing.
-        is_utf8 = codecs.lookup(name).name in ("utf-8", "ascii") or _is_8_bit_after_all(
-            name, encoding
-        )
-        "".encode(name)  # base64 and the like are no encodings of text
-    except LookupError as error:
-        raise OSError(f"the unknown encoding {name}") from error
-    return _Begun(file, start) if is_utf8 else _Recoded(file, start, name)
+        """Leave the file open, because it is read next."""

@@ -1,10 +1,9 @@
-"""The formula index TSVs of the three editions, and the topics' formulas in the same form (protocol
-§2).
+"""Read the formula indexes of the three editions, and the topic formulas in that format (§2).
 
-A file of 28 million rows, or a folder of 101 files, is read in parts, in constant memory. What
-cannot be read is told by file and line, and the rest is in. The columns are found by their
-headings: the first edition has no visual ids, the second has one or two of them, the third an issue
-and the comment's id as well. Of topics, `post_id` is the topic's id.
+A file of 28 million rows, or a folder of 101 files, is read in parts, in constant memory.
+Unreadable rows are reported by file and line, and the others are kept. Columns are found by their
+headings: the first edition has no visual ids, the second has one or two of them, and the third also
+has an issue and the id of the comment. In an index of topic formulas, `post_id` is the topic's id.
 """
 
 import re
@@ -42,29 +41,29 @@ OTHER_HEADINGS = {
     "mathml": "formula",
 }
 NEEDED = ("formula_id", "post_id", "thread_id", "type", "formula")
-ALL_OF_IT = "Give the whole file."
-NAME_THEM = "Name the columns there; the file must be text in UTF-8 with tabs, plain or packed as .gz or .bz2."
+COMPLETE_FILE = "Import the complete file."
+NAME_COLUMNS = (
+    "Name the columns in the first line. The file must be tab-separated UTF-8 text, plain or "
+    "compressed as .gz or .bz2."
+)
 _ID = r"^(?:q_)?[0-9]{1,18}$"
 _POST_ID = r"^(?:[0-9]{1,18}|[A-Z]\.[0-9]{1,9})$"
 _THREAD_ID = r"^[0-9]{1,18}$"
 
 
 class IndexPart(NamedTuple):
-    """Some rows of an index in the file's order, with COLUMNS (null where a cell is empty), and
-    what could not be read.
-    """
+    """Rows of an index in order, with COLUMNS (null for an empty cell), and their problems."""
 
     frame: pl.DataFrame
     problems: list[Problem]
 
 
 def read_index(path: Path) -> Iterator[IndexPart]:
-    """Read an index in parts of at most 100,000 rows: one TSV (plain, gzip, bzip2), or a folder of
-    them by number.
+    """Read an index in parts of at most 100,000 rows, from a TSV file or a folder of them.
 
-    Of an id that stands there twice, in one file or in two, the first row is taken. A file with
-    other headings is passed over. Problems name the file without the folders above the one that was
-    given.
+    The files may be compressed (gzip, bzip2); those of a folder are read in the order of their
+    numbers. If an id occurs twice, in one file or in two, the first row is kept. A file with other
+    headings is skipped. Problems name a file relative to the parent of `path`.
     """
     seen = SeenIds()
     if not path.is_dir():
@@ -72,7 +71,7 @@ def read_index(path: Path) -> Iterator[IndexPart]:
         return
     files = index_files(path)
     if not files:
-        found, expected = "a folder without an index", f"files that end in {', '.join(SUFFIXES)}"
+        found, expected = "a folder without an index", f"files ending in {', '.join(SUFFIXES)}"
         yield IndexPart(
             pl.DataFrame(schema=SCHEMA),
             [Problem(path.name, None, found, expected, "Name another folder.")],
@@ -82,7 +81,7 @@ def read_index(path: Path) -> Iterator[IndexPart]:
 
 
 def index_files(folder: Path) -> list[Path]:
-    """Return the TSVs of a folder, 2.tsv before 10.tsv."""
+    """Return the TSV files of a folder, with 2.tsv before 10.tsv."""
     files = (
         file for file in folder.iterdir() if file.name.lower().endswith(SUFFIXES) and file.is_file()
     )
@@ -97,7 +96,7 @@ def _by_number(file: Path) -> list[tuple[int, str]]:
 
 
 def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:
-    """Read one file; its last part may hold no row and a problem."""
+    """Read a file; its last part may have only a problem."""
     file = _IndexFile(source, seen)
     try:
         for piece in read_pieces(path):
@@ -106,11 +105,11 @@ def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:
     except DamagedFileError as damage:
         yield from file.end(damage=str(damage))
     except OSError as error:
-        yield file.refusal(f"a file that cannot be read ({error.strerror})", "a TSV")
+        yield file.refusal(f"an unreadable file ({error.strerror})", "a TSV file")
 
 
 class _IndexFile:
-    """One file on its way in: the headings, the line, and the bytes of a row that has not ended."""
+    """The state of reading a file: its headings, the line, and the bytes of an unfinished row."""
 
     def __init__(self, source: str, seen: SeenIds) -> None:
         self.source, self.seen = source, seen
@@ -120,7 +119,7 @@ class _IndexFile:
         self.is_refused = False
 
     def take(self, piece: bytes) -> Iterator[IndexPart]:
-        """Take more bytes, and give the rows that ended with them."""
+        """Add bytes, and yield the rows that end with them."""
         if self.is_refused:
             return
         self.rest += piece
@@ -130,12 +129,10 @@ class _IndexFile:
             yield from self._read(data, is_last=False)
         elif len(self.rest) > LONGEST_ROW + PIECE:
             self.is_refused = True
-            yield self.refusal(f"more than {LONGEST_ROW:,} bytes without a line's end", "a TSV")
+            yield self.refusal(f"more than {LONGEST_ROW:,} bytes without a line end", "a TSV file")
 
     def end(self, damage: str = "") -> Iterator[IndexPart]:
-        """Return what is left after the last byte: of a damaged file not its last line, which may be
-        cut.
-        """
+        """Yield the remaining rows. The last line of a damaged file is dropped: it may be cut."""
         if self.is_refused:
             return
         data, self.rest = self.rest, b""
@@ -144,12 +141,12 @@ class _IndexFile:
         if data:
             yield from self._read(data if data.endswith(b"\n") else data + b"\n", is_last=True)
         if damage:
-            yield self.refusal(damage, "a whole file")
+            yield self.refusal(damage, "a complete file")
         elif not self.headings and not self.is_refused:
-            yield self.refusal("an empty file", "a TSV with headings")
+            yield self.refusal("an empty file", "a TSV file with headings")
 
-    def refusal(self, found: str, expected: str, todo: str = ALL_OF_IT) -> IndexPart:
-        """Return what is wrong with the file from this line on."""
+    def refusal(self, found: str, expected: str, todo: str = COMPLETE_FILE) -> IndexPart:
+        """Return a problem of the file from this line on."""
         return IndexPart(
             pl.DataFrame(schema=SCHEMA), [Problem(self.source, self.line, found, expected, todo)]
         )
@@ -161,7 +158,7 @@ class _IndexFile:
             if expected:
                 self.is_refused = True
                 yield self.refusal(
-                    f"the headings {first[:100].decode(errors='replace')!r}", expected, NAME_THEM
+                    f"the headings {first[:100].decode(errors='replace')!r}", expected, NAME_COLUMNS
                 )
                 return
             self.line += 1
@@ -176,8 +173,9 @@ class _IndexFile:
 
 
 def _headings(first: bytes) -> tuple[list[str], str]:
-    """Return our names of a file's columns (others keep theirs), and what would be right where they
-    cannot be used.
+    """Return the names of the columns, and what is expected instead if they cannot be used.
+
+    The columns of the editions get our names, others keep theirs.
     """
     text = first.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     names = [name.strip().lower() for name in cells_of(text) or []]
@@ -186,7 +184,8 @@ def _headings(first: bytes) -> tuple[list[str], str]:
     if lacking:
         return (
             ours,
-            f"columns named id, post_id, thread_id, type, formula in the first line; {', '.join(lacking)} lacks",
+            "columns named id, post_id, thread_id, type, formula in the first line "
+            f"(missing: {', '.join(lacking)})",
         )
     if len(set(ours)) < len(ours):
         return ours, "each heading once"
@@ -194,7 +193,7 @@ def _headings(first: bytes) -> tuple[list[str], str]:
 
 
 def _checked(rows: pl.DataFrame, source: str, seen: SeenIds) -> tuple[pl.DataFrame, list[Problem]]:
-    """Keep the rows whose ids are ids, each once, and say what is wrong with the others."""
+    """Return the rows with valid ids, each formula once, and the problems of the others."""
     frame = rows.select("line", *(_column(name, rows.columns) for name in COLUMNS))
     is_good = frame.select(good=_good())["good"]
     if not is_good.all():
@@ -227,10 +226,13 @@ def _bad_row(row: dict[str, str | int | None], source: str) -> Problem:
     for name, pattern in (("formula_id", _ID), ("post_id", _POST_ID), ("thread_id", _THREAD_ID)):
         text = row[name]
         if text is None and name != "thread_id":
-            return _problem(row, source, f"a row without {_said(name)}", f"a {_said(name)}")
+            return _problem(row, source, f"a row without {_in_words(name)}", f"a {_in_words(name)}")
         if text is not None and re.search(pattern, str(text)) is None:
             return _problem(
-                row, source, f"the {_said(name)} {str(text)[:60]!r}", f"a {_said(name)} in digits"
+                row,
+                source,
+                f"the {_in_words(name)} {str(text)[:60]!r}",
+                f"a {_in_words(name)} in digits",
             )
     raise AssertionError(row)
 
@@ -240,7 +242,7 @@ def _again(row: dict[str, str | int | None], source: str) -> Problem:
         row,
         source,
         f"the formula {row['formula_id']} again",
-        "each formula once; the first row was taken",
+        "each formula once (the first row was kept)",
     )
 
 
@@ -248,5 +250,5 @@ def _problem(row: dict[str, str | int | None], source: str, found: str, expected
     return Problem(source, int(row["line"] or 0), found, expected, REMEDY)
 
 
-def _said(name: str) -> str:
+def _in_words(name: str) -> str:
     return name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""Which ids were met before, in a bit for each: 28 million formulas take 3.5 megabytes."""
+"""Remember ids in a bit for each: 28 million formulas take 3.5 megabytes."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,16 +8,14 @@ WORD = 8
 
 
 class SeenIds:
-    """The whole numbers from 0 that were added so far. Memory grows with the largest one, not with
-    their number.
-    """
+    """The whole numbers added so far. Memory grows with the largest one, not with their number."""
 
     def __init__(self) -> None:
         self._bits = bytearray()
         self._huge: set[int] = set()
 
     def add(self, number: int) -> bool:
-        """Add a number and say whether it is new."""
+        """Add a number, and return whether it is new."""
         if not 0 <= number < LARGEST:
             is_new = number not in self._huge
             self._huge.add(number)
@@ -36,9 +34,7 @@ class SeenIds:
         return place < len(self._bits) and bool(self._bits[place] & 1 << (number % WORD))
 
     def add_all(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Add many numbers, and say of each whether it is new; of one that stands there twice, the
-        first is.
-        """
+        """Add numbers, and return whether each is new; of equal ones, only the first is."""
         if not len(numbers):
             return np.zeros(0, np.bool_)
         if numbers.min() < 0 or numbers.max() >= LARGEST:

@@ -1,9 +1,9 @@
-"""A block of a TSV file as columns: the many rows of one line in one go, the few others row by row.
+"""Read a block of a TSV file as columns: rows of one line at once, other rows one by one.
 
-A cell may be quoted, with quotes in it doubled; a quoted cell may hold tabs and line ends. Quotes
-that do not begin a cell are text. Lines are found with numpy and parted by polars; a row that is
-more than a line, or has other tabs than most, is read by a plain loop, which also says what is
-wrong with it. An unclosed quote costs its own row: the next line that looks like a row is one.
+A cell may be quoted, with the quotes in it doubled; a quoted cell may contain tabs and line ends.
+Quotes that do not begin a cell are text. numpy finds the lines and polars splits them. A plain loop
+reads a row that spans lines or has another number of tabs, and reports its problems. An unclosed
+quote costs only its own row: the next line that looks like a row is read as one.
 """
 
 import re
@@ -19,7 +19,7 @@ from arqlab.ir.records import Problem
 
 LINE_END, TAB, QUOTE = 10, 9, 34
 LONGEST_ROW = 4 * 1024 * 1024  # bytes that a quoted cell over several lines may take
-REMEDY = "Correct the row, or write the file anew."
+REMEDY = "Correct the row, or write the file again."
 _CELL = re.compile(r'"((?:[^"]|"")*)"(?=\t|$)|([^\t"][^\t]*|)(?=\t|$)')
 _A_ROW = re.compile(rb'"?(?:q_)?\d+"?\t"?(?:[A-Z]\.)?\d*"?\t')
 
@@ -27,9 +27,7 @@ Lines = npt.NDArray[np.int64]
 
 
 class TsvBlock(NamedTuple):
-    """What a block gave: its rows, `line` and a column for each heading, in order; what was wrong;
-    bytes not used yet.
-    """
+    """The rows of a block (`line` and a column per heading), their problems, and unused bytes."""
 
     frame: pl.DataFrame
     problems: list[Problem]
@@ -39,7 +37,7 @@ class TsvBlock(NamedTuple):
 
 @dataclass
 class _Found:
-    """Rows and problems that the plain loop found."""
+    """The rows and problems that the plain loop found."""
 
     source: str
     headings: list[str]
@@ -48,19 +46,19 @@ class _Found:
     problems: list[Problem] = field(default_factory=list)
 
     def read(self, line: int, raw: bytes) -> None:
-        """Read one row, or say what is wrong with it."""
+        """Read a row, or note its problem."""
         cells = self._cells(line, raw)
         if cells is None:
             return
         if len(cells) != len(self.headings):
             found = f"{len(cells)} columns"
-            self.complain(line, found, f"{len(self.headings)} columns as in the headings")
+            self.complain(line, found, f"{len(self.headings)} columns, as in the headings")
         else:
             self.lines.append(line)
             self.rows.append(tuple(cell or None for cell in cells))
 
     def complain(self, line: int, found: str, expected: str) -> None:
-        """Note what is wrong."""
+        """Note a problem."""
         self.problems.append(Problem(self.source, line, found, expected, REMEDY))
 
     def _cells(self, line: int, raw: bytes) -> list[str] | None:
@@ -76,15 +74,13 @@ class _Found:
             self.complain(
                 line,
                 "a quoted cell with a single quote in it",
-                "quotes doubled inside a quoted cell",
+                "doubled quotes inside a quoted cell",
             )
         return cells
 
 
 def cells_of(text: str) -> list[str] | None:
-    """Part one row into its cells, without quotes around them; None where a quoted cell goes on
-    after its end.
-    """
+    """Return the cells of a row without their quotes; None if text follows a quoted cell."""
     cells: list[str] = []
     place, text = 0, text.removesuffix("\r")
     while place <= len(text):
@@ -99,10 +95,9 @@ def cells_of(text: str) -> list[str] | None:
 def read_tsv_block(
     data: bytes, *, source: str, headings: list[str], line: int, is_last: bool
 ) -> TsvBlock:
-    """Read the rows of `data`, whose first line is `line` of the file; only a whole line may end
-    it.
+    """Read the rows of `data`: complete lines, of which the first is line `line` of the file.
 
-    A row that is not ended is left in `rest`, unless the block is the last one.
+    An unfinished row is left in `rest`, unless the block is the last one.
     """
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_END)
     starts = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1] + 1])
@@ -111,7 +106,7 @@ def read_tsv_block(
     for first, last in rows.joined:
         found.read(line + first, data[starts[first] : ends[last]])
     for first in rows.unclosed:
-        found.complain(line + first, "a quoted cell that does not end", 'a cell that ends with "')
+        found.complain(line + first, "an unclosed quoted cell", 'a cell that ends with "')
     frame = _simple_rows(data, starts, ends, rows.is_simple, found, line)
     if found.rows:
         others = pl.DataFrame(found.rows, schema=dict.fromkeys(headings, pl.String), orient="row")
@@ -124,16 +119,14 @@ def read_tsv_block(
 
 
 class _Rows(NamedTuple):
-    is_simple: npt.NDArray[np.bool_]  # of each line, whether it is a row of its own
-    joined: list[tuple[int, int]]  # first and last line of rows that are more than a line
+    is_simple: npt.NDArray[np.bool_]  # whether a line is a row by itself
+    joined: list[tuple[int, int]]  # first and last line of rows that span several
     unclosed: list[int]
-    ended: int  # lines that belong to rows that ended
+    ended: int  # number of lines of finished rows
 
 
 def _rows_of(data: bytes, starts: Lines, ends: Lines, *, is_last: bool) -> _Rows:
-    """Find which lines are rows, by the quotes in them: a line that opens a quoted cell has an odd
-    number of them.
-    """
+    """Find the rows by their quotes: a line that opens a quoted cell has an odd number of them."""
     rows = _Rows(np.ones(len(ends), np.bool_), [], [], len(ends))
     if QUOTE not in data:
         return rows
@@ -149,14 +142,11 @@ def _rows_of(data: bytes, starts: Lines, ends: Lines, *, is_last: bool) -> _Rows
 
 
 def _quoted_rows(data: bytes, starts: Lines, ends: Lines) -> Iterator[tuple[int, int, bool]]:
-    """Return first and last line of each row whose quoted cell goes beyond its line, and whether the
-    cell is closed.
-    """
+    """Yield first and last line of each row with a multi-line cell, and whether it is closed."""
     buffer = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(buffer == QUOTE)
-    before = buffer[
-        quotes - 1
-    ]  # of a quote at the very beginning the last byte, which is a line's end
+    # The byte before a quote at the very beginning is the last one, which is a line end.
+    before = buffer[quotes - 1]
     openings = quotes[(before == TAB) | (before == LINE_END)]
     odd = np.flatnonzero(_counts(quotes, ends) % 2)
     opens = _counts(openings, ends)[odd] > 0
@@ -176,7 +166,7 @@ def _quoted_rows(data: bytes, starts: Lines, ends: Lines) -> Iterator[tuple[int,
 
 
 def _counts(places: Lines, ends: Lines) -> Lines:
-    """Count on each line the places that stand on it."""
+    """Return the number of places on each line."""
     return np.diff(np.searchsorted(places, ends), prepend=0)
 
 
@@ -188,16 +178,14 @@ def _simple_rows(
     found: _Found,
     line: int,
 ) -> pl.DataFrame:
-    """Read the rows of one line; those with other tabs, quotes or bytes than expected are left to
-    the plain loop.
-    """
+    """Read the rows of one line; the plain loop reads those with odd tabs, quotes or bytes."""
     tabs = _counts(np.flatnonzero(np.frombuffer(data, np.uint8) == TAB), ends)
     fast = is_simple & (tabs == len(found.headings) - 1)
     try:
-        frame = _parted(data, starts, ends, fast, found.headings)
+        frame = _split(data, starts, ends, fast, found.headings)
     except pl.exceptions.ComputeError:
         fast &= _is_utf8(data, starts, ends)
-        frame = _parted(data, starts, ends, fast, found.headings)
+        frame = _split(data, starts, ends, fast, found.headings)
     frame = frame.with_columns(line=pl.Series(np.flatnonzero(fast) + line, dtype=pl.Int64))
     frame, left = _without_quotes(frame)
     left += (np.flatnonzero(is_simple & ~fast) + line).tolist()
@@ -208,7 +196,7 @@ def _simple_rows(
     return frame
 
 
-def _parted(
+def _split(
     data: bytes, starts: Lines, ends: Lines, fast: npt.NDArray[np.bool_], headings: list[str]
 ) -> pl.DataFrame:
     schema = dict.fromkeys(headings, pl.String)
@@ -235,16 +223,14 @@ def _is_utf8(data: bytes, starts: Lines, ends: Lines) -> npt.NDArray[np.bool_]:
 
 
 def _without_quotes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:
-    """Take the quotes off quoted cells; give the lines of rows where they do not stand as they
-    should.
-    """
+    """Remove the quotes around cells, and return the lines of rows with misplaced quotes."""
     left: list[int] = []
     for name in frame.columns[:-1]:
         is_quoted = frame[name].str.starts_with('"').fill_null(value=False)
         if is_quoted.any():
             inner = frame[name].str.strip_prefix('"').str.strip_suffix('"')
             text = inner.str.replace_all('""', '"', literal=True)
-            # Each quote that is left stood there twice, or else one stood there alone.
+            # Each remaining quote must have been doubled.
             doubled = inner.str.len_bytes() - text.str.len_bytes()
             is_right = frame[name].str.ends_with('"') & (frame[name].str.len_bytes() > 1)
             is_right &= doubled == text.str.count_matches('"', literal=True)

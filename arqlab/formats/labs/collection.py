@@ -1,8 +1,6 @@
-"""The table `[collection]` of a `lab.toml`: which files a collection is made of, and from when to
-when it goes.
+"""Read the table `[collection]` of a lab.toml: the files of the collection and its time window.
 
-That the files are there is checked here; what they hold is read when they are imported, which goes
-on past mistakes.
+The files must exist. They are read, and their problems reported, when they are imported.
 """
 
 from collections.abc import Mapping
@@ -12,26 +10,24 @@ from pathlib import Path
 from typing import Final
 
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import DUMP_FILES, dump_files
+from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
 from arqlab.formats.labs.tables import LabTable, slug_text
 from arqlab.ir.protocols.overrides import truth
 from arqlab.ir.records import FileRefusedError
 
 REPRESENTATIONS = ("latex", "slt", "opt")
-"""The three formula indexes of an edition (protocol §2): LaTeX, symbol layout trees, operator
-trees.
-"""
+"""The formula indexes of an edition (§2): LaTeX, symbol layout trees, operator trees."""
 
 ALL_DAYS: Final = Window(None, None, False)
-"""The window of a collection that takes in posts of any day."""
+"""The window of a collection with posts of any day."""
 
 
 @dataclass(frozen=True)
 class CollectionFile:
-    """The collection that a lab searches, as its folder names it.
+    """The collection that a lab searches.
 
-    `files` gives a file, or an archive that holds it, for each kind of dump file; `formulas` a TSV,
-    or a folder of them, for each representation. Posts outside `window` are not searched.
+    `files` has a file, or an archive that contains it, for each kind of dump file. `formulas` has a
+    TSV file, or a folder of them, for each representation. Posts outside `window` are not searched.
     """
 
     slug: str
@@ -42,12 +38,12 @@ class CollectionFile:
 
     @property
     def posts(self) -> Path | None:
-        """Return the file of the posts, where there is one."""
+        """Return the file with the posts, or None."""
         return self.files.get("posts")
 
 
 def read_collection_table(table: LabTable) -> CollectionFile | None:
-    """Read the table; None, with its problems noted, where it has no slug."""
+    """Return the collection, or None (with the problems noted) if it has no slug."""
     slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
     files = _dump(table) | _named(table, DUMP_FILES)
     indexes = table.table("formulas", required=False)
@@ -63,7 +59,7 @@ def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
 
 
 def _dump(table: LabTable) -> dict[str, Path]:
-    """Return what the dump's folder or archive holds; a file with a key of its own goes before."""
+    """Return the files in the folder or archive of the key `dump`."""
     dump = table.file_or_folder("dump", required=False)
     if dump is None:
         return {}
@@ -74,10 +70,9 @@ def _dump(table: LabTable) -> dict[str, Path]:
         return {}
     if not found:
         known = ", ".join(DUMP_FILES.values())
-        told = f"dump = {dump.name!r}, which holds no file of a dump"
-        table.mistake(
-            "dump", told, f"one of {known}, plain or packed (gz, bz2, 7z)", "Correct the path."
-        )
+        shown = f"dump = {dump.name!r}, which has no dump files"
+        expected = f"one or more of {known}, plain or compressed (gz, bz2, 7z)"
+        table.mistake("dump", shown, expected, "Correct the path.")
     return found
 
 
@@ -91,21 +86,23 @@ def _window(table: LabTable) -> Window:
     since, until = table.take("since", a_day, None), table.take("until", a_day, None)
     keep_later = bool(table.take("keep_later", truth, False))
     if since is not None and until is not None and until < since:
-        found = f"a last day ({until}) that is before the first ({since})"
-        table.mistake("until", found, "a last day that is not earlier", "Correct one of the two.")
+        found = f"a last day ({until}) before the first day ({since})"
+        table.mistake(
+            "until", found, "a last day on or after the first day", "Correct one of the two."
+        )
     if keep_later and "until" not in table:
         found = "keep_later without until"
         table.mistake(
             "keep_later",
             found,
             "the last day that is searched",
-            "Add until, or take keep_later out.",
+            "Add until, or remove keep_later.",
         )
     return Window(since, until, keep_later)
 
 
 def a_day(value: object) -> date:
-    """Read a day. Raises ValueError with what is expected."""
+    """Return a day. Raise ValueError with what is expected."""
     if isinstance(value, datetime) or not isinstance(value, date):
-        raise ValueError("a day, like 2018-12-31")
+        raise ValueError("a day such as 2018-12-31")
     return value

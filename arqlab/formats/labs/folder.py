@@ -1,8 +1,7 @@
-"""A lab as a folder: `lab.toml` and the topics, topic information and qrels that it names.
+"""Read a lab from a folder: lab.toml, and the topics, topic information and qrels that it names.
 
-Everything is read and checked before anything is given: a folder with one mistake is refused with
-all its mistakes. The collection's files are named and must exist; what they hold is read, and
-reported, when they are imported.
+All files are checked first, and a folder with any mistake is refused with all its mistakes. The
+files of the collection must exist, but are read only when they are imported.
 """
 
 from collections.abc import Mapping
@@ -48,10 +47,9 @@ class QrelsFile:
 
 @dataclass(frozen=True, eq=False)
 class TaskFile:
-    """One task of a lab. `protocol` is the preset with the task's `overrides` applied.
+    """A task of a lab. `protocol` is the preset with the `overrides` of the task.
 
-    `threads` gives the question post that a topic was made of, by the topic's number, where it is
-    known.
+    `threads` has the question post of each topic for which it is known.
     """
 
     slug: str
@@ -69,9 +67,7 @@ class TaskFile:
 
 @dataclass(frozen=True, eq=False)
 class LabFile:
-    """A lab as its folder describes it. Times bear their zone; a task without its own deadline has
-    the lab's.
-    """
+    """A lab. Times have a zone; a task without a deadline has the deadline of the lab."""
 
     slug: str
     name: str
@@ -91,9 +87,9 @@ class _Head(NamedTuple):
 
 
 def read_lab(folder: Path) -> LabFile:
-    """Read the lab in `folder`.
+    """Return the lab in a folder.
 
-    Raises FileRefusedError with every problem of `lab.toml` and of all files that it names.
+    Raise FileRefusedError with every problem of lab.toml and of all files that it names.
     """
     mistakes = Mistakes(folder / "lab.toml")
     root = mistakes.read_root()
@@ -224,7 +220,7 @@ def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol
         table.mistake(
             "kind",
             f"a task of kind {kind}",
-            f"a kind that {protocol.slug} has: {known}",
+            f"a kind of task in {protocol.slug}: {known}",
             "Choose another kind.",
         )
     return preset
@@ -248,7 +244,7 @@ def _check_distinct(tables: list[LabTable], key: str) -> None:
         if isinstance(value, str):
             if value in seen:
                 table.mistake(
-                    key, f"the {key} {value} again", f"each {key} once", f"Give it another {key}."
+                    key, f"the {key} {value} again", f"each {key} once", f"Choose another {key}."
                 )
             seen.add(value)
 
@@ -257,7 +253,7 @@ def _check_times(table: LabTable, opens: datetime | None, deadline: datetime | N
     if opens is not None and deadline is not None and deadline <= opens:
         found, expected = (
             f"a deadline ({deadline}) that is not after the opening ({opens})",
-            "a later deadline",
+            "a deadline after the opening",
         )
         table.mistake(
             "deadline" if "deadline" in table else "opens",

@@ -1,6 +1,4 @@
-"""The tables of a `lab.toml`, read key by key: every key that is missing, unknown or wrong becomes
-a problem with its line.
-"""
+"""Read the tables of a lab.toml key by key: missing, unknown and wrong keys become problems."""
 
 import re
 import tomllib
@@ -19,13 +17,13 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 ANYWHERE_ON_EARTH: Final = timezone(timedelta(hours=-12), "AoE")
-"""A deadline that is only a day ends with that day in the last place on earth where it ends."""
+"""The zone of days: a deadline that is a day ends where on earth that day ends last."""
 
 _REQUIRED: Final = object()
 
 
 class Mistakes:
-    """The problems gathered while one `lab.toml` and the files that it names are read."""
+    """The problems of a lab.toml and of the files that it names."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -33,9 +31,7 @@ class Mistakes:
         self._lines = TomlLines("")
 
     def read_root(self) -> "LabTable":
-        """Read the file's outermost table. Raises FileRefusedError when there is no TOML to read
-        keys from.
-        """
+        """Return the root table. Raise FileRefusedError if the file is not valid TOML."""
         try:
             text = source_text(self.path.read_bytes(), path=str(self.path))
             self._lines = TomlLines(text)
@@ -43,29 +39,27 @@ class Mistakes:
         except OSError as error:
             found, expected = (
                 f"no readable file ({error.strerror})",
-                "a lab.toml in the lab's folder",
+                "a lab.toml in the folder of the lab",
             )
             raise FileRefusedError(
-                [Problem(str(self.path), None, found, expected, "Name the lab's folder.")]
+                [Problem(str(self.path), None, found, expected, "Name the folder of the lab.")]
             ) from error
         except tomllib.TOMLDecodeError as error:
             line, reason = syntax_fault(error)
             raise FileRefusedError(
-                [Problem(str(self.path), line, reason, "TOML", "Correct the syntax.")]
+                [Problem(str(self.path), line, reason, "valid TOML", "Correct the syntax.")]
             ) from error
 
     def add(self, at: TomlPath, found: str, expected: str, todo: str) -> None:
-        """Note a mistake of the TOML at a path of keys."""
+        """Add a problem of the lab.toml at a path of keys."""
         self.problems.append(Problem(str(self.path), self._lines(at), found, expected, todo))
 
     def add_those_of(self, problems: tuple[Problem, ...]) -> None:
-        """Note the problems of a file that the lab names, once, even if two tasks name it."""
+        """Add the problems of a file, only once if several tasks name it."""
         self.problems.extend(problem for problem in problems if problem not in self.problems)
 
     def refuse_any(self) -> None:
-        """Raise FileRefusedError with all problems, those of the lab.toml first, each file's by
-        line.
-        """
+        """Raise FileRefusedError with all problems: those of lab.toml first, by file and line."""
         if self.problems:
             own = str(self.path)
             raise FileRefusedError(
@@ -74,7 +68,7 @@ class Mistakes:
 
 
 class LabTable:
-    """One table. Keys are taken out one by one; `close` notes those that nobody asked for."""
+    """A table whose keys are read one by one; `close` reports the unknown ones."""
 
     def __init__(self, mistakes: Mistakes, at: TomlPath, values: Mapping[str, object]) -> None:
         self._mistakes = mistakes
@@ -86,7 +80,7 @@ class LabTable:
         return key in self._values
 
     def value(self, key: str) -> object:
-        """Return what stands there, unchecked, or None."""
+        """Return the unchecked value of a key, or None."""
         return self._values.get(key)
 
     @overload
@@ -94,9 +88,9 @@ class LabTable:
     @overload
     def take(self, key: str, read: Callable[[object], T], default: D) -> T | D | None: ...
     def take(self, key: str, read: Callable[[object], T], default: object = _REQUIRED) -> object:
-        """Read a key; None, with a problem noted, where it is wrong or (without a default) missing.
+        """Return the value of a key, or None with a problem if it is wrong or missing.
 
-        `read` raises ValueError with what it expects.
+        A missing key with a default is no problem. `read` raises ValueError with what it expects.
         """
         self._asked.append(key)
         if key not in self._values:
@@ -113,15 +107,15 @@ class LabTable:
             return None
 
     def text(self, key: str, *, most: int = 200) -> str | None:
-        """Read a key that holds some text, of `most` characters at most."""
+        """Return a text of at most `most` characters."""
         return self.take(key, lambda value: _short_text(value, most))
 
     def file(self, key: str, *, required: bool = True) -> Path | None:
-        """Read a key that names a file beside the lab.toml; it must be there."""
+        """Return the path of an existing file, relative to the lab.toml."""
         return self._path(key, "file", Path.is_file, required)
 
     def file_or_folder(self, key: str, *, required: bool = True) -> Path | None:
-        """Read a key that names a file or a folder beside the lab.toml; it must be there."""
+        """Return the path of an existing file or folder, relative to the lab.toml."""
         return self._path(
             key, "file or folder", lambda path: path.is_file() or path.is_dir(), required
         )
@@ -133,42 +127,39 @@ class LabTable:
         if name is None:
             return None
         path = self._mistakes.path.parent / name
-        # A name that no system takes, such as one of 5,000 characters, is an error of the system
-        # and no answer.
+        # A name that the system does not accept, such as one of 5,000 characters, raises OSError.
         with suppress(OSError):
             if is_there(path):
                 return path
         self.mistake(
             key,
-            f"{key} = {name[:80]!r}, which is no {what}",
+            f"{key} = {name[:80]!r}, which is not a {what}",
             f"the path of a {what}",
             "Correct the path.",
         )
         return None
 
     def content(self, file: Path, read: Callable[..., T]) -> T | None:
-        """Read a file by `read(data, path=...)`; None, with all its problems noted, where it is
-        refused.
-        """
+        """Return the result of `read(data, path=...)`, or None with all problems of the file."""
         try:
             return read(file.read_bytes(), path=str(file))
         except FileRefusedError as error:
             self._mistakes.add_those_of(error.problems)
         except OSError as error:
             found, todo = (
-                f"a file that cannot be read ({error.strerror})",
-                "Look who may read the file.",
+                f"an unreadable file ({error.strerror})",
+                "Check the permissions of the file.",
             )
             self._mistakes.add_those_of((Problem(str(file), None, found, "a readable file", todo),))
         return None
 
     def table(self, key: str, *, required: bool = True) -> "LabTable | None":
-        """Read a key that holds a table."""
+        """Return the table of a key."""
         values = self.take(key, _a_table) if required else self.take(key, _a_table, None)
         return None if values is None else LabTable(self._mistakes, (*self._at, key), values)
 
     def tables(self, key: str, *, required: bool = True) -> list["LabTable"]:
-        """Read a key that holds a list of tables."""
+        """Return the tables of a key."""
         rows = self.take(key, _some_tables) if required else self.take(key, _some_tables, [])
         return [
             LabTable(self._mistakes, (*self._at, key, number), row)
@@ -176,20 +167,20 @@ class LabTable:
         ]
 
     def mistake(self, key: str | None, found: str, expected: str, todo: str) -> None:
-        """Note a mistake of this table, or of one of its keys."""
+        """Add a problem of this table, or of one of its keys."""
         self._mistakes.add(self._at if key is None else (*self._at, key), found, expected, todo)
 
     def add_those_of(self, problems: tuple[Problem, ...]) -> None:
-        """Note the problems of a file that the table names."""
+        """Add the problems of a file that the table names."""
         self._mistakes.add_those_of(problems)
 
     def close(self, *others: str) -> None:
-        """Note the keys that nobody asked for; `others` could have been asked for."""
+        """Report the keys that were not read, except for `others`."""
         known = list(dict.fromkeys((*self._asked, *others)))
         for key in self._values:
             if key not in self._asked:
                 near = get_close_matches(key, known, n=1)
-                todo = f"Did you mean {near[0]}?" if near else "Take it out."
+                todo = f"Did you mean {near[0]}?" if near else "Remove it."
                 self.mistake(key, f"the key {key}", f"one of {', '.join(known)}", todo)
 
     def _name(self) -> str:
@@ -198,26 +189,28 @@ class LabTable:
 
 
 def slug_text(value: object) -> str:
-    """Read a slug. Raises ValueError with what is expected."""
+    """Return a slug. Raise ValueError with what is expected."""
     if (
         not isinstance(value, str)
         or not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", value)
         or len(value) > 50
     ):
-        raise ValueError("lower-case letters, digits and single hyphens, 50 at most")
+        raise ValueError("at most 50 lower-case letters, digits and single hyphens")
     return value
 
 
 def opening_time(value: object) -> datetime:
-    """Read a time with its zone, or a day: its first second anywhere on earth. Raises ValueError
-    with what is expected.
+    """Return a time with a zone, or the first second of a day anywhere on earth.
+
+    Raise ValueError with what is expected.
     """
     return _moment(value, time(0, 0, 0))
 
 
 def closing_time(value: object) -> datetime:
-    """Read a time with its zone, or a day: its last second anywhere on earth. Raises ValueError
-    with what is expected.
+    """Return a time with a zone, or the last second of a day anywhere on earth.
+
+    Raise ValueError with what is expected.
     """
     return _moment(value, time(23, 59, 59))
 
@@ -229,7 +222,7 @@ def _moment(value: object, of_day: time) -> datetime:
     elif isinstance(value, date):
         return datetime.combine(value, of_day, ANYWHERE_ON_EARTH)
     raise ValueError(
-        "a day (anywhere on earth), or a time with its offset, like 2022-05-21T12:00:00Z"
+        "a day (anywhere on earth), or a time with an offset, such as 2022-05-21T12:00:00Z"
     )
 
 

@@ -1,6 +1,4 @@
-"""Where the keys of a TOML text stand. The standard library's reader does not say, and a person
-wants the line.
-"""
+"""Find the lines of the keys of a TOML text, which the standard library does not report."""
 
 import re
 import tomllib
@@ -14,9 +12,7 @@ TomlPath = tuple[str | int, ...]
 
 
 class TomlLines:
-    """The lines of a TOML text by path: ("tasks", 1, "qrels", 0) is the first qrels of the second
-    task.
-    """
+    """The lines of a TOML text by path, such as ("tasks", 1, "qrels", 0)."""
 
     def __init__(self, text: str) -> None:
         self._lines: dict[TomlPath, int] = {}
@@ -36,7 +32,7 @@ class TomlLines:
                 seen[key] += 1
 
     def __call__(self, path: TomlPath) -> int | None:
-        """Return the line of a path, or of the nearest thing around it that has one."""
+        """Return the line of a path, or of the nearest enclosing key or table."""
         while path and path not in self._lines:
             path = path[:-1]
         return self._lines.get(path)

@@ -1,9 +1,8 @@
-"""Labels that were judged elsewhere: a TSV with a heading, or a qrels file; read with all problems
-at once.
+"""Read judgments made elsewhere from a TSV with headings or a qrels file, with all problems.
 
-The TSV has the columns topic, item and label, and where they are known assessor, comment, seconds
-and judged_at, in any order. A cell may stand in quotation marks, with those inside doubled, as
-spreadsheets write it. A file without a heading is taken for qrels: topic, 0, item, label.
+The TSV has the columns topic, item and label, and optionally assessor, comment, seconds and
+judged_at, in any order. A cell may be quoted, with the quotes in it doubled, as spreadsheets write
+it. A file without headings is read as qrels: topic, 0, item, label.
 """
 
 import re
@@ -24,7 +23,7 @@ _QRELS = ("topic", "", "item", "label")
 
 
 class JudgedLine(NamedTuple):
-    """One label of the file. What the file does not say is None: it holds for an empty cell, too."""
+    """A judgment of the file. A value that is missing or empty is None."""
 
     line: int
     topic: str
@@ -44,7 +43,7 @@ class _Row(NamedTuple):
 def read_judgments(
     data: bytes, *, path: str, labels: tuple[int, int]
 ) -> tuple[list[JudgedLine], list[Problem]]:
-    """Return what can be read of a file of judgments, and every problem of the rest.
+    """Return the readable judgments of a file, and every problem of the rest.
 
     `labels` are the lowest and highest label of the task; 5 and 6 are always taken. A time without
     zone is in UTC.
@@ -56,8 +55,8 @@ def read_judgments(
     problems: list[Problem] = []
     rows = list(_rows(text, path, problems))
     if not rows and not problems:
-        expected, todo = "one judgment at least", "Give the file that holds the judgments."
-        problems.append(Problem(path, None, "no judgment", expected, todo))
+        expected, todo = "at least one judgment", "Check that this is the file of judgments."
+        problems.append(Problem(path, None, "no judgments", expected, todo))
     known = {*range(labels[0], labels[1] + 1), *NOT_JUDGMENTS}
     read = [_read(row, path, known, problems) for row in rows]
     problems += _repeated(read, path)
@@ -82,11 +81,13 @@ def _rows(text: str, path: str, problems: list[Problem]) -> Iterator[_Row]:
             yield _Row(number, dict(zip(columns, cells, strict=True)))
             continue
         expected = (
-            f"{len(columns)} columns, as in the heading" if has_heading else "topic, 0, item, label"
+            f"{len(columns)} columns, as in the headings"
+            if has_heading
+            else "topic, 0, item, label"
         )
         found = f"{len(cells)} column{'s' * (len(cells) != 1)} in {line[:80]!r}"
         todo = "Correct the line" + (
-            "." if has_heading else ", or begin the file with a heading: topic, item, label."
+            "." if has_heading else ", or start the file with the headings topic, item, label."
         )
         problems.append(Problem(path, number, found, expected, todo))
 
@@ -95,12 +96,12 @@ def _heading_problem(heading: list[str], path: str, line: int) -> Problem | None
     unknown = [name for name in heading if name not in _COLUMNS]
     twice = sorted({name for name in heading if heading.count(name) > 1})
     missing = [name for name in _NEEDED if name not in heading]
-    faults = [("no column", missing), ("the unknown column", unknown), ("twice the column", twice)]
+    faults = [("missing column", missing), ("unknown column", unknown), ("repeated column", twice)]
     found = "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in faults if names)
     if not found:
         return None
-    expected = f"{', '.join(_NEEDED)}, and of {', '.join(_COLUMNS[3:])} those that are known"
-    return Problem(path, line, found[:200], expected, "Correct the heading.")
+    expected = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_COLUMNS[3:])}"
+    return Problem(path, line, found[:200], expected, "Correct the headings.")
 
 
 def _cell(text: str) -> str:
@@ -124,22 +125,28 @@ def _read(row: _Row, path: str, labels: set[int], problems: list[Problem]) -> Ju
             problems.append(Problem(path, row.line, found, expected, todo))
 
     scale = sorted(labels - set(NOT_JUDGMENTS))
+    known = f"one of {', '.join(map(str, [*scale, *NOT_JUDGMENTS]))}"
+    optional = "Correct it, or leave the cell empty."
+    most_seconds, most_characters = f"{MOST_SECONDS:,}", f"{LONGEST_COMMENT:,}"
+    an_id = f"an id of at most {LONGEST_ID} characters"
     fields = {
-        "topic": value("topic", _identifier, "a topic of the task", "Fill the cell."),
-        "item": value("item", _identifier, f"an id of at most {LONGEST_ID} characters", "Correct the id."),
+        "topic": value("topic", _identifier, "a topic of the task", "Fill in the topic."),
+        "item": value("item", _identifier, an_id, "Correct the id."),
         "label": value(
-            "label", lambda cell: _label(cell, labels), f"one of {', '.join(map(str, [*scale, *NOT_JUDGMENTS]))}",
-            "Correct the label, or take the line out.",
+            "label",
+            lambda cell: _label(cell, labels),
+            known,
+            "Correct the label, or remove the line.",
         ),
         "assessor": row.cells.get("assessor") or None,
-        "comment": value("comment", _comment, f"at most {LONGEST_COMMENT:,} characters", "Shorten the comment."),
+        "comment": value(
+            "comment", _comment, f"at most {most_characters} characters", "Shorten the comment."
+        ),
         "active_ms": value(
-            "seconds", _milliseconds, f"a number from 0 to {MOST_SECONDS:,}", "Correct it, or leave the cell empty."
+            "seconds", _milliseconds, f"a number from 0 to {most_seconds}", optional
         ),
-        "judged_at": value(
-            "judged_at", _moment, "a time like 2026-11-21T14:05:00Z", "Correct it, or leave the cell empty."
-        ),
-    }  # fmt: skip
+        "judged_at": value("judged_at", _moment, "a time such as 2026-11-21T14:05:00Z", optional),
+    }
     return JudgedLine(line=row.line, **fields) if len(problems) == before else None
 
 
@@ -181,9 +188,9 @@ def _repeated(read: Sequence[JudgedLine | None], path: str) -> Iterator[Problem]
             continue
         known = first.setdefault((row.topic, row.item), row)
         if known is not row:
-            found = f"{row.item} again for topic {row.topic}, after line {known.line}"
+            found = f"{row.item} again for topic {row.topic} (first on line {known.line})"
             expected, todo = (
-                "one label for an item of a topic",
+                "one label per topic and item",
                 "Keep the line with the right label.",
             )
             yield Problem(path, row.line, found, expected, todo)

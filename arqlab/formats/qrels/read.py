@@ -1,9 +1,8 @@
-"""Qrels files: `topic 0 item label`, blank or tab separated (protocol §7), read with all their
-problems at once.
+"""Read and write qrels files: `topic 0 item label`, separated by spaces or tabs (protocol §7).
 
-Real files have CRLF, a last line without newline, labels like `2.0`, and `0`, `Q0` or `xxx` in the
-second column. The work is done in columns: an official file of 40,000 lines takes a few hundredths
-of a second.
+Real files have CRLF, a last line without a line end, labels such as `2.0`, and `0`, `Q0` or `xxx`
+in the second column. Lines are read as columns: an official file of 40,000 lines takes a few
+hundredths of a second. All problems of a file are reported at once.
 """
 
 from collections.abc import Collection, Iterable
@@ -48,7 +47,7 @@ def read_qrels(
     ]
     if readable.is_empty() and not problems:
         problems = [
-            Problem(path, None, "no line", _FOUR_COLUMNS, "Give the file that holds the judgments.")
+            Problem(path, None, "no lines", _FOUR_COLUMNS, "Check that this is the qrels file.")
         ]
     if problems:
         raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
@@ -56,19 +55,17 @@ def read_qrels(
 
 
 def write_qrels(qrels: pl.DataFrame) -> bytes:
-    """Write qrels (columns topic, item, label) as `topic 0 item label` with tabs.
+    """Return qrels (columns topic, item, label) as tab-separated lines `topic 0 item label`.
 
-    They stand in the order of the topics' and items' characters: the same qrels are the same bytes.
+    They are sorted by topic and item as strings, so that equal qrels are equal bytes.
     """
     rows = qrels.select("topic", "item", "label").sort("topic", "item").iter_rows()
     return "".join(f"{topic}\t0\t{item}\t{label}\n" for topic, item, label in rows).encode()
 
 
 def _lines(text: str) -> pl.DataFrame:
-    """Return the lines that hold something: line, text, and topic, item, label (null where the
-    columns are wrong).
-    """
-    # Not splitlines: an id may hold a character that Unicode takes for a line end.
+    """Return the lines that are not blank: line, text, topic, item, label (null if malformed)."""
+    # Not splitlines: an id may contain a character that is a line end in Unicode.
     lines = pl.DataFrame({"text": text.split("\n")}).with_columns(
         line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
         text=pl.col("text").str.strip_suffix("\r"),
@@ -86,7 +83,7 @@ def _misshapen(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
             line,
             found,
             _FOUR_COLUMNS,
-            "Write the line as topic, 0, item, label, or take it out.",
+            "Write the line as topic, 0, item, label, or remove it.",
         )
 
 
@@ -113,9 +110,9 @@ def _long_ids(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
     for line, text in long.select("line", "text").iter_rows():
         expected, todo = (
             f"ids of at most {LONGEST_ID} characters",
-            "Look whether the line's columns are right.",
+            "Check the columns of the line.",
         )
-        yield Problem(path, line, f"an id that is too long in {text[:80]!r}", expected, todo)
+        yield Problem(path, line, f"a too long id in {text[:80]!r}", expected, todo)
 
 
 def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
@@ -128,12 +125,15 @@ def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
     for topic, item, line, label, earlier, before in again.select(
         "topic", "item", "line", "label", "first", "before"
     ).iter_rows():
-        found = f"{item} again for topic {topic} with the label {label}, after {before} in line {earlier}"
+        found = (
+            f"{item} again for topic {topic} with the label {label} "
+            f"(label {before} on line {earlier})"
+        )
         yield Problem(
             path,
             line,
             found,
-            "one label for an item of a topic",
+            "one label per topic and item",
             "Keep the line with the right label.",
         )
 
@@ -143,6 +143,6 @@ def _unknown_topics(rows: pl.DataFrame, path: str, topics: Collection[str]) -> I
     for topic, line, count in (
         unknown.group_by("topic").agg(pl.col("line").min(), n=pl.len()).iter_rows()
     ):
-        found = f"the topic {topic}, in {count} line{'s' * (count != 1)}"
-        todo = "Add the topic to the topics file, or take its lines out."
+        found = f"the topic {topic} on {count} line{'s' * (count != 1)}"
+        todo = "Add the topic to the topics file, or remove its lines."
         yield Problem(path, line, found, f"one of the task's {len(topics)} topics", todo)

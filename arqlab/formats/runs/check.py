@@ -1,66 +1,68 @@
-"""Run files (protocol §4): every problem of one, and the index that everything else is computed
-from.
-"""
+"""Check a run file by all rules of its task (protocol §4), and index it for all that follows."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 from polars import selectors as cs
 
-from arqlab.formats.runs.diff import repair_diff
-from arqlab.formats.runs.layouts import TWO_COLUMNS, UNKNOWN, WANTED, RunTable, wanted_formats
-from arqlab.formats.runs.problems import describe, sort_problems
-from arqlab.formats.runs.ranks import check_ranks, check_scores, check_ties, fits_limit, kept_rows
-from arqlab.formats.runs.repair import repaired_run
-from arqlab.formats.runs.report import Finding, ProblemGroup, RunReport, RunRules, listed
-from arqlab.formats.runs.rows import item_kind_of, read_rows
-from arqlab.formats.runs.rules import (
-    check_answers,
+from arqlab.formats.runs.formats import RunTable, read_rows, wanted_formats
+from arqlab.formats.runs.lines import RunText, decode_run, line_end_findings
+from arqlab.formats.runs.ranks import (
     check_duplicates,
-    check_items,
     check_limit,
-    check_tags,
-    check_topics,
+    check_ranks,
+    check_scores,
+    check_ties,
 )
-from arqlab.formats.runs.text import decode_run, line_end_findings
-from arqlab.ir.polars_errors import panics_as_errors
+from arqlab.formats.runs.report import (
+    Finding,
+    RunReport,
+    RunRules,
+    describe,
+    find_rows,
+    listed,
+    sort_problems,
+)
 from arqlab.ir.ranking import with_order
-from arqlab.ir.records import ItemKind, Severity
+from arqlab.ir.records import ItemKind, Severity, TaskKind
 
-__all__ = ["ProblemGroup", "RunReport", "RunRules", "check_run", "repair_diff", "repaired_run"]
+INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
+LISTED = 5  # topics named in a message
+HASHES = 2**22  # a power of two, well above the number of items of a run
+SAMPLE = "the items of this lab's sample of the collection"
+SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
+ITEM_NAMES = {
+    ItemKind.POSTS: "a post id",
+    ItemKind.FORMULA_IDS: "a formula id",
+    ItemKind.VISUAL_IDS: "a visual id",
+    ItemKind.ANSWERS: "an answer",
+}
 
-INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order")
-ANSWER_COLUMNS = ("answer", "sources")
 
-
-@panics_as_errors()
 def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:
-    """Check one unpacked run file by all rules of its task, and index it when it has no error.
+    """Check an unpacked run file by all rules of its task, and index it if it has no error.
 
-    `items` says what the items of a TREC file of six columns are, when it is not what the rules
-    say. Every problem is reported with its line, counted from 1 over all lines of the file. Raises
-    EngineFailedError for a fault of polars.
+    `items` overrides the kind of the items in a TREC file. Every problem is reported with its line,
+    counted from 1 over all lines of the file.
     """
     text = decode_run(data)
     lines = text.data.count(b"\n") + (text.data[-1:] not in (b"\n", b""))
     table = read_rows(text.data, rules)
-    kind = item_kind_of(table, rules, items)
-    findings = [*text.findings, *line_end_findings(text.data, lines), *table.findings]
-    findings += [
-        *_format_findings(table, rules, is_text=text.is_text),
-        *_row_findings(table, rules, kind),
-    ]
+    kind = table.layout.items or items or rules.items
+    findings = [*line_end_findings(text.data, lines), *_file_findings(text, table, rules)]
+    findings += _row_findings(table, rules, kind)
     size, topics = table.rows.height, table.rows["topic"].n_unique()
     tags = tuple(table.rows["tag"].unique(maintain_order=True).to_list())
     layout, format_name = table.layout.format, table.format_name
     rows = table.rows.select(cs.exclude("tag", "rank_text"))
-    del table  # half of what a run of the largest size takes; sorting needs the room
+    del table  # half the memory of the largest run, and sorting needs it
     ordered = with_order(rows, by=rules.order)
     del rows
     findings += check_ties(ordered, rules)
     problems = sort_problems(describe(finding, can_repair=text.can_repair) for finding in findings)
-    is_valid = all(group.severity is not Severity.ERROR for group in problems)
-    return RunReport(
+    report = RunReport(
         format=layout,
         format_name=format_name,
         items=kind,
@@ -69,13 +71,19 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
         topics=topics,
         run_tags=tags,
         problems=problems,
-        index=_index(ordered) if is_valid else None,
     )
+    return replace(report, index=_index(ordered)) if report.is_valid else report
 
 
-def _format_findings(table: RunTable, rules: RunRules, *, is_text: bool) -> Iterator[Finding]:
-    """Return that there is no row at all, or that the format is not one that the task takes."""
-    if is_text and not table.rows.height and not table.lost.len():
+def _index(ordered: pl.DataFrame) -> pl.DataFrame:
+    return ordered.select(cs.by_name(*INDEX_COLUMNS, require_all=False))
+
+
+def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
+    """Yield the findings of reading the file; find no rows, and a format of other tasks."""
+    yield from text.findings
+    yield from table.findings
+    if text.is_text and not table.rows.height and not table.lost.len():
         yield Finding("empty-file", listed([(None, None, "no row", "one row or more")]))
     if _is_other_format(table, rules):
         place = (None, None, str(table.layout), wanted_formats(rules.kind))
@@ -83,12 +91,14 @@ def _format_findings(table: RunTable, rules: RunRules, *, is_text: bool) -> Iter
 
 
 def _is_other_format(table: RunTable, rules: RunRules) -> bool:
-    return table.layout not in (*WANTED[rules.kind], TWO_COLUMNS, UNKNOWN)
+    """Return whether the file is in a format for other tasks only."""
+    return bool(table.layout.kinds) and rules.kind not in table.layout.kinds
 
 
 def _row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
-    """Run every check of rows. Items of another task's format are not looked up: each would be
-    unknown.
+    """Run every check of rows.
+
+    Items in another task's format are not looked up, because all of them would be unknown.
     """
     rows = table.rows
     if not rows.height:
@@ -96,17 +106,130 @@ def _row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[
     yield from check_topics(rows, rules)
     if not _is_other_format(table, rules):
         yield from check_items(rows, rules, kind)
-    if "answer" in rows.columns:
-        yield from check_answers(rows, rules)
-    else:
-        yield from check_duplicates(rows, rules)
-    if not fits_limit(rows, rules):
-        yield from check_limit(rows, kept_rows(rows, rules)[1], rules)
+    is_answers = "answer" in rows.columns
+    yield from check_answers(rows, rules) if is_answers else check_duplicates(rows, rules)
+    yield from check_limit(rows, rules)
     yield from check_ranks(rows, table.lost, rules)
     yield from check_scores(rows)
     yield from check_tags(rows)
 
 
-def _index(ordered: pl.DataFrame) -> pl.DataFrame:
-    answers = [name for name in ANSWER_COLUMNS if name in ordered.columns]
-    return ordered.select(*INDEX_COLUMNS, *answers)
+def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
+    """Find unknown topics, topics without rows, and topics whose rows are not together."""
+    blocks = rows.select("line", "topic").filter(
+        pl.col("topic").ne_missing(pl.col("topic").shift())
+    )
+    again = blocks.filter(pl.col("topic").is_first_distinct().not_())
+    yield from find_rows("topics-apart", again, "topic", "the rows of a topic together")
+    if not rules.topics:
+        return
+    known = pl.Series(rules.topics, dtype=pl.String)
+    unknown = rows.filter(pl.col("topic").is_in(known.implode()).not_())
+    names = unknown["topic"].unique(maintain_order=True)
+    more = f" and {names.len() - LISTED:,} more" if names.len() > LISTED else ""
+    shown = ", ".join(f"`{name}`" for name in names.head(LISTED)) + more
+    yield from find_rows("unknown-topic", unknown, "topic", "a topic of the task", unknown=shown)
+    missing = known.filter(known.is_in(rows["topic"].unique().implode()).not_())
+    places = pl.DataFrame(
+        {"line": None, "topic": missing}, schema={"line": pl.Int64, "topic": pl.String}
+    )
+    yield from find_rows("missing-topic", places, pl.lit("no row"), "one or more")
+
+
+def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterator[Finding]:
+    """Find empty ids, and look the others up in the collection if the rules have one."""
+    is_empty = (pl.col("item") == "") | (pl.col("post") == "")
+    empty = rows.filter(is_empty.fill_null(pl.col("item") == ""))
+    yield from find_rows("empty-item", empty, pl.lit("an empty cell"), "an id")
+    named = rows.filter(pl.col("item") != "")
+    if items is ItemKind.POSTS and rules.posts is not None:
+        yield from _check_posts(named, rules, rules.posts)
+    elif items is ItemKind.FORMULA_IDS and rules.formulas is not None:
+        yield from _check_formulas(named, rules, rules.formulas)
+    elif items is ItemKind.VISUAL_IDS and rules.formulas is not None:
+        yield from _check_visual_ids(named, rules, rules.formulas)
+
+
+def check_tags(rows: pl.DataFrame) -> Iterator[Finding]:
+    """Find rows whose run tag is empty, or not the tag of most rows."""
+    empty = rows.filter(pl.col("tag") == "")
+    yield from find_rows("empty-tag", empty, pl.lit("an empty cell"), "a run tag")
+    named = rows["tag"].value_counts(sort=True).filter(pl.col("tag") != "")
+    if named.height > 1:
+        tag = named["tag"][0]
+        others = rows.filter((pl.col("tag") != tag) & (pl.col("tag") != ""))
+        yield from find_rows("several-tags", others, "tag", tag, tag=tag)
+
+
+def check_answers(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
+    """Find answers that are empty, too long, or have an odd number of dollar signs."""
+    dollars = pl.col("answer").str.replace_all(r"\\.", "").str.count_matches("$", literal=True)
+    measured = rows.with_columns(size=pl.col("answer").str.len_chars(), dollars=dollars)
+    most = f"{rules.max_characters:,}"
+    long = measured.filter(pl.col("size") > rules.max_characters)
+    found = pl.format("{} characters", "size")
+    yield from find_rows("long-answer", long, found, f"at most {most}", max_characters=most)
+    empty = measured.filter(pl.col("answer").str.strip_chars() == "")
+    yield from find_rows("empty-answer", empty, pl.lit("an empty answer"), "an answer")
+    odd = measured.filter(pl.col("dollars") % 2 == 1)
+    yield from find_rows("odd-dollars", odd, pl.format("{} `$`", "dollars"), "an even number")
+
+
+def _check_posts(
+    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
+) -> Iterator[Finding]:
+    """Find posts that are not in the collection, and questions where the task asks for answers."""
+    known = _looked_up(posts.select(item="post_id", type="type"), rows)
+    found = rows.select("line", "topic", "item").join(known, on="item", how="left")
+    yield from _unknown_items(found.filter(pl.col("type").is_null()), rules, ItemKind.POSTS)
+    if rules.kind is TaskKind.ANSWERS:
+        # An error in a sample too, because what a sample has is certain.
+        questions = found.filter(pl.col("type") != "answer")
+        shown = pl.format("{}, a {}", "item", "type")
+        yield from find_rows("wrong-type", questions, shown, "an answer")
+
+
+def _check_formulas(
+    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
+) -> Iterator[Finding]:
+    """Find formulas that are not in the collection, or not in the post that their row names."""
+    known = _looked_up(formulas.select(item="formula_id", home="post_id"), rows)
+    found = rows.select("line", "topic", "item", "post").join(known, on="item", how="left")
+    yield from _unknown_items(found.filter(pl.col("home").is_null()), rules, ItemKind.FORMULA_IDS)
+    elsewhere = found.filter((pl.col("post") != pl.col("home")) & (pl.col("post") != ""))
+    shown = pl.format("formula {} in post {}", "item", "post")
+    yield from find_rows("wrong-post", elsewhere, shown, pl.format("post {}", "home"))
+
+
+def _check_visual_ids(
+    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
+) -> Iterator[Finding]:
+    """Find visual ids that no formula has: not certain while some formulas have no visual id."""
+    known = _looked_up(formulas.select(item="visual_id"), rows)
+    unknown = rows.join(known, on="item", how="anti")
+    if unknown.height:
+        some_lack = formulas.lazy().select(pl.col("visual_id").is_null().any()).collect().item()
+        yield from _unknown_items(unknown, rules, ItemKind.VISUAL_IDS, sure=not some_lack)
+
+
+def _looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the entries of the collection that the run names, and possibly a few more."""
+    if isinstance(entries, pl.LazyFrame):
+        return entries.join(
+            rows.lazy().select(pl.col("item").unique()), on="item", how="semi"
+        ).collect()
+    # A join would build a table of a million hashes. Comparing their last bits takes a fifth of it.
+    is_named = np.zeros(HASHES, dtype=np.bool_)
+    is_named[rows["item"].hash().to_numpy() & (HASHES - 1)] = True
+    return entries.filter(is_named[entries["item"].hash().to_numpy() & (HASHES - 1)])
+
+
+def _unknown_items(
+    unknown: pl.DataFrame, rules: RunRules, items: ItemKind, *, sure: bool = True
+) -> Iterator[Finding]:
+    item = ITEM_NAMES[items]
+    part = SAMPLE if not rules.complete else SOME_VISUAL_IDS
+    severity = Severity.ERROR if rules.complete and sure else Severity.NOTE
+    expected = f"{item} of the collection"
+    for finding in find_rows("unknown-item", unknown, "item", expected, item=item, part=part):
+        yield finding._replace(severity=severity)

@@ -1,18 +1,16 @@
-"""What a repair changed in a run file, as a unified diff."""
+"""Show the changes of a repair as a unified diff."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-CONTEXT = 3  # unchanged lines that are shown around a change
-SLACK = 50  # lines more in the repaired file than in the other, up to which a line is looked for
-MARKS = {"\r": "␍", "\ufeff": "⟨BOM⟩"}  # what a person could not see otherwise
+CONTEXT = 3  # unchanged lines shown around a change
+SLACK = 50  # how many lines later than expected a line may still be found in the repaired file
+MARKS = {"\r": "␍", "\ufeff": "⟨BOM⟩"}  # otherwise invisible
 
 
 class _Change(NamedTuple):
-    """Lines `begin` to `end` of the file became lines `new_begin` to `new_end`; all counted from 0,
-    ends excluded.
-    """
+    """Lines `begin` to `end` became lines `new_begin` to `new_end` (from 0, ends excluded)."""
 
     begin: int
     end: int
@@ -21,14 +19,13 @@ class _Change(NamedTuple):
 
 
 def repair_diff(before: bytes, after: bytes, *, most: int = 200) -> str:
-    """Return the unified diff of a run file and its repaired form, at most `most` lines of changes
-    and context.
+    """Return the unified diff from a run file to its repaired form.
 
-    When there is more, a last line says how many changed lines were left out. A byte order mark is
-    shown as ⟨BOM⟩, a carriage return as ␍ where the repair took them away. The time is linear in
-    the file: a repair leaves out and changes lines and never moves one.
+    It has at most `most` lines of changes and context; a last line counts the changed lines that
+    are not shown. A byte order mark that the repair removed is shown as ⟨BOM⟩, a carriage return as
+    ␍. The time is linear in the file, because a repair never moves a line.
     """
-    if b"\r" in after:  # kept by the repair, so nothing that changed
+    if b"\r" in after:  # the repair kept them, so they are not a change
         before, after = before.replace(b"\r\n", b"\n"), after.replace(b"\r\n", b"\n")
     old, new = _lines(before), _lines(after)
     changes = list(_changes(old, new))
@@ -47,7 +44,8 @@ def repair_diff(before: bytes, after: bytes, *, most: int = 200) -> str:
         room -= len(lines)
     if left_out:
         shown.append(
-            f"… and {left_out:,} more changed {'line is' if left_out == 1 else 'lines are'} not shown here."
+            f"… and {left_out:,} more changed {'line is' if left_out == 1 else 'lines are'} "
+            "not shown here."
         )
     return "\n".join(shown) + "\n"
 
@@ -58,7 +56,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
-    """Go down the old lines and look each up in what is left of the new ones."""
+    """Yield the changes: each old line is looked up among the remaining new lines."""
     places: dict[str, list[int]] = defaultdict(list)
     for index in range(len(new) - 1, -1, -1):
         places[new[index]].append(index)
@@ -77,7 +75,7 @@ def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
 
 
 def _hunks(changes: list[_Change]) -> Iterator[list[_Change]]:
-    """Put changes together whose contexts touch."""
+    """Group changes whose contexts touch."""
     hunk = changes[:1]
     for change in changes[1:]:
         if change.begin - hunk[-1].end > 2 * CONTEXT:
@@ -88,7 +86,7 @@ def _hunks(changes: list[_Change]) -> Iterator[list[_Change]]:
 
 
 def _hunk_lines(old: list[str], new: list[str], hunk: list[_Change], room: int) -> list[str]:
-    """Return the first `room` lines of a hunk, context included."""
+    """Return the first `room` lines of a hunk, including context."""
     shown: list[str] = []
     at = max(hunk[0].begin - CONTEXT, 0)
     for change in hunk:
@@ -105,22 +103,16 @@ def _hunk_lines(old: list[str], new: list[str], hunk: list[_Change], room: int) 
 
 
 def _changed_lines(removed: list[str], added: list[str]) -> list[str]:
-    """Show a line beside what became of it where every line became one, so that a cut diff still
-    tells.
-    """
-    taken, given = (
-        [f"-{_visible(line)}" for line in removed],
-        [f"+{_visible(line)}" for line in added],
-    )
-    if len(taken) != len(given):
-        return taken + given
-    return [line for pair in zip(taken, given, strict=True) for line in pair]
+    """Return removed and added lines, in pairs if there are as many, so that a cut diff helps."""
+    minus = [f"-{_visible(line)}" for line in removed]
+    plus = [f"+{_visible(line)}" for line in added]
+    if len(minus) != len(plus):
+        return minus + plus
+    return [line for pair in zip(minus, plus, strict=True) for line in pair]
 
 
 def _hunk_head(lines: list[str], hunk: list[_Change]) -> str:
-    """Write the head that `patch` and people read: where the shown lines start, and how many they
-    are.
-    """
+    """Return the head of a hunk: where its lines start and how many there are."""
     context = min(CONTEXT, hunk[0].begin)
     start, new_start = hunk[0].begin - context, hunk[0].new_begin - context
     count = sum(line[0] != "+" for line in lines)

@@ -1,4 +1,4 @@
-"""What the name of a run file tells (protocol §4)."""
+"""Read team, task, tag and marks from the name of a run file (protocol §4)."""
 
 import re
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ MARKS: Mapping[str, Mapping[str, object]] = {
 
 
 class RunName(NamedTuple):
-    """What a file name tells of its run; None where it tells nothing. `task` is written `task1`."""
+    """The parts of a file name; None for a part that it does not have. A task is like `task1`."""
 
     team: str | None = None
     task: str | None = None
@@ -42,11 +42,10 @@ class RunName(NamedTuple):
 
 
 def read_name(filename: str) -> RunName:
-    """Read `TEAM-taskN-RUN-{auto|manual}-{both|text|math}-[extract|generate-]{P|A}.tsv[.gz]` as far
-    as it goes.
+    """Read a name such as `TEAM-task3-RUN-auto-both-generate-P.tsv.gz` as far as possible.
 
-    The marks are read from the end, in any order and each once, so that a run tag may hold hyphens
-    and a mark may be missing. A name without task is a run tag.
+    The marks are read from the end, in any order and each once, so a run tag may contain hyphens
+    and a mark may be missing. A name without a task is a run tag.
     """
     stem = ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
     items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
@@ -68,7 +67,5 @@ def read_name(filename: str) -> RunName:
 
 
 def _kind_of(word: str) -> str | None:
-    """Return which mark a word is, by the field of RunName that it fills; None for a word of the run
-    tag.
-    """
+    """Return the field of RunName that a word fills, or None for a word of the run tag."""
     return next((kind for kind, words in MARKS.items() if word.lower() in words), None)

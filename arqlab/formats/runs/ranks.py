@@ -1,43 +1,46 @@
-"""What a run's ranks and scores have to keep to, and which of its rows count."""
+"""The rules on the ranks and scores of a run, and on which of its rows count (protocol §4)."""
 
 from collections.abc import Iterator
 
 import polars as pl
 
-from arqlab.formats.runs.report import Finding, RunRules, occurrences
+from arqlab.formats.runs.report import Finding, RunRules, find_rows
 from arqlab.ir.ranking import AS_TREC_EVAL_READS_IT, with_order
-from arqlab.ir.records import Severity
+from arqlab.ir.records import Severity, TaskKind
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"
 LARGEST_32_BIT = 3.4028234663852886e38
 TIES = {
-    "score": "trec_eval orders equal scores by id, the last id in the order of bytes first, and ignores the ranks, and so do we",
-    "rank": "this task orders by the submitted ranks; trec_eval would order equal scores by id, the last one first",
+    "score": "trec_eval orders equal scores by id, the last id in byte order first, and ignores "
+    "the ranks. So do we.",
+    "rank": "This task orders items by the submitted ranks. trec_eval would order equal scores by "
+    "id, the last id first.",
 }
+COUNTS = {"score": "This task orders items by score.", "rank": "This task orders items by rank."}
 RANK_KINDS = ("rank-start", "rank-repeated", "rank-jump", "rank-against-score")
 
 
 def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add rank (Int64) and score (Float64), null where the text is not one or the score cannot be
-    ordered.
+    """Add rank (Int64) and score (Float64), null where the text is not a number in range.
 
-    The casts of polars take only plain decimal notation: no `1_000`, no blanks, no other digits
+    The casts of polars take only plain decimal notation: no `1_000`, no spaces, no digits other
     than 0 to 9.
     """
     numbered = rows.with_columns(
         rank=pl.col("rank_text").cast(pl.Int64, strict=False),
         score=pl.col("score_text").cast(pl.Float64, strict=False),
     )
-    # NaN is larger than every number to polars, so this leaves it out as well.
+    # To polars, NaN is larger than every number, so this excludes it too.
     return numbered.with_columns(
         score=pl.when(pl.col("score").abs() <= LARGEST_32_BIT).then("score")
     )
 
 
 def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
-    """Find scores that cannot be ordered: not a number, NaN, infinite, beyond 32-bit floats, with a
-    decimal comma.
+    """Find scores that cannot be ordered.
+
+    They are not numbers, NaN, infinite, beyond 32-bit floats, or have a decimal comma.
     """
     wrong = rows.filter(pl.col("score").is_null())
     if not wrong.height:
@@ -53,50 +56,44 @@ def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
     for name, condition in reversed(kinds.items()):
         kind = pl.when(condition).then(pl.lit(name)).otherwise(kind)
     for (name,), part in wrong.with_columns(kind=kind).group_by("kind"):
-        places = occurrences(part, found="score_text", expected=pl.lit("a finite decimal number"))
-        yield Finding(str(name), places)
+        yield from find_rows(str(name), part, "score_text", "a finite decimal number")
 
 
 def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterator[Finding]:
-    """Find ranks that are no integers, do not start at 1, repeat, jump, or go down while the score
-    goes up.
+    """Find ranks that are not integers, do not start at 1, repeat, jump, or contradict the scores.
 
-    `lost` are the lines that did not become rows: a rank that stood on one of them is not missed.
+    `lost` has the lines that are not rows: a rank that may be on one of them is not missing.
     """
     unreadable = rows.filter(pl.col("rank").is_null())
     by_score = rules.order == "score"
-    if unreadable.height:
-        places = occurrences(unreadable, found="rank_text", expected=pl.lit("a whole number"))
-        yield Finding("rank-not-integer", places, {"order": "score"}, repairable=by_score)
-    # Where ranks count, a rank that cannot be read leaves no order to number anew by.
+    for finding in find_rows(
+        "rank-not-integer", unreadable, "rank_text", "a whole number", order="score"
+    ):
+        yield finding._replace(repairable=by_score)
+    # Where ranks count, an unreadable rank leaves no order to renumber by.
     can_renumber = by_score or not unreadable.height
     faults = rank_faults(rows, lost)
     for kind in RANK_KINDS:
-        part = faults.filter(kind)
-        if not part.height:
-            continue
         found = "score" if kind == "rank-against-score" else "rank"
-        places = occurrences(part, found=found, expected=_expected(kind))
-        severity = Severity.ERROR if kind == "rank-repeated" and not by_score else None
-        counts = "the scores count" if by_score else "the ranks count"
-        repairable = can_renumber and (by_score or kind != "rank-against-score")
-        yield Finding(kind, places, {"counts": counts}, severity, repairable)
+        part = faults.filter(kind)
+        for finding in find_rows(kind, part, found, _expected(kind), counts=COUNTS[rules.order]):
+            yield finding._replace(
+                severity=Severity.ERROR if kind == "rank-repeated" and not by_score else None,
+                repairable=can_renumber and (by_score or kind != "rank-against-score"),
+            )
 
 
 def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
-    """Return the rows whose rank is at fault: line, topic, rank, score, previous_rank,
-    previous_score, a flag a kind.
+    """Return the rows whose rank is wrong.
+
+    They have line, topic, rank, score, previous_rank, previous_score, and a flag for each kind.
     """
     unreadable = rows.filter(pl.col("rank").is_null())["line"]
     rows = rows.select("line", "topic", "rank", "score")
     ranked = _by_rank(rows.filter(pl.col("rank").is_not_null()) if unreadable.len() else rows)
-    # A score that cannot be read is skipped; infinity keeps that of another topic from taking its
-    # place.
-    known = (
-        pl.when(pl.col("is_first") & pl.col("score").is_null())
-        .then(float("inf"))
-        .otherwise("score")
-    )
+    # An unreadable score is skipped. Infinity stands in for it where the topic has none before.
+    is_unknown = pl.col("is_first") & pl.col("score").is_null()
+    known = pl.when(is_unknown).then(float("inf")).otherwise("score")
     ranked = ranked.with_columns(
         previous_rank=pl.when("is_first").then(0).otherwise(pl.col("rank").shift()),
         previous_score=known.forward_fill().shift(),
@@ -117,9 +114,7 @@ def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
 
 
 def _by_rank(rows: pl.DataFrame) -> pl.DataFrame:
-    """Put the rows of a topic together by rank, then line, and mark the first; most files are so
-    already.
-    """
+    """Return the rows of each topic by rank and line, the first one marked: most files as is."""
     is_first = pl.col("topic").ne_missing(pl.col("topic").shift()).alias("is_first")
     marked = rows.with_columns(is_first)
     is_sorted = (pl.col("rank") >= pl.col("rank").shift()) | pl.col("is_first")
@@ -130,13 +125,13 @@ def _by_rank(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
-    """Note equal scores: `ordered` has the rows in trec_eval's order (`ranking.with_order`).
+    """Note equal scores of rows in the order that counts (`ranking.with_order`).
 
-    Scores that differ, but not as 32-bit floats, are a note of their own.
+    Scores that differ, but are equal as 32-bit floats, are a note of their own.
     """
     score = AS_TREC_EVAL_READS_IT
     if rules.order != "score":
-        # By rank, equal scores need not be neighbours.
+        # In the order of ranks, rows with equal scores need not be neighbours.
         ordered = ordered.select("line", "topic", "score", "score_text").sort(
             "topic", "score", nulls_last=True
         )
@@ -154,13 +149,39 @@ def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
         parts["score-tie-32-bit"] = tied.filter(values > 1)
         parts["score-tie"] = tied.filter(pl.struct("topic", "score").is_duplicated())
     for kind, part in parts.items():
-        if part.height:
-            places = occurrences(part, found="score_text", expected=pl.lit("a score of its own"))
-            yield Finding(kind, places, {"ties": TIES[rules.order]})
+        yield from find_rows(kind, part, "score_text", "a unique score", ties=TIES[rules.order])
+
+
+def check_duplicates(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
+    """Find the later lines of items that appear more than once in their topic."""
+    repeated = repeated_items(rows)
+    if not repeated.height:
+        return
+    first = pl.col("line").first().over("topic", "item")
+    again = repeated.with_columns(first=first).filter(pl.col("line") != pl.col("first"))
+    best = "highest score" if rules.order == "score" else "best rank"
+    expected = pl.format("the item once; it is already on line {}", "first")
+    yield from find_rows("duplicate-item", again, "item", expected, best=best)
+
+
+def check_limit(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
+    """Find the rows beyond the limit of their topic, for Task 3 additional answers."""
+    if fits_limit(rows, rules):
+        return
+    beyond = kept_rows(rows, rules)[1].join(rows.group_by("topic").len("size"), on="topic")
+    yield from find_rows(
+        "two-answers" if rules.kind is TaskKind.WRITTEN_ANSWERS else "over-limit",
+        beyond,
+        pl.format("{} items in the topic", "size"),
+        f"at most {rules.limit:,}",
+        limit=f"{rules.limit:,}",
+        limit_answers="one answer" if rules.limit == 1 else f"{rules.limit:,} answers",
+        order="score" if rules.order == "score" else "submitted rank",
+    )
 
 
 def _missed_before(lines: pl.Series) -> dict[int, int]:
-    """Return for each line that follows lines without a rank how many of them stand right before it."""
+    """Return how many lines without a rank come right before a line, by that line."""
     before: dict[int, int] = {}
     for line in lines.sort().to_list():
         before[line + 1] = before.pop(line, 0) + 1
@@ -168,24 +189,23 @@ def _missed_before(lines: pl.Series) -> dict[int, int]:
 
 
 def _expected(kind: str) -> pl.Expr:
-    """Return what a rank or score should have been."""
+    """Return the rank or score that was expected."""
     return {
         "rank-start": pl.lit("1"),
-        "rank-repeated": pl.lit("a rank of its own"),
+        "rank-repeated": pl.lit("a unique rank"),
         "rank-jump": pl.col("previous_rank") + 1,
         "rank-against-score": pl.format("at most {}", "previous_score"),
     }[kind]
 
 
 def fits_limit(rows: pl.DataFrame, rules: RunRules) -> bool:
-    """Report whether no topic has more rows than it may have items."""
+    """Return whether no topic has more rows than the limit."""
     return bool((rows["topic"].value_counts()["count"] <= rules.limit).all())
 
 
 def repeated_items(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose item stands more than once for its topic."""
-    # Comparing hashes first takes half the time and a tenth of the memory of comparing the pairs of
-    # all rows.
+    """Return the rows whose item appears more than once in its topic."""
+    # Comparing hashes first takes half the time and a tenth of the memory of comparing all pairs.
     pairs = rows["topic"].hash(seed=1) ^ rows["item"].hash()
     if pairs.n_unique() == rows.height:
         return rows.clear()
@@ -194,11 +214,10 @@ def repeated_items(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def kept_rows(rows: pl.DataFrame, rules: RunRules) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the rows that a repair keeps, each item once and no topic over the limit, and those
-    beyond the limit.
+    """Return the rows that a repair keeps, and those beyond the limit of their topic.
 
-    Of an item that stands several times the row with the highest score is kept (where ranks count,
-    the best rank); equal ones by line. The limit cuts by the same order.
+    Of an item that appears several times, the row with the highest score is kept (with the best
+    rank where ranks count), then the first line. The limit cuts in the same order.
     """
     by_line = ["rank", "line"] if rules.order == "rank" else ["score", "rank", "line"]
     is_answers = "answer" in rows.columns

@@ -1,33 +1,31 @@
-"""The safe repairs of a run file: what is written as `repair` in `runproblems`, and nothing else."""
+"""Repair a run file: what problems.toml promises as `repair`, and nothing else."""
 
 import re
 
 import polars as pl
 
-from arqlab.formats.runs.answers import write_record
-from arqlab.formats.runs.layouts import TASK3, RunTable
+from arqlab.formats.runs.formats import TASK3, RunTable, read_rows
+from arqlab.formats.runs.lines import decode_run, write_record
 from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
 from arqlab.formats.runs.report import RunRules
-from arqlab.formats.runs.rows import read_rows
-from arqlab.formats.runs.text import decode_run
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.ranking import with_order
 
-# a repair may bring another fault to light: a score that can be read now shows a rank against it
+# A repair may reveal another fault: a score that has become readable may contradict a rank.
 PASSES = 4
 LEFT_OUT = ("blank-lines", "header-line")
 
 
 @panics_as_errors()
 def repaired_run(data: bytes, rules: RunRules) -> bytes | None:
-    """Return the run with the safe repairs applied, or None when there is nothing to repair.
+    """Return the run with all safe repairs, or None if there is nothing to repair.
 
-    What `check_run` calls repairable is gone from the file that comes back. Lines are left out or
-    changed in place and never moved; lines that need no repair stay as they are. Raises
-    EngineFailedError for a fault of polars.
+    The repaired file has no problem that `check_run` calls repairable. Lines are omitted or changed
+    in place, never moved, and lines without a problem stay as they are. Raise EngineFailedError if
+    polars panics.
     """
     repaired = data
-    for _ in range(PASSES):  # pragma: no branch  # no file is known that needs them all
+    for _ in range(PASSES):  # pragma: no branch  # no known file needs them all
         before, repaired = repaired, _repaired_once(repaired, rules)
         if repaired == before:
             break
@@ -54,9 +52,7 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
 
 
 def _renumbered(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> pl.DataFrame:
-    """Write new ranks in topics whose ranks are at fault: by score where they contradict it, else
-    in their own order.
-    """
+    """Renumber topics with wrong ranks: by score where the ranks contradict it, else by rank."""
     unreadable = rows.filter(pl.col("rank").is_null())["topic"]
     faults = rank_faults(rows, lost)
     if rules.order == "rank":
@@ -80,15 +76,13 @@ def _renumbered(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> pl.Data
 
 
 def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> list[str]:
-    """Write the file again: lines without a row stay, unless they are blank or a header; rows stay,
-    change or go.
-    """
+    """Return the lines of the repaired file: no blank lines, headers or rows that are not kept."""
     left_out = _lines_of(table, LEFT_OUT)
     gone = table.rows.join(kept, on="line", how="anti")
     left_out |= _spanned(gone)
     changed = _changed_rows(table, kept)
     columns = _rewritten_columns(changed)
-    # Tuples of what is written and no more: dictionaries of all columns take a kilobyte a line.
+    # Tuples of the cells to write: dictionaries of all columns would take a kilobyte per line.
     new = {row[0]: row for row in changed.select("line", *columns).iter_rows()}
     left_out |= _spanned(changed) - set(new)
     written = []
@@ -103,7 +97,7 @@ def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> lis
 
 
 def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
-    """Return the kept rows that are to be written anew, with the cells that they get."""
+    """Return the kept rows whose lines change, with their new cells."""
     old = table.rows.select("line", old_rank="rank_text", old_score="score_text")
     both = kept.join(old, on="line", maintain_order="left")
     is_new = (pl.col("rank_text") != pl.col("old_rank")) | (
@@ -115,9 +109,7 @@ def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rewritten_columns(rows: pl.DataFrame) -> list[str]:
-    """Name the columns that a line is written anew from: of written answers all, else rank and
-    score.
-    """
+    """Return the columns that change: all for answers (Task 3), otherwise rank and score."""
     if "answer" not in rows.columns:
         return ["rank_text", "score_text"]
     return [name for name in rows.columns if name != "line"]
@@ -137,7 +129,7 @@ def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:
 
 
 def _lines_of(table: RunTable, kinds: tuple[str, ...]) -> set[int]:
-    """Return the lines of some kinds of findings."""
+    """Return the lines with findings of these kinds."""
     return {
         line
         for finding in table.findings
@@ -147,7 +139,7 @@ def _lines_of(table: RunTable, kinds: tuple[str, ...]) -> set[int]:
 
 
 def _spanned(rows: pl.DataFrame) -> set[int]:
-    """Return every line of these rows; only written answers go over several."""
+    """Return every line of these rows; only an answer (Task 3) spans several."""
     if "last_line" not in rows.columns:
         return set(rows["line"].to_list())
     spans = rows.select("line", "last_line").iter_rows()

@@ -1,35 +1,39 @@
-"""What is asked of a run, and what came out of checking it: the values that pass between the parts
-of `runfile`.
-"""
+"""The rules that a run is checked by, the findings of the checks, and the report made of them."""
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from arqlab.ir.ranking import OrderBy
 from arqlab.ir.records import ItemKind, Severity, TaskKind
 
-Place = tuple[
-    int | None, str | None, str, str
-]  # line (None is the whole file), topic, found, expected
+# Line (None for the whole file), topic, found, expected.
+Place = tuple[int | None, str | None, str, str]
 OCCURRENCE = {"line": pl.Int64, "topic": pl.String, "found": pl.String, "expected": pl.String}
+KINDS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("problems.toml").read_text(encoding="utf-8")
+)
+"""The kinds of problems in the order of the report, each with its severity and its messages."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunRules:
-    """What a task asks of a run (protocol §4).
+    """The rules of a task that its runs are checked by (protocol §4).
 
-    `topics` are the task's topic ids; none means that topics are not checked. `limit` is in items a
-    topic, `max_characters` in Unicode characters of a written answer. `order` says which order
-    counts (`ranking.with_order`). `items` is what the items of a TREC file of six columns are.
+    `topics` are the task's topic ids; topics are not checked if it is empty. `limit` is the number
+    of items per topic, `max_characters` the length of a generated answer in Unicode characters.
+    `order` is the order that counts (`ranking.with_order`). `items` is the kind of the items in a
+    TREC file.
 
-    `posts` has the columns post_id, type ("question" or "answer") and thread_id, `formulas`
-    formula_id, post_id and visual_id (which may be null), all String; a lazy frame serves as well.
-    Without them items are not looked up. When the collection is not `complete`, an item that is not
-    in it is only noted.
+    `posts` has the columns post_id, type ("question" or "answer") and thread_id, `formulas` has
+    formula_id, post_id and visual_id (which may be null), all String; both may be lazy frames.
+    Items are looked up only where they are given. If the collection is not `complete`, an unknown
+    item is a note and not an error.
     """
 
     kind: TaskKind
@@ -47,9 +51,9 @@ class RunRules:
 class ProblemGroup:
     """All problems of one kind in a run.
 
-    `message` says in a sentence what was found and what is expected, `todo` what to do.
-    `occurrences` has a row for each: line (Int64, null for the whole file), topic, found, expected
-    (String). `repairable` says that `repaired_run` makes this kind go away.
+    `message` says what was found and what was expected, `todo` what to do about it. `occurrences`
+    has a row for each problem: line (Int64, null for the whole file), topic, found and expected
+    (String). `repairable` means that `repaired_run` solves the problems of this kind.
     """
 
     kind: str
@@ -63,16 +67,16 @@ class ProblemGroup:
 
 @dataclass(frozen=True, eq=False)
 class RunReport:
-    """All that is to say about a run file.
+    """The result of checking a run file.
 
-    `format` is `arqmath-task1`, `-task2`, `-task3`, `trec` or `unknown`; `format_name` says it for
-    people. `lines` counts all lines, `rows` those that were understood. `problems` are sorted:
-    errors, warnings, notes.
+    `format` is the id of a format (`formats.FORMATS`) or `unknown`; `format_name` is its name for
+    people. `lines` counts all lines, `rows` those that could be read. `problems` has errors first,
+    then warnings, then notes.
 
-    `index` is None for a refused run, else a frame with the columns topic, item, post (String; post
-    is null where the file has none), rank (Int64, as submitted), score (Float64), order (Int32,
-    `ranking.with_order`), for Task 3 also answer and sources (String), sorted by topic and order.
-    The item of a written answer is its topic id: a run has one answer for a topic.
+    `index` is None for a refused run. Otherwise it has the columns topic, item, post (String; null
+    where the file has none), rank (Int64, as submitted), score (Float64), order (Int32,
+    `ranking.with_order`), and for Task 3 answer and sources (String), sorted by topic and order.
+    The item of a generated answer is its topic id, because a run has one answer per topic.
     """
 
     format: str
@@ -83,19 +87,19 @@ class RunReport:
     topics: int
     run_tags: tuple[str, ...]
     problems: tuple[ProblemGroup, ...]
-    index: pl.DataFrame | None
+    index: pl.DataFrame | None = None
 
     @property
     def is_valid(self) -> bool:
-        """Report whether the run is accepted: it has no error."""
+        """Return whether the run is accepted: it has no error."""
         return all(group.severity is not Severity.ERROR for group in self.problems)
 
 
 class Finding(NamedTuple):
-    """What one check found, before it is put into words (`runproblems.describe`).
+    """All problems of one kind before `describe` puts them into words.
 
-    `facts` fill the words, `severity` overrides that of the kind, `repairable=False` takes back the
-    kind's repair.
+    `facts` fill the messages. `severity` overrides the severity of the kind, `repairable=False`
+    withdraws its repair.
     """
 
     kind: str
@@ -105,6 +109,20 @@ class Finding(NamedTuple):
     repairable: bool = True
 
 
+class Count(NamedTuple):
+    """A number of things, formatted for a message: `{:has|have}` becomes "3 lines have"."""
+
+    number: int
+    one: str
+    many: str
+
+    def __format__(self, verbs: str) -> str:
+        """Return the number with its noun, and with the verb that agrees with it."""
+        is_one = self.number == 1
+        verb = verbs.partition("|")[0 if is_one else 2]
+        return f"{self.number:,} {self.one if is_one else self.many} {verb}".rstrip()
+
+
 def occurrences(
     rows: pl.DataFrame,
     *,
@@ -112,11 +130,10 @@ def occurrences(
     expected: pl.Expr | str,
     topic: pl.Expr | str = "topic",
 ) -> pl.DataFrame:
-    """Return the occurrences of a problem, one for each row, by line. A string names a column."""
+    """Return an occurrence for each row, sorted by line. A string names a column."""
     columns = {"line": pl.col("line"), "topic": topic, "found": found, "expected": expected}
     named = [pl.col(value) if isinstance(value, str) else value for value in columns.values()]
-    # polars 2.1 stops with a panic where it formats a string from a column in chunks of which one
-    # is empty.
+    # polars 2.1 panics when it formats a string from a column with an empty chunk.
     places = rows.rechunk().select(
         expression.cast(OCCURRENCE[name]).alias(name)
         for name, expression in zip(columns, named, strict=True)
@@ -125,5 +142,59 @@ def occurrences(
 
 
 def listed(places: Iterable[Place]) -> pl.DataFrame:
-    """Return the occurrences of a problem from a row for each place."""
+    """Return an occurrence for each place."""
     return pl.DataFrame(list(places), schema=OCCURRENCE, orient="row")
+
+
+def find_rows(
+    kind: str, rows: pl.DataFrame, found: pl.Expr | str, expected: pl.Expr | str, **facts: object
+) -> Iterator[Finding]:
+    """Yield a finding with an occurrence for each row, or nothing if there are no rows.
+
+    As a string, `found` is the name of a column and `expected` a text.
+    """
+    if rows.height:
+        expected = pl.lit(expected) if isinstance(expected, str) else expected
+        yield Finding(kind, occurrences(rows, found=found, expected=expected), facts)
+
+
+def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
+    """Return a finding with its message and what to do about it.
+
+    Without `can_repair` no repair is offered: the file as a whole cannot be rewritten.
+    """
+    kind = KINDS[finding.kind]
+    repairable = can_repair and finding.repairable and "repair" in kind
+    severity = finding.severity or Severity(kind["severity"])
+    words = kind.get("as_note", kind) if severity is Severity.NOTE else kind
+    todo = f"{words['todo']} {kind['repair']}" if repairable else words["todo"]
+    facts = _counts(finding) | dict(finding.facts)
+    return ProblemGroup(
+        kind=finding.kind,
+        severity=severity,
+        count=finding.occurrences.height,
+        message=words["message"].format(**facts),
+        todo=todo.format(**facts),
+        occurrences=finding.occurrences,
+        repairable=repairable,
+    )
+
+
+def sort_problems(groups: Iterable[ProblemGroup]) -> tuple[ProblemGroup, ...]:
+    """Return errors first, then warnings, then notes, each in the order of `KINDS`."""
+    severities, kinds = list(Severity), list(KINDS)
+    return tuple(
+        sorted(
+            groups, key=lambda group: (severities.index(group.severity), kinds.index(group.kind))
+        )
+    )
+
+
+def _counts(finding: Finding) -> dict[str, object]:
+    """Return the numbers of lines, items and topics of a finding."""
+    count = finding.occurrences.height
+    return {
+        "lines": Count(count, "line", "lines"),
+        "items": Count(count, "item", "items"),
+        "topics": Count(finding.occurrences["topic"].n_unique(), "topic", "topics"),
+    }

@@ -1,6 +1,4 @@
-"""The list of questions that organizers chose to make topics of: a CSV, all mistakes of which are
-told by line.
-"""
+"""Read the CSV list of questions that organizers chose as topics, and report every mistake."""
 
 import csv
 import io
@@ -10,7 +8,7 @@ from typing import NamedTuple
 
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem, TaskKind
-from arqlab.ir.topics import fact_value, info_fields
+from arqlab.ir.topics import info_fields, normalized_value
 
 _POST = ("postid", "id", "question", "questionid")
 _NUMBER = ("topic", "number", "topicnumber")
@@ -20,9 +18,7 @@ _FIELDS = (*info_fields(TaskKind.ANSWERS), *info_fields(TaskKind.FORMULAS))
 
 
 class ChosenQuestion(NamedTuple):
-    """A question that is to be a topic. Topic number and query formula are empty where the list
-    leaves them open.
-    """
+    """A question to make a topic of. Topic number and query formula may be empty."""
 
     line: int
     post_id: str
@@ -32,24 +28,23 @@ class ChosenQuestion(NamedTuple):
 
     @property
     def number(self) -> int | None:
-        """Return the number that the topic is to have, without the letter of its task."""
+        """Return the number of the topic, without the letter of its task."""
         return int(self.topic.rpartition(".")[2]) if _TOPIC.fullmatch(self.topic) else None
 
 
 def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
-    """Read the list. Columns: post_id and, where wanted, topic, formula_id, and those of topic
-    information.
+    """Read the list: post_id and optionally topic, formula_id and the columns of topic information.
 
-    Other columns are passed over, so that a list of candidates can be cut down and given as it is.
-    Raises FileRefusedError with every problem: no column of posts, a row without post, a post or a
-    number twice.
+    Other columns are ignored, so that a shortened list of candidates can be used as it is. Raise
+    FileRefusedError with every problem: no column of posts, a row without a post, a repeated post
+    or number.
     """
     rows = csv.reader(io.StringIO(source_text(data, path=path), newline=""))
     header = [re.sub("[^a-z0-9]", "", name.lower()) for name in next(rows, [])]
     if _place(header, _POST) is None:
         found, todo = (
             f"the columns {', '.join(header)[:80]}",
-            "Name the column of the questions post_id.",
+            "Name the column with the question ids post_id.",
         )
         raise FileRefusedError([Problem(path, 1, found, "a column post_id", todo)])
     problems: list[Problem] = []
@@ -61,9 +56,9 @@ def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
             Problem(
                 path,
                 None,
-                "no question",
-                "one question at least",
-                "List the questions, one a line.",
+                "no questions",
+                "at least one question",
+                "List the questions, one per line.",
             )
         )
     if problems:
@@ -76,7 +71,7 @@ def _question(line: int, cells: list[str], header: list[str]) -> ChosenQuestion:
         at = _place(header, names)
         return cells[at].strip() if at is not None and at < len(cells) else ""
 
-    facts = {name: fact_value(name, cell((name.replace("_", ""),))) for name in _FIELDS}
+    facts = {name: normalized_value(name, cell((name.replace("_", ""),))) for name in _FIELDS}
     known = {name: value for name, value in facts.items() if value}
     return ChosenQuestion(line, cell(_POST), cell(_NUMBER), cell(_FORMULA), known)
 
@@ -84,7 +79,10 @@ def _question(line: int, cells: list[str], header: list[str]) -> ChosenQuestion:
 def _bad_numbers(chosen: list[ChosenQuestion], path: str) -> Iterator[Problem]:
     for one in chosen:
         if one.topic and not _TOPIC.fullmatch(one.topic):
-            expected, todo = "a number like 401 or A.401", "Correct the number, or leave it empty."
+            expected, todo = (
+                "a number such as 401 or A.401",
+                "Correct the number, or leave it empty.",
+            )
             yield Problem(path, one.line, f"the topic number {one.topic[:80]!r}", expected, todo)
 
 
@@ -102,9 +100,7 @@ def _lines(
     except csv.Error as error:
         line = getattr(rows, "line_num", 0)
         problems.append(
-            Problem(
-                path, line, f"broken CSV ({error})", "cells that can be read", "Correct the line."
-            )
+            Problem(path, line, f"invalid CSV ({error})", "valid CSV", "Correct the line.")
         )
 
 
@@ -116,15 +112,17 @@ def _repeated(chosen: list[ChosenQuestion], path: str) -> Iterator[Problem]:
             yield Problem(
                 path,
                 one.line,
-                "no post",
+                "no post id",
                 "the id of a question",
-                "Fill the cell, or take the line out.",
+                "Fill in the id, or remove the line.",
             )
         elif one.post_id in posts:
-            found = f"the question {one.post_id} again, after line {posts[one.post_id]}"
-            yield Problem(path, one.line, found, "each question once", "Take one of the two out.")
+            found = f"the question {one.post_id} again (first on line {posts[one.post_id]})"
+            yield Problem(
+                path, one.line, found, "each question once", "Remove one of the two lines."
+            )
         if one.number is not None and one.number in numbers:
-            found = f"the topic number {one.number} again, after line {numbers[one.number]}"
+            found = f"the topic number {one.number} again (first on line {numbers[one.number]})"
             yield Problem(
                 path, one.line, found, "each number once", "Give the topic another number."
             )

@@ -1,9 +1,8 @@
-"""What organizers know of their topics: category, difficulty, dependency, multi-part, complexity
-(protocol §3).
+"""Read topic information: category, difficulty, dependency, multi-part, complexity (protocol §3).
 
-ARQMath-1 gives it as JSON, -2 and -3 as CSV, each with its own names: `Dependence` or `Dependency`,
-`TopicType` or `Category`, `Low` or `Easy`. Here each has one name and one set of values; everything
-else is kept as it is.
+ARQMath-1 has it as JSON, ARQMath-2 and -3 as CSV, with different names: `Dependence` or
+`Dependency`, `TopicType` or `Category`, `Low` or `Easy`. Here each has one name and one set of
+values. Everything else is kept as it is.
 """
 
 import csv
@@ -14,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem
-from arqlab.ir.topics import InfoRow, fact_value
+from arqlab.ir.topics import InfoRow, normalized_value
 
 TopicInfo = dict[str, dict[str, str]]
 
@@ -34,10 +33,10 @@ _TOPIC_COLUMNS = ("topic", "topicid", "queryid", "number")
 
 
 def read_topic_info(data: bytes, *, path: str) -> TopicInfo:
-    """Read topic information into {topic: {key: value}}, all values as text.
+    """Return topic information as {topic: {key: value}}, all values as text.
 
-    Raises FileRefusedError with every problem: not JSON or CSV, a row without topic, a topic twice,
-    wrong columns.
+    Raise FileRefusedError with every problem: neither JSON nor CSV, a row without a topic, a
+    repeated topic, wrong columns.
     """
     rows, problems = read_info_rows(data, path=path)
     if problems:
@@ -46,9 +45,7 @@ def read_topic_info(data: bytes, *, path: str) -> TopicInfo:
 
 
 def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
-    """Read topic information as `read_topic_info` does, but give what can be read beside the
-    problems of the rest.
-    """
+    """Return the readable topic information by topic, and the problems of the rest."""
     try:
         text = source_text(data, path=path)
     except FileRefusedError as refused:
@@ -56,7 +53,7 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
     rows, problems = (
         _json_rows(text, path) if text.lstrip().startswith("{") else _csv_rows(text, path)
     )
-    # ARQMath-1's file holds the headings of its columns as one more topic: it has no number.
+    # The file of ARQMath-1 has the headings of its columns as a topic, which has no number.
     known = {
         topic: row._replace(values=_normalised(row.values))
         for topic, row in rows.items()
@@ -67,7 +64,10 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
 
 def _normalised(row: Mapping[str, str]) -> dict[str, str]:
     named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
-    return {key: fact_value(key, value) if key in _KNOWN else value for key, value in named.items()}
+    return {
+        key: normalized_value(key, value) if key in _KNOWN else value
+        for key, value in named.items()
+    }
 
 
 def _plain(name: str) -> str:
@@ -76,18 +76,18 @@ def _plain(name: str) -> str:
 
 def _json_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
     expected, todo = (
-        "a JSON object of objects, one for each topic",
+        "a JSON object with an object for each topic",
         "Write it as {topic: {key: value}}.",
     )
     repeated: list[str] = []
     try:
         found = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
     except json.JSONDecodeError as error:
-        return {}, [Problem(path, error.lineno, f"broken JSON ({error.msg})", expected, todo)]
+        return {}, [Problem(path, error.lineno, f"invalid JSON ({error.msg})", expected, todo)]
     except RecursionError:
-        return {}, [Problem(path, None, "JSON that is nested very deeply", expected, todo)]
+        return {}, [Problem(path, None, "too deeply nested JSON", expected, todo)]
     problems = [
-        Problem(path, None, f"the name {name} twice", "each name once", "Keep one of the two.")
+        Problem(path, None, f"the name {name} twice", "each name once", "Remove one of the two.")
         for name in repeated
     ]
     rows: dict[str, InfoRow] = {}
@@ -112,14 +112,14 @@ def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
     except csv.Error as error:
         return {}, [
             Problem(
-                path, 1, f"broken CSV ({error})", "the names of the columns", "Correct the line."
+                path, 1, f"invalid CSV ({error})", "the names of the columns", "Correct the line."
             )
         ]
     topic_at = next((at for at, name in enumerate(header) if _plain(name) in _TOPIC_COLUMNS), None)
     if topic_at is None:
         found, todo = (
             f"the columns {', '.join(header)[:80]}",
-            "Name the column of the topics Topic.",
+            "Name the column with the topics Topic.",
         )
         return {}, [Problem(path, 1, found, "a column Topic", todo)]
     rows: dict[str, InfoRow] = {}
@@ -129,13 +129,13 @@ def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
         if len(cells) != len(header):
             expected, todo = (
                 f"{len(header)} cells, as in the first line",
-                "Fill or take out the line's cells.",
+                "Add or remove cells.",
             )
             problems.append(Problem(path, line, f"{len(cells)} cells", expected, todo))
         elif not topic or topic in rows:
             found = f"the topic {topic} again" if topic else "no topic"
             problems.append(
-                Problem(path, line, found, "each topic once", "Correct the topic's number.")
+                Problem(path, line, found, "each topic once", "Correct the number of the topic.")
             )
         else:
             named = zip(header, cells, strict=True)
@@ -148,11 +148,9 @@ def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
 def _cells(
     reader: "Iterator[list[str]]", path: str, problems: list[Problem]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Number the lines that hold something (a quoted cell may span several; the count is of the
-    last).
+    """Yield the cells of each row that is not empty, with the number of its last line.
 
-    Where no further line can be read, as after a quotation mark that nobody closes, that is one
-    more of the problems.
+    An unreadable rest of the file, as after an unclosed quotation mark, becomes a problem.
     """
     try:
         for row in reader:
@@ -161,7 +159,5 @@ def _cells(
     except csv.Error as error:
         line = getattr(reader, "line_num", 0)
         problems.append(
-            Problem(
-                path, line, f"broken CSV ({error})", "cells that can be read", "Correct the line."
-            )
+            Problem(path, line, f"invalid CSV ({error})", "valid CSV", "Correct the line.")
         )

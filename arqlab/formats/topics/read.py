@@ -1,8 +1,7 @@
-"""Topics: the labs' XML, or NTCIR's two columns of topic and formula (protocol §3), with all
-problems of a file at once.
+"""Read topics from the XML of ARQMath or the two columns of NTCIR (protocol §3).
 
-A title or body is HTML. The labs' files hold it escaped as text; written as elements it is taken as
-well.
+Titles and bodies are HTML: escaped as text in the files of the labs, but elements are read too. All
+problems of a file are reported at once.
 """
 
 import re
@@ -17,15 +16,15 @@ from arqlab.ir.records import FileRefusedError, Problem, TopicRecord
 
 _ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
 _LONGEST_ID = 100
-_TWO_COLUMNS = "two columns with a tab between: topic and LaTeX"
+_TWO_COLUMNS = "two tab-separated columns: topic and LaTeX"
 
 
 def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[TopicRecord]:
-    """Read a topics file, in its order.
+    """Return the topics of a file in order.
 
-    With `formulas=True` (a formula retrieval task) every topic must have its LaTeX. Raises
-    FileRefusedError with every problem: not well-formed, a DOCTYPE, an unknown element, a number
-    that is missing or stands twice, neither title nor body, no LaTeX.
+    With `formulas=True` (formula retrieval), every topic must have LaTeX. Raise FileRefusedError
+    with every problem: malformed XML, a DOCTYPE, an unknown element, a missing or repeated number,
+    neither title nor body, no LaTeX.
     """
     is_xml = data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<")
     topics, problems = _xml_topics(data, path, formulas) if is_xml else _text_topics(data, path)
@@ -34,7 +33,7 @@ def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[Topic
     if not topics and not problems:
         problems.append(
             Problem(
-                path, None, "no topic", "one topic at least", "Give the file that holds the topics."
+                path, None, "no topics", "at least one topic", "Check that this is the topics file."
             )
         )
     if problems:
@@ -46,21 +45,19 @@ def _repeated(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Prob
     first: dict[str, int] = {}
     for topic, line in topics:
         if topic.query_id in first:
-            found = f"the topic {topic.query_id} again, after line {first[topic.query_id]}"
+            found = f"the topic {topic.query_id} again (first on line {first[topic.query_id]})"
             yield Problem(
                 path,
                 line,
                 found,
                 "each topic once",
-                "Give the topic another number, or take it out.",
+                "Give the topic another number, or remove it.",
             )
         first.setdefault(topic.query_id, line)
 
 
 def _bad_numbers(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Problem]:
-    """Find numbers that cannot stand in a run file, whose columns blanks may part, or in an
-    address.
-    """
+    """Find topic numbers that cannot be used in a space-separated run file or in a URL."""
     for topic, line in topics:
         if len(topic.query_id) > _LONGEST_ID or re.search(r"[\s/]", topic.query_id):
             found, todo = (
@@ -71,7 +68,7 @@ def _bad_numbers(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[P
                 path,
                 line,
                 found,
-                f"at most {_LONGEST_ID} characters, no blank or slash among them",
+                f"at most {_LONGEST_ID} characters without spaces and slashes",
                 todo,
             )
         if len(topic.formula_id or "") > _LONGEST_ID:
@@ -90,7 +87,7 @@ def _text_topics(data: bytes, path: str) -> tuple[list[tuple[TopicRecord, int]],
         if query_id and latex:
             topics.append((TopicRecord(query_id, "", "", latex=latex), line))
         elif text.strip():
-            todo = "Write the topic's number, a tab, and its LaTeX; or give the topics as XML."
+            todo = "Write the topic number, a tab and the LaTeX, or use the XML format."
             problems.append(Problem(path, line, repr(text[:80]), _TWO_COLUMNS, todo))
     return topics, problems
 
@@ -114,7 +111,7 @@ def _xml_topics(
 
 
 def _root(data: bytes, path: str) -> etree._Element:
-    """Parse hostile XML: no entities, no network, no DOCTYPE, no huge trees."""
+    """Return the root of untrusted XML: no entities, no network, no DOCTYPE, no huge trees."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
@@ -131,7 +128,7 @@ def _root(data: bytes, path: str) -> etree._Element:
     if root.getroottree().docinfo.internalDTD is not None:
         found, todo = (
             "a DOCTYPE",
-            "Take the DOCTYPE out; entities of its own a topics file may not have.",
+            "Remove the DOCTYPE. A topics file cannot define entities.",
         )
         raise FileRefusedError([Problem(path, 1, found, "XML without a DOCTYPE", todo)])
     if root.tag != "Topics":
@@ -161,19 +158,19 @@ def _xml_topic(
         (
             not number,
             "a topic without a number",
-            'an attribute like number="A.1"',
+            'an attribute such as number="A.1"',
             "Number the topic.",
         ),
         (
             not topic.title and not topic.body,
             f"neither title nor body in {named}",
             "a Title or a Question",
-            "Fill one.",
+            "Add one of them.",
         ),
         (
             not topic.latex and (formulas or "Formula_Id" in texts or "Latex" in texts),
             f"no LaTeX in {named}",
-            "the query formula in an element Latex",
+            "the query formula in a Latex element",
             "Add the LaTeX of the query formula.",
         ),
     ]
@@ -184,9 +181,7 @@ def _xml_topic(
 
 
 def _inner_html(element: etree._Element) -> str:
-    """Return what stands in an element: its text, unescaped once, and child elements as they are
-    written.
-    """
+    """Return the content of an element: text unescaped once, child elements as written."""
     if not len(element):
         return element.text or ""
     return escape(element.text or "", quote=False) + "".join(
@@ -197,10 +192,10 @@ def _inner_html(element: etree._Element) -> str:
 def _unknown_element(element: etree._Element, known: tuple[str, ...], path: str) -> Problem:
     tag = str(element.tag)
     near = get_close_matches(tag, known, n=1)
-    todo = f"Did you mean {near[0]}?" if near else "Take the element out."
+    todo = f"Did you mean {near[0]}?" if near else "Remove the element."
     return Problem(path, _line(element), f"the element {tag}", " or ".join(known), todo)
 
 
 def _line(element: etree._Element) -> int:
-    line: int | None = element.sourceline  # type: ignore[assignment]  # the stubs leave its type open
+    line: int | None = element.sourceline  # type: ignore[assignment]  # untyped in the stubs
     return line or 1

@@ -1,8 +1,7 @@
-"""Which question post a topic was made of, as the index of the topics' formulas tells (column
-thread_id).
+"""Read the question post of each topic from the index of topic formulas (column thread_id).
 
-The index names the topics of Task 1; a topic of Task 2 with the same number shares the post
-(protocol §3).
+The index has the topics of Task 1. A topic of Task 2 shares the post of the topic with the same
+number (protocol §3).
 """
 
 import re
@@ -14,10 +13,9 @@ from arqlab.ir.records import FileRefusedError, Problem
 
 
 def read_topic_threads(path: Path) -> dict[str, str]:
-    """Read an index of topic formulas (TSV, plain or packed) into {topic: thread}.
+    """Return {topic: thread} from an index of topic formulas (TSV, plain or compressed).
 
-    Raises FileRefusedError with every problem: what `read_index` cannot read, and a topic with two
-    threads.
+    Raise FileRefusedError with every problem: those of `read_index`, and topics with two threads.
     """
     threads: dict[str, str] = {}
     problems: list[Problem] = []
@@ -30,9 +28,11 @@ def read_topic_threads(path: Path) -> dict[str, str]:
             .rows()
         ):
             if threads.setdefault(topic, thread) != thread:
-                found = f"the thread {thread} of the topic {topic}, which had {threads[topic]}"
+                found = f"the threads {threads[topic]} and {thread} of the topic {topic}"
                 problems.append(
-                    Problem(path.name, None, found, "one thread a topic", "Correct one of the two.")
+                    Problem(
+                        path.name, None, found, "one thread per topic", "Correct one of the two."
+                    )
                 )
     if problems:
         raise FileRefusedError(problems)
@@ -40,9 +40,7 @@ def read_topic_threads(path: Path) -> dict[str, str]:
 
 
 def threads_of(query_ids: Iterable[str], threads: Mapping[str, str]) -> dict[str, str]:
-    """Return the threads of topics: of their own, else of the topic with the same number (A.9 for
-    B.9).
-    """
+    """Return the thread of each topic, or of the topic with the same number (A.9 for B.9)."""
     by_number = {_number(topic): thread for topic, thread in threads.items()}
     found = {topic: threads.get(topic) or by_number.get(_number(topic)) for topic in query_ids}
     return {topic: thread for topic, thread in found.items() if thread}

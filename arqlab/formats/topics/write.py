@@ -1,8 +1,7 @@
-"""Topics as the labs publish them: the XML of tasks 1 and 2, and the index of the topics' formulas
-(004 figure 1).
+"""Write topics as the labs publish them: their XML, and the index of their formulas (004 fig. 1).
 
-The bytes are those of ARQMath's own files, which a test compares: three blanks a level, quotation
-marks escaped in texts, a blank after a question, tags between commas.
+The bytes are those of the files of ARQMath: three spaces per level, escaped quotation marks, a
+space after a question, tags separated by commas. A test compares them.
 """
 
 import csv
@@ -17,9 +16,7 @@ INDEX_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula")
 
 
 class TopicFormula(NamedTuple):
-    """One row of the index of the topics' formulas; `type` is title or body, the thread is the
-    question's post.
-    """
+    """A row of the index of topic formulas; `type` is title or body, the thread a question post."""
 
     formula_id: str
     topic_id: str
@@ -29,7 +26,7 @@ class TopicFormula(NamedTuple):
 
 
 def write_topics(topics: Iterable[TopicRecord], *, newline: str = "\n") -> bytes:
-    """Return the XML of topics. ARQMath-1 and -2 end their lines with CRLF, ARQMath-3 with LF."""
+    """Return the XML of topics. ARQMath-1 and -2 have CRLF as line ends, ARQMath-3 has LF."""
     lines = ['<?xml version="1.0" ?>', "<Topics>"]
     for topic in topics:
         lines += [f'   <Topic number="{_text(topic.query_id)}">', *_elements(topic), "   </Topic>"]
@@ -37,7 +34,7 @@ def write_topics(topics: Iterable[TopicRecord], *, newline: str = "\n") -> bytes
 
 
 def write_topic_formulas(formulas: Iterable[TopicFormula]) -> bytes:
-    """Return the index of the topics' formulas as TSV, lines ended by CRLF as in all editions."""
+    """Return the index of topic formulas as TSV, with CRLF line ends as in all editions."""
     file = io.StringIO(newline="")
     rows = csv.writer(file, dialect="excel-tab")
     rows.writerow(INDEX_COLUMNS)

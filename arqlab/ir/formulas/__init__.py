@@ -1,1 +1,1 @@
-"""Formulas: layout strings, visual identity, similarity."""
+"""Formulas: layout strings, visual identity and similarity."""

@@ -1,18 +1,19 @@
-"""Visual identity: which formula instances show one formula, and under which id (000 §5.4, 003 §3,
-004 §3 and §5.4).
+"""Visual identity: group formula instances that look alike under one visual id.
 
-Instances with one symbol layout string (`arqlab.ir.formulas.layout`) are one formula. An instance
-without a string belongs to those with the same LaTeX without white space: to the formula that most
-of them show where they have strings (the same LaTeX is set the same way, so a conversion that
-failed need not make a second formula), else to one of its own.
+Sources: 000 §5.4, 003 §3, 004 §3 and §5.4.
 
-Ids: an instance with a given id has it. The others get the given id of most instances of their
-formula; else the id that the formula had in the previous map; else a new number above all. Where a
-formula of the previous map fell apart, the id stays with the part of most instances, ties by larger
-summed relevance, then by lowest formula id (004 §3 item 2); where several became one, it keeps the
-id of the largest, ties in the same way. An id that is given up is not used again. The order of the
-rows never matters: formula ids count in numeric order, those that are not numbers after the
-numbers.
+Instances with the same symbol layout string (`arqlab.ir.formulas.layout`) show the same formula. An
+instance without a layout string joins the instances with the same LaTeX, ignoring white space. If
+those have layout strings, it takes the most frequent one: the same LaTeX is typeset the same way,
+so a failed conversion should not create a second formula. Otherwise, it forms a formula of its own.
+
+An instance with a given id keeps it. All other instances of a formula share one id: the most
+frequent given id, else the formula's id in the previous map, else a new number above all numbers
+used so far. When a formula of the previous map splits, the id stays with the largest part; ties go
+to the larger summed relevance, then to the lowest formula id (004 §3 item 2). When formulas merge,
+the merged formula keeps the id of the largest part, with the same tie-breaking. A retired id is
+never reused. The order of the input rows does not matter: formula ids sort numerically, and
+non-numeric ids come last.
 """
 
 from typing import NamedTuple
@@ -21,18 +22,18 @@ import polars as pl
 
 from arqlab.ir.labels import NOT_JUDGMENTS
 
-EXAMPLES = 20  # most formula ids and LaTeX strings of one row of the second opinion
+EXAMPLES = 20  # most formula ids and LaTeX strings listed for one disagreement
 
 
 class VisualIdMap(NamedTuple):
-    """The formulas that a set of instances shows.
+    """The visual ids of a set of formula instances, and what changed.
 
-    mapping: formula_id, visual_id, for every instance. forms: visual_id, latex and layout (of most
-    instances), instances, first_formula_id. changes: change ("merge" into an id that stood for
-    others before, or "split"), formula_id, old_visual_id, new_visual_id, for every instance with
-    another id than before. opinion: where ids are given and we see it otherwise: kind ("would
-    merge" or "would split"), visual_ids, formula_ids (the first of each part), latex (of the same),
-    instances (of all parts).
+    - mapping: formula_id and visual_id of every instance.
+    - forms: visual_id, the most frequent latex and layout, instances, first_formula_id.
+    - changes: change ("merge" into an id that other instances already had, or "split"), formula_id,
+      old_visual_id and new_visual_id of every instance whose id changed.
+    - opinion: disagreements with the given ids: kind ("would merge" or "would split"), visual_ids,
+      formula_ids and latex (of the first instance of each part), instances (of all parts).
     """
 
     mapping: pl.DataFrame
@@ -48,12 +49,13 @@ def visual_map(
     relevance: pl.DataFrame | None = None,
     above: int = 0,
 ) -> VisualIdMap:
-    """Return every instance the id of the formula that it shows.
+    """Return the visual id of every instance, with the differences from the previous map.
 
-    instances: formula_id, latex, layout (null ok), given (null ok). previous: formula_id, visual_id
-    of the map before. relevance: formula_id, label, of which the sum decides ties (5 and 6 are no
-    judgments). above: the highest number that any earlier map used, so that an id which was given
-    up long ago is not used for something else.
+    `instances` has the columns formula_id, latex, layout and given; layout and given may be null.
+    `previous` holds formula_id and visual_id of the previous map. `relevance` holds formula_id and
+    label; the sum of the labels breaks ties, and the labels 5 and 6 are ignored because they are
+    not judgments. `above` is the highest number that any earlier map used: new ids start above it,
+    so that a retired id is never reused.
     """
     rows = _with_forms(_in_order(instances))
     parts = _old_parts(rows, previous, relevance)
@@ -68,8 +70,7 @@ def visual_map(
     )
 
 
-# --- forms: what is one formula
-# --------------------------------------------------------------------------------------
+# --- forms: instances that show the same formula
 
 
 def _number(name: str) -> pl.Expr:
@@ -87,7 +88,7 @@ def _in_order(instances: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bare(latex: pl.Expr) -> pl.Expr:
-    """LaTeX without white space, HTML escapes undone."""
+    """Return LaTeX without white space and with HTML escapes decoded."""
     bare = latex.fill_null("").str.replace_all(r"\s+", "")
     for escape, character in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
         bare = bare.str.replace_all(escape, character, literal=True)
@@ -95,7 +96,7 @@ def _bare(latex: pl.Expr) -> pl.Expr:
 
 
 def _with_forms(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add `form`: the place of the first instance of the same formula."""
+    """Add `form`: the place of the first instance that shows the same formula."""
     key = pl.col("layout")
     if rows["layout"].null_count():
         bare = rows.select("place", "layout", bare=_bare(pl.col("latex")))
@@ -116,16 +117,16 @@ def _with_forms(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 # --- ids
-# -------------------------------------------------------------------------------------------------------------
 
 
 def _old_parts(
     rows: pl.DataFrame, previous: pl.DataFrame | None, relevance: pl.DataFrame | None
 ) -> pl.DataFrame:
-    """Return how many instances of each old id stand in each form, their summed relevance and their
-    first place.
+    """Return the parts of each old id: old, form, len, label, place.
 
-    Only ids that we made come into question, and only forms without a given id.
+    A part is the instances of one form that had the same old id: their number (`len`), their summed
+    relevance (`label`) and the place of the first. Given ids and forms with a given id are left
+    out.
     """
     if previous is None:
         previous = rows.clear().select("formula_id", visual_id="given")
@@ -156,15 +157,16 @@ def _old_parts(
 
 
 def _best(parts: pl.DataFrame, group: str) -> pl.DataFrame:
-    """Keep the part of each group with most instances, ties by larger relevance, then by the lowest
-    formula id.
+    """Keep the largest part of each group.
+
+    Ties go to the larger summed relevance, then to the lowest formula id.
     """
     ordered = parts.sort(group, "len", "label", "place", descending=[False, True, True, False])
     return ordered.unique(group, keep="first", maintain_order=True)
 
 
 def _own_ids(rows: pl.DataFrame, parts: pl.DataFrame, highest: int) -> pl.DataFrame:
-    """Return every form the id of its instances without a given one: form, visual_id."""
+    """Return the id of each form for its instances without a given id: form, visual_id."""
     given = rows.drop_nulls("given").group_by("form", "given").agg(pl.len(), pl.col("place").min())
     named = _best(given.with_columns(label=pl.lit(0.0)), "form").select("form", visual_id="given")
     kept = _best(_best(parts, "old"), "form").select("form", visual_id="old")
@@ -184,12 +186,13 @@ def _highest(rows: pl.DataFrame, previous: pl.DataFrame | None, above: int) -> i
     return max([above, *(number for number in numbers if isinstance(number, int))])
 
 
-# --- what the map says -----------------------------------------------------------------------------------------------
+# --- columns of the result
 
 
 def _of_most(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return the value of a column that most instances of each formula have; of equals the first in
-    the alphabet.
+    """Return the most frequent value of a column for each formula.
+
+    Ties go to the alphabetically first value.
     """
     counted = (
         rows.select("visual_id", column).drop_nulls(column).group_by("visual_id", column).len()
@@ -236,9 +239,7 @@ def _changes(rows: pl.DataFrame, previous: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def _opinion(rows: pl.DataFrame) -> pl.DataFrame:
-    """List the forms with several given ids, and the given ids with several forms; most instances
-    first.
-    """
+    """List forms with several given ids and given ids with several forms, largest first."""
     given = rows.drop_nulls("given").select("form", "given", "place", "formula_id", "latex")
     parts = given.group_by("form", "given").agg(
         pl.len(), pl.col("place", "formula_id", "latex").sort_by("place").first()

@@ -1,27 +1,25 @@
-"""Presentation MathML to a symbol layout tree string: what a formula looks like, as text that can
-be compared.
+"""Symbol layout trees: what a formula looks like, as a string that can be compared.
 
-The string is a depth-first walk of the symbol layout tree (000 §5.4, 004 §5.4, protocol §5): one
-item for each node and each edge, separated by blanks. A node is its type and what it shows (`V!x`
-variable, `N!12` number, `O!+` operator, `T!if` text) or a structure (`F` fraction, `B` the same
-without its bar, `R` radical, `A` accent, `E!box` enclosure, `M` table). An edge is a letter: `n`
-next; then, with brackets around what hangs on it, `a` above and `b` below (scripts; before the
-first symbol of a row pre-above and pre-below), `o` over and `u` under, `i` the index of a radical,
-`w` within, `r` and `e` the rows and elements of a table. `x^2+1` is `V!x a[ N!2 ] n O!+ n N!1`.
+A layout string is a depth-first walk of the symbol layout tree of Presentation MathML (000 §5.4,
+004 §5.4, protocol §5). It has one item for each node and each edge, separated by spaces. A node is
+either a symbol, written as its type and its text (`V!x` variable, `N!12` number, `O!+` operator,
+`T!if` text), or a structure (`F` fraction, `B` fraction without a bar, `R` radical, `A` accent,
+`E!box` enclosure, `M` table). An edge is a letter. `n` leads to the next symbol. All other edges
+enclose their subtree in brackets: `a` above and `b` below (scripts; pre-scripts before the first
+symbol of a row), `o` over and `u` under, `i` the index of a radical, `w` within, `r` and `e` the
+rows and elements of a table. `x^2+1` is `V!x a[ N!2 ] n O!+ n N!1`.
 
-What does not show does not matter: nesting of rows, white space and invisible operators, sizes and
-stretching, colour, whether the limits of a sum stand beside or below it (that is the same formula
-in a line and in a display). The type of a symbol comes from its characters, because LaTeXML and
-Temml differ on `mi` and `mo`.
+The string ignores what a reader cannot see: nested rows, white space, invisible operators, sizes,
+stretching and colour. It also ignores whether limits are set beside or below a sum, because inline
+and display style show the same formula. The type of a symbol is derived from its characters,
+because LaTeXML and Temml disagree on `mi` and `mo`.
 
-Fonts are ignored as far as the official visual ids ignore them: `mathvariant`, upright against
-italic. Blackboard, bold, script and fraktur letters are characters of their own in the organizers'
-MathML, and the ids keep them apart (taking them for plain letters costs .062 of the pair precision
-on the sample), so ℝ is not R.
+The string ignores `mathvariant` and upright against italic, as the official visual ids do.
+Blackboard, bold, script and fraktur letters are distinct characters in the organizers' MathML and
+have distinct ids, so ℝ is not R. (Merging them would cost .062 of pair precision on the sample.)
 
-An undefined macro that LaTeXML left (`merror`) is a text node that shows its name. The official ids
-often take all of them for one (visual id 1014), which would make one formula of `x \\gt 0` and `x
-\\lt 0`.
+An undefined macro that LaTeXML left as `merror` becomes a text node with its name. The official ids
+often merge all such formulas (visual id 1014), which would make `x \\gt 0` equal to `x \\lt 0`.
 """
 
 import re
@@ -33,27 +31,26 @@ from unicodedata import normalize
 from arqlab.ir.formulas.layout_symbols import leaf_item, limits_beside
 from arqlab.ir.formulas.layout_tokens import OddMathMLError, careful_tokens
 
-LONGEST = 500_000  # characters; the longest SLT of the collection's sample has 16,522
-DEEPEST = 20  # how often what is empty is taken out, and then what is empty without it
-REMEMBERED = 100_000  # tokens; real ones are fewer, hostile ones are not
+LONGEST = 500_000  # characters; the longest formula of the sample has 16,522
+DEEPEST = 20  # passes that remove empty subtrees; each may leave others empty
+CACHED = 100_000  # tokens; real collections have fewer, hostile input may have more
 
 
 def layout_string(mathml: str) -> str | None:
-    """Return the symbol layout tree string of one formula; None where there is no MathML to read or
-    it shows nothing.
-    """
+    """Return the layout string of one formula, or None without readable MathML or symbols."""
     return layout_strings([mathml])[0]
 
 
 def layout_strings(mathml: Iterable[str | None]) -> list[str | None]:
-    """Return the symbol layout tree string of each formula, in order; the fast path for many. Nothing
-    is raised.
+    """Return the layout string of each formula, in order; see `layout_string`.
+
+    This is the fast path for many formulas. Malformed MathML yields None and raises nothing.
     """
     return [_layout(formula) if formula else None for formula in mathml]
 
 
 def forget() -> None:
-    """Forget what tokens mean; it is worked out again when they are next met."""
+    """Clear the cache of token meanings."""
     _meanings.clear()
 
 
@@ -61,7 +58,7 @@ def _layout(formula: str) -> str | None:
     start = _MATH.match(formula)
     if start is None or len(formula) > LONGEST:
         return None
-    if len(_meanings) > REMEMBERED:
+    if len(_meanings) > CACHED:
         forget()
     try:
         return _finished(_walk(_TOKEN.findall(formula, start.end())))
@@ -74,18 +71,16 @@ def _layout(formula: str) -> str | None:
 
 
 # --- the walk
-# --------------------------------------------------------------------------------------------------------
 
 _MATH = re.compile(r'\s*(?:<\?xml[^<>]*\?>\s*)?(<(?:\w+:)?math(?:\s(?:[^<>"]|"[^"<]*")*)?>)')
 _TOKEN = re.compile(r"<m(?:[ino]|text|s)(?:\s[^<>]*)?>[^<]*</[^<>]*>|<[^<>]*>")
 
 
 class _Frame:
-    """What an open element writes when its next child is complete (`separator`), and the frame
-    after that.
+    """The state of an open element: what to write after its next child, and the state after that.
 
-    An element closes at the frame that has its name in `closes`, and writes `closing`. Where
-    `beside` is set, that frame goes on instead if the base takes its limits beside it.
+    An element ends at the frame whose `closes` is its name, and writes `closing`. If `beside` is
+    set and the base takes its limits beside it, the walk continues with that frame.
     """
 
     __slots__ = ("beside", "closes", "closing", "next", "separator")
@@ -101,7 +96,7 @@ class _Frame:
 
 
 class _Opening(NamedTuple):
-    """The meaning of a start tag: what it writes, and the frame of its children."""
+    """The meaning of a start tag: the text it writes and the frame of its children."""
 
     text: str
     frame: _Frame
@@ -114,7 +109,7 @@ class _Closing(NamedTuple):
 
 
 def _walk(tokens: Iterable[str]) -> list[str]:
-    """Write what the tokens after the start tag of `math` show, in order."""
+    """Return what the tokens after the start tag of `math` show, in order."""
     out: list[str] = []
     write = out.append
     stack, frame = [_OUTSIDE], _CONTENT
@@ -142,13 +137,13 @@ def _walk(tokens: Iterable[str]) -> list[str]:
 
 
 def _takes_limits(out: list[str]) -> bool:
-    """Return whether the base just written takes limits beside it; if so, it is no longer opened as an
-    accent.
+    """Return whether the base just written takes its limits beside it.
+
+    If so, the base is no longer opened as an accent.
     """
     place = len(out) - 1
-    while not out[place] or limits_beside(
-        out[place]
-    ):  # the base was opened as an accent, which ends this
+    # The loop ends at the latest where the base was opened as an accent.
+    while not out[place] or limits_beside(out[place]):
         place -= 1
     if out[place] != _ACCENT or not any(out[place + 1 :]):
         return False
@@ -156,7 +151,7 @@ def _takes_limits(out: list[str]) -> bool:
     return True
 
 
-# --- what tags mean --------------------------------------------------------------------------------------------------
+# --- the meaning of tags
 
 _ACCENT = "n A w[ "
 _LEAF = re.compile(r"<(m(?:[ino]|text|s))(?:\s[^<>]*)?>([^<]*)</\1\s*>")
@@ -164,13 +159,13 @@ _START = re.compile(r"<([a-z-]+)(\s[^<>]*?)?(/?)>")
 _END = re.compile(r"</([a-z-]+)\s*>")
 _BARLESS = re.compile(r"""linethickness=["']0""")
 _NOTATION = re.compile(r"""notation=["']([^"']*)""")
-_FRAMED = re.compile(r"border:1px solid;")  # how Temml says boxed
+_FRAMED = re.compile(r"border:1px solid;")  # Temml's \boxed
 
 
 def _chain(name: str, *separators: str) -> _Frame:
-    """Make the frames of an element with as many children as separators."""
+    """Return the frames of an element with one child for each separator."""
     frame = _Frame("", None, name)
-    frame.next = _Frame("", None, "")  # one child too many: nothing closes here
+    frame.next = _Frame("", None, "")  # never closes: there is one child too many
     for separator in reversed(separators):
         frame = _Frame(separator, frame, "")
     return frame
@@ -211,9 +206,7 @@ _LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!¯ ] "}
 
 
 class _Meanings(dict[str, "str | _Opening | _Closing"]):
-    """What each token means, worked out when it is first met: real formulas are made of few
-    different tokens.
-    """
+    """A cache of token meanings; formulas consist of few distinct tokens."""
 
     def __missing__(self, token: str) -> "str | _Opening | _Closing":
         meaning = self[token] = _meaning(token)
@@ -254,13 +247,12 @@ def _opening(name: str, attributes: str) -> _Opening:
     return _OPENINGS[name]
 
 
-# --- the whole string ------------------------------------------------------------------------------------------------
+# --- the finished string
 
 _EMPTY = re.compile(r"[abuoir]\[ \] |(?:e\[ \] )+(?=\])")
 _DOTS = "O!. n O!. n O!. "
-_BARE = re.compile(
-    r"A w\[ ([^\[\]]*)\] (?![ou]\[)"
-)  # an accent that shows nothing, as Temml's arrows have
+# An accent without a mark, as in Temml's arrows.
+_BARE = re.compile(r"A w\[ ([^\[\]]*)\] (?![ou]\[)")
 _NUMBERS = re.compile(r"N!\S+(?: n N!\S+)+")
 _NEGATED = re.compile(r"(\S) n O!\u0338 ")
 _AMPERSAND = re.compile(r"(?<=e\[ )V!a n V!m n V!p n O!; (?:n )?")
@@ -277,11 +269,10 @@ def _finished(out: list[str]) -> str | None:
         text = text.replace(_DOTS, "O!… ")
     if "\u0338" in text:
         text = normalize("NFC", _NEGATED.sub("\\1\u0338 ", text))
-    if (
-        "V!p n O!; " in text
-    ):  # LaTeXML read the HTML escape of an alignment's ampersand letter by letter
+    # LaTeXML reads the HTML escapes of alignment tabs and of relations letter by letter.
+    if "V!p n O!; " in text:
         text = _AMPERSAND.sub("", text)
-    if "O!& " in text:  # or that of a relation
+    if "O!& " in text:
         text = _ESCAPED.sub(
             lambda found: f"O!{'>' if found[1] else '&' if found[2] else '<'} ", text
         )

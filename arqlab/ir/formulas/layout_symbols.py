@@ -1,8 +1,7 @@
-"""What the characters of a formula show: the items of a symbol layout tree string for single
-symbols.
+"""Symbols of layout strings: the characters of a MathML leaf as layout items.
 
-LaTeXML and Temml write some symbols with different characters that look the same; they become one
-here.
+LaTeXML and Temml use different characters for some symbols that look the same; this module unifies
+them.
 """
 
 import re
@@ -45,16 +44,14 @@ _TABLE: dict[int, str | None] = (
 _NUMBER = re.compile(r"[\d.,]*\d[\d.,]*")
 _DIGITS = re.compile(r"\d+(?:\.\d+)*|\.\d+|.")
 
-# Bases of which the limits stand below and above in a display, and beside them in a line (TeX's
-# large operators).
+# TeX's large operators: their limits are below and above in display style, and beside them inline.
 _LARGE = frozenset(f"n O!{symbol} " for symbol in "∑∏∐⋃⋂⋁⋀⨁⨂⨀⨄⨆⊕⊗⊙⊎⊔∫∬∭∮∯∰⨌")
 
 
 def leaf_item(text: str, *, is_text: bool) -> str:
-    """Return the items of a leaf of MathML with the edges that lead to them; an empty string where it
-    shows nothing.
+    """Return the layout items of a MathML leaf and their edges, or "" if it shows nothing.
 
-    A text of fewer than two letters looks like the symbols that it is made of.
+    Text with fewer than two letters is treated as the symbols it consists of.
     """
     shown = normalize("NFC", "".join(text.translate(_TABLE).split()))
     if not shown:
@@ -71,7 +68,5 @@ def leaf_item(text: str, *, is_text: bool) -> str:
 
 
 def limits_beside(item: str) -> bool:
-    """Return whether limits under and over this item are the same formula as beside it: large
-    operators and names.
-    """
+    """Return whether an item may have its limits beside it: a large operator or a name."""
     return item in _LARGE or (item.startswith("n V!") and len(item) > len("n V!x "))

@@ -1,9 +1,8 @@
-"""MathML that is out of the ordinary, read by a parser and given as the plain tokens that
-`arqlab.ir.formulas.layout` walks.
+"""Tokens of unusual MathML, read by an XML parser for `arqlab.ir.formulas.layout`.
 
-Prefixes, comments, named entities, pre-scripts, fences, phantoms, annotations and HTML inside a
-text are rare; what stands here is slow and careful. Document types are refused, entities of a
-document are never resolved.
+Prefixes, comments, named entities, pre-scripts, fences, phantoms, annotations and HTML inside text
+are rare, so this module favours care over speed. It refuses document types and never resolves a
+document's entities.
 """
 
 import re
@@ -14,11 +13,11 @@ from lxml import etree
 
 
 class OddMathMLError(Exception):
-    """A token that is not known, or elements that do not fit into each other."""
+    """An unknown token, or elements that are not nested properly."""
 
 
 _LEAVES = frozenset(["mi", "mn", "mo", "mtext", "ms"])
-_UNSEEN = frozenset(
+_INVISIBLE = frozenset(
     ["annotation", "annotation-xml", "mphantom", "mspace", "none", "mprescripts", "mglyph"]
 )
 _CHILDREN = {
@@ -37,8 +36,9 @@ _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9A-Fa-f]+);)(\w+;)?")
 
 
 def careful_tokens(formula: str) -> list[str]:
-    """Return the tokens after the start tag of `math`, which the formula begins with. Raises
-    OddMathMLError.
+    """Return the tokens after the start tag of `math`, with which the formula begins.
+
+    Raises OddMathMLError if the XML is malformed.
     """
     text = _BARE.sub(lambda found: escape(unescape(found[0])), _ALTTEXT.sub("", formula, count=1))
     parser = etree.XMLParser(
@@ -53,10 +53,10 @@ def careful_tokens(formula: str) -> list[str]:
         root = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError as error:
         raise OddMathMLError from error
-    return [*_of_children(root), "</math>"]
+    return [*_child_tokens(root), "</math>"]
 
 
-def _of_children(element: etree._Element) -> Iterator[str]:
+def _child_tokens(element: etree._Element) -> Iterator[str]:
     for child in element:
         yield from _tokens(child)
 
@@ -65,7 +65,7 @@ def _tokens(element: etree._Element) -> Iterator[str]:
     name = _name(element)
     if name in _LEAVES:
         yield f"<{name}>{escape(''.join(map(str, element.itertext())), quote=False)}</{name}>"
-    elif name in _UNSEEN:
+    elif name in _INVISIBLE:
         yield _NOTHING
     elif name == "mmultiscripts":
         yield from _with_scripts_on_both_sides(list(element))
@@ -88,8 +88,9 @@ def _tokens(element: etree._Element) -> Iterator[str]:
 
 
 def _plain(element: etree._Element, name: str) -> Iterator[str]:
-    """Return an element as it stands; the children that it has too many are one base (Temml writes
-    names so).
+    """Yield the tokens of an ordinary element, merging surplus children into one base.
+
+    Temml writes operator names with surplus children.
     """
     kept = [
         f' {key}="{escape(str(element.attrib[key]))}"'
@@ -109,8 +110,9 @@ def _plain(element: etree._Element, name: str) -> Iterator[str]:
 
 
 def _enough_children(element: etree._Element, needed: int) -> list[etree._Element]:
-    """Return the children; in some SLTs of the index an unclosed `mpadded` swallowed those that came
-    after its own.
+    """Return the children of an element, unpacking `mpadded` until there are enough.
+
+    In some formulas of the published index, an unclosed `mpadded` swallowed its siblings.
     """
     children = list(element)
     while len(children) < needed and any(_name(child) == "mpadded" for child in children):
@@ -121,7 +123,7 @@ def _enough_children(element: etree._Element, needed: int) -> list[etree._Elemen
 
 
 def _with_scripts_on_both_sides(children: list[etree._Element]) -> Iterator[str]:
-    """Return pre-scripts as scripts on nothing before the base, then the base with its scripts."""
+    """Yield pre-scripts as scripts of an empty base, then the base with its own scripts."""
     names = [_name(child) for child in children]
     cut = names.index("mprescripts") if "mprescripts" in names else len(children)
     base, after, before = children[:1], children[1:cut], children[cut + 1 :]

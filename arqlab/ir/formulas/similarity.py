@@ -1,14 +1,14 @@
-"""How alike two formulas look: the symbol pairs of their layout strings that they share.
+"""Visual similarity of formulas: the symbol pairs that their layout strings share.
 
-A formula is the multiset of its pairs (symbol, symbol below it in the layout tree, the path between
-them), for paths of one and two edges, and of its last symbols (Tangent's representation: 000 §6,
-Zanibbi et al. 2016, with the window of two that its small variants use). Neighbouring symbols are
-taken a second time by kind, a letter for any letter and a number for any number, so that
-`a^2+b^2=c^2` finds `x^2+y^2=z^2`, behind those that share the letters. Two multisets are compared
-by Dice's coefficient: 1 for the same pairs, 0 for none in common.
+A formula is a multiset of pairs (symbol, a symbol below it in the layout tree, the path between
+them) for paths of one and two edges, plus its last symbols. This is Tangent's representation (000
+§6, Zanibbi et al. 2016) with the window of two that its small variants use. Adjacent symbols are
+also paired by kind, with one wildcard for all letters and one for all numbers, so that a query
+`a^2+b^2=c^2` finds `x^2+y^2=z^2`, ranked below formulas with the same letters. Two multisets are
+compared by Dice's coefficient, from 0 (nothing in common) to 1 (the same pairs).
 
-The pairs of many formulas are kept as an inverted index in columns, sorted by pair, so that a query
-reads only the row groups of its own pairs.
+The pairs of many formulas form an inverted index, a table sorted by pair. A query reads only the
+row groups that contain its own pairs.
 """
 
 from array import array
@@ -20,20 +20,17 @@ from hashlib import blake2b
 import polars as pl
 
 WINDOW = 2
-BATCH = 200_000  # formulas whose pairs are held at once while an index is made
-GROUP = 65_536  # rows of a row group of the index
+BATCH = 200_000  # formulas whose pairs are in memory at once while building an index
+GROUP = 65_536  # rows in a row group of the index
 
 SCHEMA = {"pair": pl.UInt64, "form": pl.UInt32, "count": pl.UInt32, "size": pl.UInt32}
 
 
 def symbol_pairs(layout: str) -> list[str]:
-    """Return the symbol pairs of a layout string (`arqlab.ir.formulas.layout`), repeated ones as
-    often as they are there.
-    """
+    """Return the symbol pairs of a layout string, with repetitions."""
     pairs: list[str] = []
-    chain: list[
-        tuple[str, str, int]
-    ] = []  # from the root to the last symbol: symbol, edge that leads to it, number
+    # The path from the root to the last symbol: symbol, the edge that leads to it, its number.
+    chain: list[tuple[str, str, int]] = []
     lengths: list[int] = []
     symbols: list[str] = []
     parents: set[int] = set()
@@ -72,10 +69,11 @@ def _kind(symbol: str) -> str:
 
 
 def pair_index(layouts: Iterable[str | None]) -> pl.DataFrame:
-    """Make the inverted index of many layout strings: pair, form (its row, from 0), count, and size
-    (of the form).
+    """Return the inverted index of layout strings, sorted by pair and form.
 
-    Rows are sorted by pair and form. Formulas without a layout string are in no row.
+    The columns are pair, form (the position of the layout string, from 0), count (how often the
+    pair occurs in the form) and size (the number of all pairs of the form). Formulas without a
+    layout string are left out.
     """
     parts, pairs, forms = [pl.DataFrame(schema=SCHEMA)], array("Q"), array("I")
     for row, layout in enumerate(layouts):
@@ -90,8 +88,9 @@ def pair_index(layouts: Iterable[str | None]) -> pl.DataFrame:
 
 
 def similar_forms(index: pl.LazyFrame, layout: str, *, limit: int) -> pl.DataFrame:
-    """Return the forms most like a layout string: form and similarity (Dice, 0 to 1), best first,
-    then by form.
+    """Return the most similar forms and their similarity, best first, then by form.
+
+    The similarity is Dice's coefficient, from 0 to 1.
     """
     pairs = Counter(map(_number, symbol_pairs(layout)))
     wanted = pl.DataFrame(

@@ -1,8 +1,7 @@
-"""Visually distinct formulas: formula instances turned into the formulas that they show (protocol
-§8; 000 §5.4).
+"""Visually distinct formulas: replace formula instances by visual ids (protocol §8; 000 §5.4).
 
-A mapping has the columns formula_id and visual_id. An instance without a visual id stands for
-itself.
+A mapping has the columns formula_id and visual_id. An instance without a visual id counts as a
+formula of its own.
 """
 
 import polars as pl
@@ -11,11 +10,10 @@ from arqlab.ir.labels import NOT_JUDGMENTS
 
 
 def distinct_visual(index: pl.DataFrame, mapping: pl.DataFrame | None) -> pl.DataFrame:
-    """Turn the instances of a run's index into visual ids, keep the first of each topic from the
-    top down, renumber.
+    """Return a run's index with one row for each visual id of a topic, renumbered from 1.
 
-    Without a mapping the items are taken as visual ids already. All other columns are those of the
-    kept instance.
+    Each visual id keeps its highest-ranked instance, with all other columns of that row. Without a
+    mapping, the items are taken to be visual ids.
     """
     rows = _with_visual_items(index, mapping).sort("topic", "order")
     kept = rows.unique(["topic", "item"], keep="first", maintain_order=True)
@@ -23,18 +21,18 @@ def distinct_visual(index: pl.DataFrame, mapping: pl.DataFrame | None) -> pl.Dat
 
 
 def as_formulas(judged: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
-    """Return anew of which formula (item) each judged instance (doc_id) is; one without a visual id is
-    its own.
+    """Return judged rows with `item` set to the current visual id of each instance (`doc_id`).
+
+    An instance without a visual id becomes its own item.
     """
     named = _with_visual_items(judged.with_columns(item="doc_id"), mapping)
     return named.select(judged.columns)
 
 
 def highest_labels(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return each item of a topic the highest label of its judged rows (topic, item, label), in the
-    rows' order.
+    """Return the highest label of each item: topic, item, label; in the order of the rows.
 
-    An item of which nothing was judged keeps its 5 or 6 (protocol §7).
+    An item without any judgment keeps its 5 or 6 (protocol §7).
     """
     judged = pl.col("label").filter(~pl.col("label").is_in(NOT_JUDGMENTS)).max()
     return rows.group_by("topic", "item", maintain_order=True).agg(

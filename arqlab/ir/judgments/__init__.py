@@ -1,1 +1,1 @@
-"""Judgments: qrels derived from them, differences between qrels, guidelines, estimated completion."""
+"""Judgments: qrels, differences between qrels, guidelines and estimated completion."""

@@ -1,4 +1,4 @@
-"""How long judging takes, and when it will be finished, from what was judged so far."""
+"""Estimates of how long judging takes and when it will be complete."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -10,58 +10,54 @@ from arqlab.ir.records import TaskKind
 LAB_SECONDS: Mapping[TaskKind, float] = MappingProxyType(
     {TaskKind.ANSWERS: 44.1, TaskKind.FORMULAS: 26.6, TaskKind.WRITTEN_ANSWERS: 44.1}
 )
-"""Seconds an item took in ARQMath-3 (004 §4.4 and §5.4): what is expected before anything was
-judged here.
-"""
+"""Seconds per item in ARQMath-3 (004 §4.4 and §5.4), used until this lab has its own timings."""
 
 ENOUGH = 10
-"""Items from which on a pace is trusted."""
+"""The number of timed items from which a pace is trusted."""
 
-LATELY = timedelta(days=7)
-"""What was judged in this time tells how much is judged in a day."""
+RECENT = timedelta(days=7)
+"""The period whose judgments determine how many items are judged per day."""
 
 
 class Pace(NamedTuple):
-    """Items that were judged with the time known, and their active seconds."""
+    """The number of timed judgments and their total active seconds."""
 
     items: int = 0
     seconds: float = 0.0
 
     @property
     def each(self) -> float | None:
-        """Return the mean seconds of an item; None where none was timed."""
+        """Return the mean seconds per item, or None if no judgment was timed."""
         return self.seconds / self.items if self.items else None
 
     def plus(self, other: "Pace") -> "Pace":
-        """Return both together."""
+        """Return the sum of two paces."""
         return Pace(self.items + other.items, self.seconds + other.seconds)
 
 
 def expected_seconds(paces: Iterable[Pace], *, kind: TaskKind) -> float:
-    """Return the seconds an item is expected to take: the first pace that holds ENOUGH items, else
-    what the lab's took.
-    """
+    """Return the expected seconds per item: the first pace with ENOUGH items, else ARQMath-3's."""
     return next(
         (pace.seconds / pace.items for pace in paces if pace.items >= ENOUGH), LAB_SECONDS[kind]
     )
 
 
-def finishes(
-    lefts: Iterable[int], *, lately: int, since: datetime | None, at: datetime
+def estimated_completions(
+    remaining: Iterable[int], *, recent: int, since: datetime | None, at: datetime
 ) -> list[datetime | None]:
-    """Return when parts of work, done one after the other, will be finished at the rate of these
-    days.
+    """Return the estimated completion of each part of the work, done one part after the other.
 
-    `lefts` are the items left of each part; `lately` how many were judged within LATELY before
-    `at`, by somebody who judges since `since`. A day at least is counted. None for a part without
-    items left, and for all where nothing was judged lately: then nobody can tell.
+    `remaining` holds the number of unjudged items of each part. `recent` is the number of items
+    judged in the RECENT period before `at` by an assessor whose first judgment was at `since`; the
+    rate is computed over at least one day. The result is None for a part without unjudged items,
+    and for every part if there are no recent judgments.
     """
-    if not lately or since is None:
-        return [None for _ in lefts]
-    a_day = lately / (min(LATELY, max(at - since, timedelta(days=1))) / timedelta(days=1))
-    found: list[datetime | None] = []
-    before = 0
-    for left in lefts:
-        before += left
-        found.append(at + timedelta(days=before / a_day) if left else None)
-    return found
+    if not recent or since is None:
+        return [None for _ in remaining]
+    items_per_day = recent / (min(RECENT, max(at - since, timedelta(days=1))) / timedelta(days=1))
+    completions: list[datetime | None] = []
+    total = 0
+    for items in remaining:
+        total += items
+        completions.append(at + timedelta(days=total / items_per_day) if items else None)
+    return completions

@@ -1,4 +1,4 @@
-"""What differs between two versions of qrels."""
+"""Differences between two versions of qrels."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,9 @@ from arqlab.ir.topics import natural_key, topic_order
 class QrelDiff(NamedTuple):
     """The lines that differ between two qrels, and the topics that only one of them has.
 
-    `rows` has the columns topic, item, change (added, removed or changed), before and after: the
-    labels, null where there is none. They are in the order of the topics, then of the items.
+    `rows` has the columns topic, item, change (added, removed or changed), before and after. The
+    last two are labels, or null on the side where the line is missing. Rows are sorted by topic and
+    item.
     """
 
     rows: pl.DataFrame
@@ -20,21 +21,22 @@ class QrelDiff(NamedTuple):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return how many lines were added, removed and changed."""
+        """Return the number of added, removed and changed lines."""
         counted = dict(self.rows.group_by("change").len().iter_rows())
         return {change: counted.get(change, 0) for change in ("added", "removed", "changed")}
 
     @property
     def steps(self) -> dict[tuple[int | None, int | None], int]:
-        """Return how many lines went from which label to which; None stands for a line that is not
-        there.
+        """Return the number of lines for each pair of labels (before, after).
+
+        None stands for a missing line.
         """
         counted = self.rows.group_by("before", "after").len().iter_rows()
         return {(before, after): count for before, after, count in counted}
 
 
 def diff_qrels(before: pl.DataFrame, after: pl.DataFrame) -> QrelDiff:
-    """Compare two qrels (topic, item, label) whose items are of one kind."""
+    """Return the differences between two qrels (topic, item, label) with the same kind of items."""
     both = before.rename({"label": "before"}).join(
         after.rename({"label": "after"}), on=["topic", "item"], how="full", coalesce=True
     )
@@ -54,9 +56,7 @@ def diff_qrels(before: pl.DataFrame, after: pl.DataFrame) -> QrelDiff:
 
 
 def write_diff(diff: QrelDiff) -> bytes:
-    """Write the lines that differ as TSV with a heading; a label that there is not is an empty
-    cell.
-    """
+    """Return the lines that differ as TSV with a header; a missing label is an empty cell."""
     cells = [
         diff.rows.columns,
         *(["" if cell is None else str(cell) for cell in row] for row in diff.rows.iter_rows()),

@@ -1,10 +1,9 @@
-"""Qrels out of judgments: instances or visually distinct formulas, official or complete, dropped
-topics (protocol §6, §7).
+"""Qrels from judgments: instances or visual ids, official or complete, without dropped topics.
 
-Judged rows are a frame of what a pool holds, one row for each thing that gets a label: topic, item
-(what an assessor gets at once: a post, a visual id, a written answer), doc_id (what stands in qrels
-of instances) and label, null where nothing is judged yet. 5 and 6 are labels that say that it was
-not judged.
+See protocol §6 and §7. The functions read a frame with one row for each label that a pool asks for:
+topic, item (what an assessor sees as one item: a post, a visual id or a generated answer), doc_id
+(the id in qrels of instances) and label, which is null until the item is judged. The labels 5 and 6
+are not judgments.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,15 +18,13 @@ from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.topics import natural_key, topic_order
 
 LEAST_RELEVANT = 2
-"""A topic with fewer relevant items is dropped: one item alone makes the steps of MAP' too coarse
-(004 §4.4).
-"""
+"""A topic with fewer relevant items is dropped: with one item, MAP' is too coarse (004 §4.4)."""
 
 JUDGED_SCHEMA = {"topic": pl.String, "item": pl.String, "doc_id": pl.String, "label": pl.Int8}
 
 
 class Level(StrEnum):
-    """What a line of formula qrels is about: an instance, or a visually distinct formula."""
+    """The level of formula qrels: one line per instance, or one per visually distinct formula."""
 
     INSTANCES = "instances"
     VISUAL = "visual"
@@ -35,11 +32,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedTopic:
-    """How far a topic of a pool is: what it holds, what has a label, how often each label was
-    given.
+    """The progress of a topic in a pool: its labels wanted and given, and how often each was given.
 
-    `relevant` counts items: of a visually distinct formula one, however many of its instances are
-    relevant. `reason` says why the topic is dropped; it is empty for one that stays.
+    `relevant` counts items; a visually distinct formula counts once, however many of its instances
+    are relevant. `reason` explains why the topic is dropped, and is empty if it is kept.
     """
 
     topic: str
@@ -51,25 +47,22 @@ class JudgedTopic:
 
 
 def labels_in_order(scale: tuple[int, int]) -> list[int]:
-    """Return the labels of a task in the order in which they stand everywhere: the highest first,
-    then 5 and 6.
-    """
+    """Return the labels of a task in display order: highest first, then 5 and 6."""
     lowest, highest = scale
     return [*range(highest, lowest - 1, -1), *NOT_JUDGMENTS]
 
 
 def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
-    """Return what the items of a task's qrels are at a level; only formulas have two levels."""
+    """Return the kind of item in a task's qrels at a level; only formulas have two levels."""
     if kind == TaskKind.FORMULAS:
         return ItemKind.VISUAL_IDS if level == Level.VISUAL else ItemKind.FORMULA_IDS
     return ItemKind.ANSWERS if kind == TaskKind.WRITTEN_ANSWERS else ItemKind.POSTS
 
 
 def judged_topics(judged: pl.DataFrame, *, relevant_from: int) -> list[JudgedTopic]:
-    """Count the judged rows by topic, in the topics' order, and say which topics are to be dropped
-    and why.
+    """Return the progress of each topic, in topic order, and why a topic is dropped.
 
-    A formula is relevant when one of its instances is: both levels of qrels have the same topics.
+    A formula is relevant if any of its instances is, so both levels of qrels have the same topics.
     """
     labels = {
         (topic, label): count
@@ -93,10 +86,10 @@ def judged_topics(judged: pl.DataFrame, *, relevant_from: int) -> list[JudgedTop
 def make_qrels(
     judged: pl.DataFrame, *, level: Level, complete: bool, dropped: Iterable[str]
 ) -> pl.DataFrame:
-    """Make qrels (topic, item, label) of judged rows, ordered by topic and item.
+    """Return qrels (topic, item, label), sorted by topic and item, without the topics in `dropped`.
 
-    At the visual level a formula has the highest label of its judged instances. Official qrels
-    leave 5 and 6 out, complete ones keep them. What stands in `dropped` is left out of both.
+    At the visual level, a formula gets the highest label of its judged instances. Official qrels
+    leave out the labels 5 and 6; complete qrels keep them.
     """
     rows = judged.drop_nulls("label").filter(~pl.col("topic").is_in(list(dropped)))
     if level == Level.VISUAL:
@@ -121,5 +114,6 @@ def _reason(labelled: int, relevant: int) -> str:
     if relevant >= LEAST_RELEVANT:
         return ""
     if not labelled:
-        return "Nothing of it is judged."
-    return f"It has {relevant or 'no'} relevant item{'s' * (relevant != 1)}; a topic needs {LEAST_RELEVANT}."
+        return "No item of this topic has a label."
+    items = f"{relevant or 'no'} relevant item{'s' * (relevant != 1)}"
+    return f"This topic has {items}; qrels need at least {LEAST_RELEVANT}."

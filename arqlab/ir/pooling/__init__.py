@@ -1,1 +1,1 @@
-"""Pools: which items assessors judge, and the plan of a pool before it is frozen."""
+"""Pools: the items assessors judge, and the plan of a pool before it is frozen."""

@@ -1,8 +1,7 @@
-"""Chance that comes from a seed, and the choice of the instances of a formula that are judged
-(protocol §5).
+"""Seeded random draws, and the choice of the instances of a formula to judge (protocol §5).
 
-A draw is a hash of the seed, its purpose and the ids it is for: it does not depend on the sequence
-of rows, nor on what else is drawn, nor on the version of a library.
+A draw is a hash of the seed, its purpose and the ids it concerns. It does not depend on the order
+of the rows, on other draws or on the version of a library.
 """
 
 import math
@@ -14,8 +13,9 @@ from arqlab.ir.protocols.presets import InstancePolicy
 
 
 def chances(rows: pl.DataFrame, *columns: str, seed: int, purpose: str) -> pl.Series:
-    """Draw a number (UInt64) for each row by its ids in `columns`, named `chance`. Draws of two
-    purposes are independent.
+    """Return a random number (UInt64) for each row by its ids in `columns`, named `chance`.
+
+    Draws with different purposes are independent.
     """
     ids = rows.select(
         pl.concat_str([pl.lit(f"{seed}\t{purpose}"), *columns], separator="\t", ignore_nulls=True)
@@ -29,23 +29,21 @@ def chances(rows: pl.DataFrame, *columns: str, seed: int, purpose: str) -> pl.Se
 def choose_instances(
     candidates: pl.DataFrame, *, policy: InstancePolicy, limit: int, seed: int
 ) -> pl.DataFrame:
-    """Choose at most `limit` instances of each formula: topic, item, doc_id, post, position (from
-    1, the chosen first).
+    """Choose at most `limit` instances of each formula, numbered by `position` from 1.
 
-    `candidates` has topic, item, doc_id, post, and what the policy goes by:
+    The result has the columns topic, item, doc_id, post and position. `candidates` has the first
+    four, and the column the policy uses:
 
-    - runs (ARQMath-1, 000 §5.4): `runs`, how many runs brought the instance into the pool; the most
-    win.
-    - reciprocal-rank (ARQMath-2 and -3, 003 §3, 004 §5.4): `ranks`, a list of its ranks in all
-    runs; the highest sum of
-      1/rank wins. Sums are compared exactly.
-    - threads (001): `thread`. The answer posts are chosen, one instance of each, at random: one of
-    each thread, then of
-      the rest; of more threads than the limit, which ones. A post whose thread is not known is a
-      thread of its own, an
-      instance whose post is not known a post of its own.
+    - runs (ARQMath-1, 000 §5.4): `runs`, the number of runs that contributed the instance; the
+      highest wins.
+    - reciprocal-rank (ARQMath-2 and -3, 003 §3, 004 §5.4): `ranks`, a list of the instance's ranks
+      in all runs; the highest sum of 1/rank wins. Sums are compared exactly.
+    - threads (001): `thread`. The policy chooses answer posts at random, and one instance of each
+      post: first one post of each thread, then posts from the rest. If there are more threads than
+      the limit, the threads are drawn at random. A post with an unknown thread counts as a thread
+      of its own, and an instance with an unknown post as a post of its own.
 
-    Ties are broken at random, by the seed and the ids.
+    Ties are broken at random by the seed and the ids.
     """
     chooser = {"runs": _by_runs, "reciprocal-rank": _by_votes, "threads": _by_threads}[policy]
     ordered = chooser(candidates, seed)
@@ -72,28 +70,26 @@ def _most_first(candidates: pl.DataFrame, column: str, seed: int) -> pl.DataFram
 
 
 def _votes(ranks: pl.Series) -> pl.Series:
-    """Return each list of ranks the place of its sum of 1/rank among all sums: equal sums have one
-    place.
+    """Return the rank of each list's sum of 1/rank among all sums; equal sums have equal ranks.
 
-    Sums of floats would depend on the order of the runs, and 1/3 + 1/6 would not tie with 1/2:
-    whole numbers do neither.
+    Float sums would depend on the order of the runs, and 1/3 + 1/6 would not equal 1/2. Sums of
+    whole numbers avoid both.
     """
     lists = ranks.to_list()
     known = {rank for each in lists for rank in each}
     unit = math.lcm(*known)
-    share = {rank: unit // rank for rank in known}
-    sums = [sum(share[rank] for rank in each) for each in lists]
+    weights = {rank: unit // rank for rank in known}
+    sums = [sum(weights[rank] for rank in each) for each in lists]
     places = {value: place for place, value in enumerate(sorted(set(sums)))}
     return pl.Series([places[value] for value in sums], dtype=pl.UInt32)
 
 
 def _by_threads(candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Put one instance of each post first that is the only one of its thread, then the others; all
-    at random.
+    """Order answer posts at random, one post of each thread first; keep one instance of each post.
 
-    The threads, the post of each thread, and the rest are drawn for themselves: a thread with many
-    posts has no better chance, and a post that was not drawn for its thread is as good as any other
-    in the rest.
+    The threads, the post of each thread and the rest are drawn independently. A thread with many
+    posts has no better chance than others, and a post that was not drawn for its thread has the
+    same chance as any other post of the rest.
     """
     key = ["topic", "item"]
     post = pl.coalesce("post", pl.format("instance {}", "doc_id"))

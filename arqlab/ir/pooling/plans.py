@@ -1,8 +1,7 @@
-"""What a pool would be: its size, what each run and team alone brings, overlap, hours and money,
-before anything is frozen.
+"""Pool plans: size, contributions, overlap and cost of a pool before it is frozen.
 
-A Planner numbers the runs' rows once; a plan is then a count over them, fast enough to follow a
-slider.
+A Planner numbers the runs' rows once. Each plan is then a count over these numbers, fast enough to
+follow a slider.
 """
 
 from collections.abc import Mapping
@@ -14,15 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from arqlab.ir.pooling.pools import (
-    Frame,
-    PoolSources,
-    after_earlier,
-    gather,
-    numbered,
-    one_post_each,
-    rank_by_rank,
-)
+from arqlab.ir.pooling.depths import Frame, gather, numbered, rank_by_rank
+from arqlab.ir.pooling.pools import PoolSources, one_post_each, without_earlier
 from arqlab.ir.protocols.presets import PoolProtocol, RunKind
 from arqlab.ir.topics import topic_order
 
@@ -31,7 +23,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cost:
-    """What judging takes: hours of assessors, and money at their wage."""
+    """The cost of judging: hours of assessors, and money at their wage."""
 
     hours: float
     money: float
@@ -39,13 +31,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Plan:
-    """The numbers of a pool that is not frozen yet.
+    """The figures of a pool that is not frozen yet.
 
-    topics: topic, items, labels (an item of several instances takes several). runs: run, team,
-    items (that it brings), alone (that no other run brings, nor the extras), clear_to (nothing
-    unjudged at this rank or above, in any topic; of Task 2 a rank of formulas; counted no further
-    than the planner looks). teams: team, items, alone. overlap: run, other, shared (items that both
-    bring), for every ordered pair of runs.
+    - topics: topic, items, labels (an item with several instances takes several labels).
+    - runs: run, team, items (contributed), alone (contributed by no other run or extra), clear_to
+      (no item is unjudged down to this rank in any topic; in Task 2 a rank of formulas; at most the
+      planner's depth).
+    - teams: team, items, alone.
+    - overlap: run, other, shared (items both contribute), for every ordered pair of runs.
     """
 
     topics: pl.DataFrame
@@ -55,16 +48,16 @@ class Plan:
 
     @property
     def items(self) -> int:
-        """The items of all topics."""
+        """Return the number of items of all topics."""
         return int(self.topics["items"].sum())
 
     @property
     def labels(self) -> int:
-        """The labels that all topics ask for."""
+        """Return the number of labels that all topics need."""
         return int(self.topics["labels"].sum())
 
     def cost(self, *, seconds: float, wage: float) -> Cost:
-        """Return the hours at so many seconds an item, and the money at a wage for an hour."""
+        """Return the cost at a number of seconds per item and a wage per hour."""
         hours = self.items * seconds / 3600
         return Cost(hours, hours * wage)
 
@@ -72,8 +65,8 @@ class Plan:
 class Planner:
     """The rows of the runs, numbered once for many plans.
 
-    `deepest` is the deepest that any plan may ask for. What is in the task's earlier pools counts
-    as judged: it adds nothing to a plan's items.
+    `deepest` is the greatest depth a plan may use. Items in the task's earlier pools count as
+    judged and add nothing to a plan.
     """
 
     def __init__(self, sources: PoolSources, *, visually_distinct: bool, deepest: int) -> None:
@@ -81,13 +74,12 @@ class Planner:
         self._deepest = deepest
         self._visually_distinct = visually_distinct
         rows = _rows(sources, visual=sources.visual if visually_distinct else None, deepest=deepest)
-        # How deep a pool of a size goes is said by all items, also by those that earlier pools
-        # hold.
+        # The depth of a pool of a given size depends on all items, also those of earlier pools.
         self._ranked = rows.filter(pl.col("run").is_not_null()).select("topic", "item", "needs")
-        rows = after_earlier(rows, sources.earlier)
+        rows = without_earlier(rows, sources.earlier)
         topics = topic_order(rows["topic"].unique())
         self._topics = topics.categories.to_list()
-        # The extras come from no run: they have the number after the last one, and need nothing.
+        # Extras come from no run: they get the number after the last run, and depth 0.
         names = pl.Enum([run.name for run in self._runs])
         rows = rows.with_columns(
             pl.col("topic").cast(topics).to_physical(),
@@ -95,9 +87,8 @@ class Planner:
         )
         rows = rows.with_columns(item=_dense("topic", numbered("item")))
         self._instances = pl.DataFrame()
-        if (
-            visually_distinct
-        ):  # else an item takes one label, and to number its instance takes longer than all else
+        # Otherwise an item takes one label. Numbering its instances would dominate the run time.
+        if visually_distinct:
             self._instances = rows.select(
                 "topic", "item", "doc_id", "post", number=_dense("item", numbered("doc_id"))
             )
@@ -108,34 +99,34 @@ class Planner:
         self._topic_of = _lookup(self._item, rows["topic"].to_numpy())
 
     def plan(self, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Plan:
-        """Count the pool by these settings, with each run (by name) pooled as its kind.
+        """Return the figures of a pool; `kinds` maps the names of runs to their pooling kinds.
 
-        Raises ValueError for a depth or size below which the planner does not look.
+        Raises ValueError for a depth or size beyond the planner's depth.
         """
         reached = self._reached(protocol, kinds)
-        brings = np.zeros((len(self._runs) + 1, len(self._topic_of)), dtype=np.bool_)
-        brings[self._run[reached], self._item[reached]] = True
-        pooled: Mask = np.logical_or.reduce(brings)
-        brings = brings[:, pooled]
+        contributes = np.zeros((len(self._runs) + 1, len(self._topic_of)), dtype=np.bool_)
+        contributes[self._run[reached], self._item[reached]] = True
+        pooled: Mask = np.logical_or.reduce(contributes)
+        contributes = contributes[:, pooled]
         runs = pl.DataFrame(
             {"run": [run.name for run in self._runs], "team": [run.team for run in self._runs]}
         )
         return Plan(
             topics=self._per_topic(pooled, reached, protocol),
             runs=runs.with_columns(
-                *_brought(brings), clear_to=pl.Series(self._clear_to(pooled), dtype=pl.Int64)
+                *_contributions(contributes),
+                clear_to=pl.Series(self._clear_to(pooled), dtype=pl.Int64),
             ),
-            teams=self._per_team(brings),
-            overlap=self._overlap(brings[:-1]),
+            teams=self._per_team(contributes),
+            overlap=self._overlap(contributes[:-1]),
         )
 
     def _reached(self, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Mask:
         depths = [protocol.depth_of(kinds[run.name]) for run in self._runs]
         by_method = {"depth": max(depths, default=0), "rank-by-rank": protocol.size, "none": 0}
         if by_method[protocol.method] > self._deepest:
-            raise ValueError(
-                f"Found the depth {by_method[protocol.method]}; the planner looks down to {self._deepest}."
-            )
+            depth = by_method[protocol.method]
+            raise ValueError(f"Depth {depth} exceeds the planner's depth {self._deepest}.")
         reached: Mask
         if protocol.method == "depth":
             reached = self._needs <= np.array([*depths, 0])[self._run]
@@ -169,37 +160,36 @@ class Planner:
         )
 
     def _shown(self, reached: Mask) -> NDArray[np.int64]:
-        """Return the item of each instance that is pooled."""
+        """Return the item of each pooled instance."""
         number = self._instances["number"].to_numpy()
         found = np.zeros(number.max(initial=-1) + 1, dtype=np.bool_)
         found[number[reached]] = True
         return _lookup(number, self._item)[found]
 
     def _answers(self, reached: Mask) -> NDArray[np.int64]:
-        """Return the item of each answer post that is pooled: by the policy threads posts are judged,
-        not instances.
+        """Return the item of each pooled answer post; under the policy `threads`, posts are judged.
 
-        Runs may name different posts for an instance, so which one it stands in hangs on which of
-        them are reached.
+        Runs may name different posts for an instance, so its post depends on the rows that are
+        reached.
         """
         found = one_post_each(self._instances.drop("number").filter(pl.Series(reached)))
         post = pl.coalesce("post", pl.format("instance {}", "doc_id"))
         return found.select("item", post=post).unique()["item"].to_numpy()
 
-    def _per_team(self, brings: Mask) -> pl.DataFrame:
+    def _per_team(self, contributes: Mask) -> pl.DataFrame:
         teams = sorted({run.team for run in self._runs})
         of_team = [
             [number for number, run in enumerate(self._runs) if run.team == team] for team in teams
         ]
-        together = np.array([*(brings[runs].any(axis=0) for runs in of_team), brings[-1]])
+        together = np.array([*(contributes[runs].any(axis=0) for runs in of_team), contributes[-1]])
         return pl.DataFrame({"team": teams}, schema={"team": pl.String}).with_columns(
-            *_brought(together)
+            *_contributions(together)
         )
 
-    def _overlap(self, brings: Mask) -> pl.DataFrame:
+    def _overlap(self, contributes: Mask) -> pl.DataFrame:
         names = [run.name for run in self._runs]
-        # Most items are brought by few runs: a dense product would take ten times as long.
-        sparse = csr_array(brings, dtype=np.int64)
+        # Most items come from few runs: a dense product would take ten times as long.
+        sparse = csr_array(contributes, dtype=np.int64)
         shared = csr_array(sparse @ sparse.T).toarray()
         pairs = {
             "run": [name for name in names for _ in names],
@@ -211,9 +201,7 @@ class Planner:
         )
 
     def _clear_to(self, pooled: Mask) -> NDArray[np.int64]:
-        """Return the rank above the first unjudged item of each run, in the topic where it comes
-        first.
-        """
+        """Return the rank before the first unjudged item of each run, over all topics."""
         first = np.full(len(self._runs) + 1, self._deepest + 1, dtype=np.int64)
         missing = ~pooled[self._item]
         np.minimum.at(first, self._run[missing], self._needs[missing])
@@ -221,8 +209,9 @@ class Planner:
 
 
 def _rows(sources: PoolSources, *, visual: Frame | None, deepest: int) -> pl.DataFrame:
-    """Gather the rows of the runs that a plan may count, and the extras as rows without a run that
-    need nothing.
+    """Return the runs' rows that a plan may count, and the extras as rows without a run.
+
+    Extras have depth 0.
     """
     relevant = sources.relevant
     rows = gather(sources.runs, visual=visual, deepest=None if relevant is not None else deepest)
@@ -244,20 +233,18 @@ def _rows(sources: PoolSources, *, visual: Frame | None, deepest: int) -> pl.Dat
 
 
 def _dense(outer: str, inner: pl.Expr) -> pl.Expr:
-    """Number pairs from 0 without a gap, in the order of the outer one."""
+    """Number pairs from 0 without gaps, ordered by `outer`."""
     return pl.struct(outer, inner).rank("dense").cast(pl.Int64) - 1
 
 
 def _lookup(numbers: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
-    """Return the value of each number from 0 up; all rows with one number have one value."""
+    """Return an array from number to value; rows with the same number have the same value."""
     found = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
     found[numbers] = values
     return found
 
 
-def _brought(brings: Mask) -> tuple[pl.Series, pl.Series]:
-    """Count for each row but the last, which is the extras', the items that it brings, and that no
-    other does.
-    """
-    alone = brings[:-1] & (brings.sum(axis=0, dtype=np.uint16) == 1)
-    return pl.Series("items", brings[:-1].sum(axis=1)), pl.Series("alone", alone.sum(axis=1))
+def _contributions(contributes: Mask) -> tuple[pl.Series, pl.Series]:
+    """Count the items of each row but the last (the extras), and those no other row contributes."""
+    alone = contributes[:-1] & (contributes.sum(axis=0, dtype=np.uint16) == 1)
+    return pl.Series("items", contributes[:-1].sum(axis=1)), pl.Series("alone", alone.sum(axis=1))

@@ -1,4 +1,4 @@
-"""What the settings of a pool may be, for a kind of task: one rule for forms and commands."""
+"""Bounds of pool settings by kind of task, for forms and commands."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -16,7 +16,7 @@ OF_KIND = {
     ),
     TaskKind.WRITTEN_ANSWERS: frozenset[str](),
 }
-"""The settings that only one kind of task has."""
+"""The settings that exist for one kind of task only."""
 
 _BOUNDS = {
     "primary": (0, DEEPEST),
@@ -29,21 +29,19 @@ _BOUNDS = {
 }
 
 
-def impossible(protocol: PoolProtocol, *, kind: TaskKind, seed: int) -> Iterator[str]:
-    """Return a sentence for each setting that a pool of such a task cannot have; nothing where all
-    can be.
-    """
+def invalid_settings(protocol: PoolProtocol, *, kind: TaskKind, seed: int) -> Iterator[str]:
+    """Yield a message for each setting that is invalid for the kind of task."""
     values = {**asdict(protocol), "seed": seed}
     for name, (lowest, highest) in _BOUNDS.items():
         value = values[name]
         if value is not None and not lowest <= value <= highest:
-            yield f"{_said(name)} is {value}; give a whole number from {lowest} to {highest}."
+            yield f"{_title(name)} is {value}. Use a whole number from {lowest} to {highest}."
     if protocol.method == "rank-by-rank" and protocol.size == 0:
-        yield "Rank by rank the pool grows until it has a size; give one from 1."
+        yield "Rank-by-rank pooling needs a pool size. Use 1 or more."
     for name in sorted(frozenset().union(*OF_KIND.values()) - OF_KIND[kind]):
         if name not in ("instances", "instance_policy") and values[name] not in (None, False):
-            yield f"{_said(name)} is for another kind of task; leave it out."
+            yield f"{_title(name)} does not apply to this kind of task. Leave it out."
 
 
-def _said(name: str) -> str:
+def _title(name: str) -> str:
     return name.replace("_", " ").capitalize()

@@ -1,7 +1,7 @@
-"""What an organizer may change in a task's protocol, and how it is written.
+"""Protocol overrides: the fields an organizer may change, and how their values are written.
 
-The names are the fields of TaskProtocol; labels are written `"0-4"`. A value that cannot be is
-refused with a sentence.
+The names are the fields of TaskProtocol; labels are written as `"0-4"`. Each invalid value is
+refused with a message.
 """
 
 import re
@@ -17,9 +17,7 @@ HIGHEST_LABEL = 4
 
 
 class OverrideRefusedError(ValueError):
-    """Fields that cannot be overridden as asked: {field: (what was found, what is expected, what to
-    do)}.
-    """
+    """Invalid overrides: {field: (what was found, what was expected, what to do)}."""
 
     def __init__(self, refused: Mapping[str, tuple[str, str, str]]) -> None:
         super().__init__(
@@ -32,10 +30,9 @@ class OverrideRefusedError(ValueError):
 
 
 def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> TaskProtocol:
-    """Return the protocol with some fields replaced, as an organizer writes them in a lab file or
-    form.
+    """Return the protocol with some fields replaced, as written in a lab file or form.
 
-    Raises OverrideRefusedError with every field that is unknown or has a value that cannot be.
+    Raises OverrideRefusedError with every unknown field and every invalid value.
     """
     refused: dict[str, tuple[str, str, str]] = {}
     read: dict[str, object] = {}
@@ -52,14 +49,14 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
             refused[name] = (f"{name} = {value!r}", str(error), "Correct the value.")
     if refused:
         raise OverrideRefusedError(refused)
-    return replace(protocol, **read)  # type: ignore[arg-type]  # each reader gives its field's type
+    return replace(protocol, **read)  # type: ignore[arg-type]  # each reader returns its field's type
 
 
 def label_range(value: object) -> tuple[int, int]:
-    """Read the labels of qrels written `"0-4"`: the lowest and the highest. Raises ValueError with
-    what is expected.
+    """Read a range of labels such as `"0-4"` as the lowest and the highest label.
 
-    5 and 6 are no labels but say that an item was not judged (protocol §6).
+    Raises ValueError with the expected value. The values 5 and 6 are not part of a range: they mean
+    that an item was not judged (protocol §6).
     """
     found = (
         re.fullmatch(r"([0-9]{1,2})\s*[-–]\s*([0-9]{1,2})", value)
@@ -67,26 +64,26 @@ def label_range(value: object) -> tuple[int, int]:
         else None
     )
     if found is None or not int(found[1]) < int(found[2]) <= HIGHEST_LABEL:
-        raise ValueError(f'the lowest and the highest label, of 0 to {HIGHEST_LABEL}, like "0-4"')
+        raise ValueError(f'the lowest and highest label from 0 to {HIGHEST_LABEL}, such as "0-4"')
     return int(found[1]), int(found[2])
 
 
 def whole_number(value: object) -> int:
-    """Read a whole number from 1. Raises ValueError with what is expected."""
+    """Read a whole number of at least 1; raise ValueError with the expected value."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError("a whole number from 1")
+        raise ValueError("a whole number of at least 1")
     return value
 
 
 def truth(value: object) -> bool:
-    """Read a yes or no. Raises ValueError with what is expected."""
+    """Read true or false; raise ValueError with the expected value."""
     if not isinstance(value, bool):
         raise ValueError("true or false")
     return value
 
 
 def item_kind(value: object) -> ItemKind:
-    """Read what the items are. Raises ValueError with what is expected."""
+    """Read the kind of items; raise ValueError with the expected value."""
     return ItemKind(_one_of(*(kind.value for kind in ItemKind))(value))
 
 
@@ -106,7 +103,7 @@ def _measures(value: object) -> tuple[str, ...]:
         or not all(isinstance(text, str) for text in value)
     ):
         raise ValueError(
-            'a list of measures, the main one first, like ["nDCG(judged_only=True)@1000"]'
+            'a list of measures, main measure first, such as ["nDCG(judged_only=True)@1000"]'
         )
     parse_measures(value)
     return tuple(value)
@@ -114,7 +111,7 @@ def _measures(value: object) -> tuple[str, ...]:
 
 def _did_you_mean(name: str) -> str:
     near = get_close_matches(name, _READERS, n=1)
-    return f"Did you mean {near[0]}?" if near else "Take it out."
+    return f"Did you mean {near[0]}?" if near else "Remove it."
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {

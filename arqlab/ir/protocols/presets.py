@@ -1,8 +1,7 @@
-"""The evaluation protocols as data: limits, labels, measures and pool depths of each lab's tasks
-(protocol §4 to §8).
+"""Evaluation protocols as data: limits, labels, measures and pool depths (protocol §4 to §8).
 
-A lab names one of `PROTOCOLS`; a task is then one of its TaskProtocols, in which the organizer may
-override fields. Measures are in ir_measures notation, the main one first, without `rel`: it is the
+A lab names one of `PROTOCOLS`. Each of its tasks has a TaskProtocol whose fields the organizer may
+override. Measures are in ir_measures notation, main measure first, without `rel`, which is the
 task's `relevant_from`.
 """
 
@@ -19,44 +18,41 @@ BaselineDepth = Literal["primary", "alternate", "marked"]
 InstancePolicy = Literal["runs", "reciprocal-rank", "threads"]
 
 PRIMES = ("nDCG(judged_only=True)@1000", "AP(judged_only=True)", "P(judged_only=True)@10")
-"""nDCG', MAP' and P'@10: the measures of all three ARQMath labs."""
+"""nDCG', MAP' and P'@10: the measures of all ARQMath labs."""
 
-_BESIDES = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@15", "P@20")
-"""What teams also compare: unjudged items kept in, as trec_eval prints it."""
+_SECONDARY = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@15", "P@20")
+"""Further measures, with unjudged items kept in the ranking as in trec_eval."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolProtocol:
-    """How deep each kind of run goes into the pool (protocol §5). Depths count posts, or visually
-    distinct formulas.
+    """The depth of each kind of run in the pool (protocol §5).
 
-    `method` is depth (the top of every run), rank-by-rank (until `size` items), or none (a known
-    item). `instance_policy` chooses the instances of a formula that are judged: runs,
-    reciprocal-rank, or threads.
+    Depths count posts or visually distinct formulas. `method` is depth (the top of every run),
+    rank-by-rank (until the pool has `size` items) or none (known-item search). `instance_policy` is
+    how the instances of a formula are chosen for judging: runs, reciprocal-rank or threads.
     """
 
     method: PoolMethod = "depth"
     primary: int = 0
     alternate: int = 0
     manual: int | None = None
-    """The depth of manual runs; None where a manual run goes by its primary or alternate mark."""
+    """The depth of manual runs; None if they are pooled as primary or alternate runs."""
     baselines: BaselineDepth = "primary"
-    """Whether baselines go as deep as primary or as alternate runs, or each by its own mark."""
+    """The depth of baselines: as primary runs, as alternate runs, or each as it is marked."""
     size: int = 0
     visually_distinct: bool = False
     instances: int = 5
     instance_policy: InstancePolicy = "reciprocal-rank"
     extra_depth: int | None = None
-    """ARQMath-1: for formulas whose answer post was judged relevant in Task 1."""
+    """ARQMath-1: the depth for formulas in posts that were judged relevant in Task 1."""
     extra_threads: bool = False
-    """ARQMath-1: the answers of the topic's own thread and of its duplicates are in too."""
+    """ARQMath-1: whether the pool also has the answers of the topic's thread and its duplicates."""
     holds_written_answers: bool = False
-    """ARQMath-3: Task 3's answers are mixed into Task 1's pool."""
+    """ARQMath-3: whether Task 3's answers are mixed into Task 1's pool."""
 
     def kind_of(self, *, is_primary: bool, is_manual: bool, is_baseline: bool) -> RunKind:
-        """Return as what a run with these marks is pooled, unless the organizer says otherwise of this
-        one run.
-        """
+        """Return the pooling kind of a run with these marks; organizers may override it per run."""
         if is_baseline:
             is_deep = is_primary if self.baselines == "marked" else self.baselines == "primary"
             return "baseline-primary" if is_deep else "baseline-alternate"
@@ -65,7 +61,7 @@ class PoolProtocol:
         return "primary" if is_primary else "alternate"
 
     def depth_of(self, kind: RunKind) -> int:
-        """Return the depth of a kind of run."""
+        """Return the pool depth of a kind of run."""
         if kind == "manual" and self.manual is not None:
             return self.manual
         return self.alternate if kind in ("alternate", "baseline-alternate") else self.primary
@@ -75,9 +71,12 @@ class PoolProtocol:
 class TaskProtocol:
     """The rules of one task.
 
-    `limit` is the most items of a topic, `max_characters` the longest written answer, `quota` the
-    runs of a team; `labels` the lowest and highest label, `relevant_from` the lowest relevant one;
-    `order` is score or rank.
+    - limit: the most items per topic.
+    - max_characters: the length of the longest generated answer.
+    - quota: the number of runs per team.
+    - labels: the lowest and highest label.
+    - relevant_from: the lowest relevant label.
+    - order: rank items by score or by submitted rank.
     """
 
     limit: int = 1000
@@ -86,18 +85,16 @@ class TaskProtocol:
     labels: tuple[int, int] = (0, 3)
     relevant_from: int = 2
     order: str = "score"
-    measures: tuple[str, ...] = (*PRIMES, *_BESIDES)
+    measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
     answered_only: bool = False
-    """Task 3: the means are over the topics that the run answered, not over all topics of the
-    qrels.
-    """
+    """Task 3: whether means are over the topics the run answered, not over all topics."""
     pool: PoolProtocol = field(default_factory=PoolProtocol)
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """One lab's protocol: its name for people and the rules of each kind of task that it has."""
+    """The protocol of one lab: its display name and the rules of each kind of task."""
 
     slug: str
     name: str
@@ -118,8 +115,9 @@ def _formulas(
 
 
 def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> TaskProtocol:
-    """NTCIR sums the labels 0, 1, 2 of two assessors and counts an instance relevant from 3 (003
-    §4).
+    """Return the rules of an NTCIR task.
+
+    NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4).
     """
     return TaskProtocol(
         limit=limit,
@@ -169,8 +167,8 @@ _ALL = (
         "arqmath-3",
         "ARQMath-3 (2022)",
         {
-            # Two of five baselines were pooled as primary runs; manual runs went by their marks
-            # (004 §4.4).
+            # Two of five baselines were pooled as primary runs; manual runs were pooled as
+            # primary or alternate runs (004 §4.4).
             TaskKind.ANSWERS: TaskProtocol(
                 pool=PoolProtocol(
                     primary=45, alternate=20, baselines="marked", holds_written_answers=True
@@ -196,7 +194,7 @@ _ALL = (
         "ntcir-12",
         "NTCIR-12 MathIR (2016)",
         {
-            # nDCG' leads: it is what the later comparisons of these runs report (003 Table 7).
+            # nDCG' comes first: later comparisons of these runs report it (003 Table 7).
             TaskKind.FORMULAS: _ntcir(
                 PoolProtocol(primary=20, alternate=20),
                 limit=1000,
@@ -216,4 +214,4 @@ _ALL = (
 )
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType({protocol.slug: protocol for protocol in _ALL})
-"""The presets by the slug that a lab names."""
+"""The presets by slug, as named in a lab file."""

@@ -1,3 +1,1 @@
-"""The demo lab: a small lab of undergraduate mathematics, written for ArqLab, and the systems whose
-runs take part in it.
-"""
+"""The demo lab: a small lab of undergraduate mathematics, and the systems that produce its runs."""

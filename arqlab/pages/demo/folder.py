@@ -1,4 +1,4 @@
-"""The demo lab as a folder that `load_lab` reads, with its days moved to where the demo is built."""
+"""The demo lab as a lab folder, with its dates moved to the day it is built."""
 
 import re
 import shutil
@@ -8,9 +8,9 @@ from pathlib import Path
 from arqlab.pages.demo.posts import FOLDER
 
 WRITTEN_ON = date(2026, 6, 1)
-"""The day that `lab.toml` takes for today."""
+"""The day on which `lab.toml` was written; its dates are relative to it."""
 
-# Of the tasks; the window of the collection stays with its posts.
+# Dates of tasks. The window of the collection is not moved, because its posts are not.
 _DAY = re.compile(
     r"(?<=^opens = )\d{4}-\d{2}-\d{2}$|(?<=^deadline = )\d{4}-\d{2}-\d{2}$", re.MULTILINE
 )
@@ -18,9 +18,7 @@ _LAB_FILES = ("*.xml", "formulas.*.tsv", "topic-formulas.*.tsv", "qrels.*.tsv", 
 
 
 def lab_text(*, today: date) -> str:
-    """Return the text of `lab.toml` with every day of the tasks moved by as much as `today` is away
-    from `WRITTEN_ON`.
-    """
+    """Return `lab.toml` with the dates of its tasks moved from `WRITTEN_ON` to `today`."""
     shift = today - WRITTEN_ON
     return _DAY.sub(
         lambda day: (date.fromisoformat(day[0]) + shift).isoformat(),
@@ -29,9 +27,7 @@ def lab_text(*, today: date) -> str:
 
 
 def write_lab(folder: Path, *, today: date) -> Path:
-    """Write the demo lab into `folder`, which is made if need be, and give the folder for
-    `load_lab`.
-    """
+    """Write the demo lab into `folder`, creating it if needed, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for pattern in _LAB_FILES:
         for file in FOLDER.glob(pattern):

@@ -1,4 +1,4 @@
-"""The judging of the demo lab: `judging.toml` read."""
+"""The plan of the judging in the demo lab, read from `judging.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,9 +10,7 @@ from arqlab.pages.demo.posts import FOLDER
 
 @dataclass(frozen=True)
 class SharePlan:
-    """What an assessor has of a task: topics that are done, one or more begun with the items
-    judged, and some that wait.
-    """
+    """The topics of an assessor in a task: done, begun (with judged items) and waiting."""
 
     assessor: str
     done: tuple[str, ...]
@@ -21,18 +19,18 @@ class SharePlan:
 
     @property
     def topics(self) -> list[str]:
-        """Return all topics, in the order in which they are judged."""
+        """Return all topics in judging order."""
         return [*self.done, *self.begun, *self.waiting]
 
     @property
     def sittings(self) -> list[tuple[str, int | None]]:
-        """Return the topics that were judged, each with how many of its items; None for all."""
+        """Return the judged topics and the number of judged items of each; None means all."""
         return [*((topic, None) for topic in self.done), *self.begun.items()]
 
 
 @dataclass(frozen=True)
 class DemoPool:
-    """The pool of a task, who judges it, and the qrels (`TASK/NAME`) whose labels they give."""
+    """The pool of a task, its assessors, and the qrels (`TASK/NAME`) with the labels they give."""
 
     task: str
     seed: int
@@ -44,8 +42,9 @@ class DemoPool:
 
 @dataclass(frozen=True)
 class TicketPlan:
-    """What an assessor said to a System failure or Do not know; the organizers' answer is blank
-    where none came yet.
+    """An assessor's comment on System failure or Do not know, and the organizers' answer.
+
+    The answer is "" until the ticket is handled.
     """
 
     topic: str
@@ -55,7 +54,7 @@ class TicketPlan:
 
 
 def read_pools(path: Path = FOLDER / "judging.toml") -> list[DemoPool]:
-    """Read what is judged in the demo lab, in the order of the file."""
+    """Read the pools and their judging, in the order of the file."""
     return [
         DemoPool(
             pool["task"],
@@ -75,5 +74,5 @@ def read_pools(path: Path = FOLDER / "judging.toml") -> list[DemoPool]:
 
 
 def read_tickets(path: Path = FOLDER / "judging.toml") -> list[TicketPlan]:
-    """Read what the assessors asked the organizers."""
+    """Read the assessors' questions to the organizers."""
     return [TicketPlan(**ticket) for ticket in tomllib.loads(path.read_text())["tickets"]]

@@ -1,8 +1,7 @@
-"""The demo lab's collection: its posts, and the indexes of formulas that are made from them and
-from the topics.
+"""The demo lab's collection: its posts, and formula indexes of its posts and topics.
 
-`python -m arqlab.pages.demo.posts` writes `formulas.latex.tsv` and `topic-formulas.latex.tsv` anew
-after a change of `Posts.xml` or the topics; a test compares them.
+After a change of `Posts.xml` or the topics, run `python -m arqlab.pages.demo.posts` to update
+`formulas.latex.tsv` and `topic-formulas.latex.tsv`. A test compares them.
 """
 
 from collections.abc import Sequence
@@ -20,17 +19,17 @@ from arqlab.texts.posts.text import TextFormula, text_formulas
 Post = PostRecord
 FOLDER = Path(__file__).parent
 INDEX_COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
-# Ids count up with time: from here on posts are later than the window of `lab.toml`, and no system
-# may find them.
+# Ids increase with time. Posts from this id on are later than the window of `lab.toml` and must not
+# be retrieved.
 FIRST_LATER_ID = 3_000
-# The questions among those that topics were made of.
+# The questions that topics were made from.
 THREADS = {"A.1": "3100"}
-# Visual ids start here, so that none of them can be mistaken for a formula id.
+# Visual ids start here, so that they differ from all formula ids.
 _FIRST_VISUAL_ID = 100_000
 
 
 class DemoFormula(NamedTuple):
-    """One row of the formula index, in the second edition's columns (protocol §2)."""
+    """One row of the formula index, with ARQMath-2's columns (protocol §2)."""
 
     formula_id: str
     post_id: str
@@ -41,17 +40,17 @@ class DemoFormula(NamedTuple):
 
 
 def read_demo_posts() -> list[Post]:
-    """Read the demo's posts that are searched, in the order of the file."""
+    """Read the demo's searchable posts, in the order of the file."""
     return [post for post in read_dump() if int(post.post_id) < FIRST_LATER_ID]
 
 
 def read_dump() -> list[Post]:
-    """Read all posts of the demo's dump, in the order of the file."""
+    """Read all posts of the demo's data dump, in the order of the file."""
     return list(read_file(FOLDER / "Posts.xml"))
 
 
 def index_topics(topics: Sequence[TopicRecord]) -> list[TopicFormula]:
-    """Return all formulas of the topics of Task 1, with the thread of a topic where the dump has it."""
+    """Return all formulas of Task 1's topics, with the thread of a topic if the dump has it."""
     return [
         TopicFormula(
             formula.formula_id, topic.query_id, THREADS.get(topic.query_id, ""), kind, formula.latex
@@ -63,8 +62,9 @@ def index_topics(topics: Sequence[TopicRecord]) -> list[TopicFormula]:
 
 
 def index_demo_formulas(posts: Sequence[Post]) -> list[DemoFormula]:
-    """Return all formulas of the posts; those that look the same share a visual id, named after the
-    first of them.
+    """Return all formulas of the posts; formulas that look the same share a visual id.
+
+    The visual id is derived from the lowest formula id.
     """
     found = [(post, kind, formula) for post in posts for kind, formula in _formulas(post)]
     first: dict[str, int] = {}
@@ -90,7 +90,7 @@ def _formulas(post: Post) -> list[tuple[str, TextFormula]]:
 
 
 def write_index(formulas: Sequence[DemoFormula]) -> bytes:
-    """Return the formula index as the collection's TSV, with its header."""
+    """Return the formula index as TSV with a header."""
     rows = [INDEX_COLUMNS, *formulas]
     return "".join("\t".join(row) + "\n" for row in rows).encode()
 

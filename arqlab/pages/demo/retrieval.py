@@ -1,6 +1,6 @@
-"""Runs of the demo's systems: from a system's scores to the rows and the file that a team uploads.
+"""Runs of the demo's systems, as rows and as the files that teams upload.
 
-Nothing here is random: the same posts and topics give the same run, byte for byte.
+Retrieval is deterministic: the same posts and topics give the same run, byte for byte.
 """
 
 import re
@@ -38,10 +38,9 @@ FORMULA_SYSTEMS: Mapping[str, System] = {
 
 
 class RankedPost(NamedTuple):
-    """One line of a run: `item` is a post or a formula instance, `post` the post of a formula
-    instance or empty.
+    """One row of a run: `item` is a post or a formula instance, `post` the instance's post or "".
 
-    A row of Task 3 has the text of its answer, and in `post` the posts that it was made from.
+    In Task 3, `answer` is the text of the answer, and `post` the posts it was made from.
     """
 
     query_id: str
@@ -60,11 +59,10 @@ def retrieve(
     depth: int = 1000,
     **parameters: Any,
 ) -> list[RankedPost]:
-    """Run one of `ANSWER_SYSTEMS` or `FORMULA_SYSTEMS` over the topics: at most `depth` matching
-    items a topic.
+    """Run one of `ANSWER_SYSTEMS` or `FORMULA_SYSTEMS`; return at most `depth` matches per topic.
 
-    Rows are ranked as trec_eval orders them, by score and then by id, both descending. Raises
-    KeyError for a system that there is not.
+    Rows are ranked in trec_eval's order: by score, then by id, both descending. Raises KeyError for
+    an unknown system.
     """
     if system in FORMULA_SYSTEMS:
         scores = FORMULA_SYSTEMS[system](library, topics, **parameters)
@@ -95,8 +93,9 @@ def extract(
     skip: int = 0,
     **parameters: Any,
 ) -> list[RankedPost]:
-    """Answer each topic with the text of the best retrieved answer post (Task 3, extractive), or of
-    one further down.
+    """Answer each topic with the text of a retrieved answer post (Task 3, extractive).
+
+    This is the best post, or the one after `skip` better posts.
     """
     texts = {answer.post_id: answer for answer in library.answers}
     found = retrieve(system, topics, library, depth=skip + 1, **parameters)
@@ -107,8 +106,9 @@ def extract(
 
 
 def text_of_html(post: Post) -> str:
-    """Return a post's text without markup, formulas in dollar signs, cut at a sentence to what Task 3
-    allows.
+    """Return a post's text without markup, cut at a sentence to the length limit of Task 3.
+
+    Formulas are between dollar signs.
     """
     text = " ".join(unescape(re.sub(r"<[^>]+>", "", post.body)).split())
     if len(text) <= MOST_CHARACTERS:
@@ -118,7 +118,7 @@ def text_of_html(post: Post) -> str:
 
 
 def write_run(rows: Sequence[RankedPost], *, tag: str, kind: TaskKind) -> bytes:
-    """Return a run as the TSV of its task, in the columns of protocol §4."""
+    """Return a run as the TSV of its task, with the columns of protocol §4."""
     lines = ("\t".join(_cells(row, tag, kind)) for row in rows)
     return "".join(f"{line}\n" for line in lines).encode()
 

@@ -1,6 +1,4 @@
-"""The demo's systems: each gives scores of all answers (Task 1) or of all formula instances (Task
-2) for each topic.
-"""
+"""The demo's retrieval systems: scores of all answers or formula instances for each topic."""
 
 import tomllib
 from collections.abc import Sequence
@@ -20,9 +18,7 @@ Thread = Literal["none", "title", "whole"]
 
 
 class Library(NamedTuple):
-    """What a system may search: the answers, the question of each thread, and the instances of
-    formulas.
-    """
+    """The searchable collection: answers, the question of each thread, and formula instances."""
 
     answers: tuple[Post, ...]
     questions: dict[str, Post]
@@ -30,7 +26,7 @@ class Library(NamedTuple):
 
 
 def open_library(posts: Sequence[Post], formulas: Sequence[DemoFormula]) -> Library:
-    """Sort a collection into what the systems search."""
+    """Return the searchable collection of posts and formulas."""
     answers = tuple(post for post in posts if post.kind == "answer")
     questions = {post.post_id: post for post in posts if post.kind == "question"}
     return Library(answers, questions, tuple(formulas))
@@ -45,8 +41,9 @@ def answer_bm25(
     title: int = 1,
     **weights: Any,
 ) -> Scores:
-    """Score answers by BM25. The topic's title counts `title` times; `thread` adds the answer's
-    question to its text.
+    """Score answers by BM25, with the topic's title counted `title` times.
+
+    `thread` adds the answer's question to its text.
     """
     return weighting.bm25(
         _documents(library, data, thread), _queries(topics, data, title), **weights
@@ -70,9 +67,7 @@ def answer_cosine(
 def answer_feedback(
     library: Library, topics: Sequence[TopicRecord], *, best: int = 3, weight: float = 0.4
 ) -> Scores:
-    """Score answers by TF-IDF after the query was moved towards the `best` answers of a first
-    search.
-    """
+    """Score answers by TF-IDF with pseudo-relevance feedback from the `best` answers."""
     return weighting.feedback(
         _documents(library, "both", "none"), _queries(topics, "both", 1), best=best, weight=weight
     )
@@ -81,7 +76,7 @@ def answer_feedback(
 def answer_latent(
     library: Library, topics: Sequence[TopicRecord], *, dimensions: int = 60
 ) -> Scores:
-    """Score answers by their nearness in a latent semantic space."""
+    """Score answers by similarity in a latent semantic space."""
     return weighting.latent(
         _documents(library, "both", "title"), _queries(topics, "both", 1), dimensions=dimensions
     )
@@ -99,9 +94,7 @@ def answer_likelihood(
 def answer_by_question(
     library: Library, topics: Sequence[TopicRecord], *, answers: float = 0.3
 ) -> Scores:
-    """Score an answer by how near its question is to the topic, and within a thread by its own BM25
-    score.
-    """
+    """Score answers by the similarity of their question to the topic, plus their BM25 score."""
     numbers = {thread: number for number, thread in enumerate(library.questions)}
     asked = [_bag(post.title + " " + post.body, "both") for post in library.questions.values()]
     of_questions = weighting.cosine(asked, _queries(topics, "both", 2), sublinear=True)
@@ -113,8 +106,9 @@ def answer_by_question(
 def answer_combination(
     library: Library, topics: Sequence[TopicRecord], *, text: float = 0.5
 ) -> Scores:
-    """Combine BM25 on words with TF-IDF on LaTeX tokens: min-max normalized scores, weights `text`
-    and 1 - `text`.
+    """Score answers by BM25 on words and TF-IDF on LaTeX tokens.
+
+    The scores are min-max normalized and weighted by `text` and 1 - `text`.
     """
     in_words = weighting.min_max(answer_bm25(library, topics, data="text", thread="title"))
     in_math = weighting.min_max(answer_cosine(library, topics, data="math", sublinear=True))
@@ -124,9 +118,7 @@ def answer_combination(
 def answer_manual(
     library: Library, topics: Sequence[TopicRecord], *, k1: float = 1.2, b: float = 0.75
 ) -> Scores:
-    """Score answers by BM25 for queries that a person wrote after reading each topic
-    (`manual-queries.toml`).
-    """
+    """Score answers by BM25 with queries written by a person (`manual-queries.toml`)."""
     written = _manual_queries()
     queries = [_bag(written.get(topic.query_id, topic.title), "both") for topic in topics]
     return weighting.bm25(_documents(library, "both", "title"), queries, k1=k1, b=b)
@@ -141,9 +133,7 @@ def _manual_queries() -> dict[str, str]:
 def formula_cosine(
     library: Library, topics: Sequence[TopicRecord], *, size: int = 1, sublinear: bool = False
 ) -> Scores:
-    """Score formula instances by the cosine of their n-grams of LaTeX tokens, of lengths 1 to
-    `size`.
-    """
+    """Score formula instances by the cosine of their n-grams of 1 to `size` LaTeX tokens."""
     return weighting.cosine(
         _formula_bags(library, size), _formula_queries(topics, size), sublinear=sublinear
     )
@@ -162,9 +152,7 @@ def formula_bm25(
 
 
 def formula_overlap(library: Library, topics: Sequence[TopicRecord], *, size: int = 2) -> Scores:
-    """Score formula instances by the Dice coefficient of their sets of n-grams with those of the
-    query formula.
-    """
+    """Score formula instances by the Dice coefficient of their n-grams with the query formula's."""
     candidates = [frozenset(bag) for bag in _formula_bags(library, size)]
     scores = [
         [_dice(asked, found) for found in candidates]
@@ -180,7 +168,7 @@ def _dice(one: frozenset[str], other: frozenset[str]) -> float:
 def formula_in_context(
     library: Library, topics: Sequence[TopicRecord], *, context: float = 0.3
 ) -> Scores:
-    """Score formula instances by their n-grams, and by the words of the post that they stand in."""
+    """Score formula instances by their n-grams and by the words of their post."""
     posts = {post.post_id: post for post in (*library.questions.values(), *library.answers)}
     numbers = {post_id: number for number, post_id in enumerate(posts)}
     texts = [_bag(post.title + " " + post.body, "text") for post in posts.values()]
@@ -209,9 +197,7 @@ def _queries(topics: Sequence[TopicRecord], data: DataUsed, title: int) -> list[
 
 @cache
 def _bag(html: str, data: DataUsed) -> list[str]:
-    """Return the tokens of a text; those of its formulas are marked, so that the sign n is not the
-    word n.
-    """
+    """Return the tokens of a text; tokens of formulas are marked to differ from words."""
     math = (
         []
         if data == "text"

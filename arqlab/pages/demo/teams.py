@@ -1,6 +1,4 @@
-"""The teams of the demo lab and their runs: `teams.toml` read, and each run retrieved as the file
-that a team uploads.
-"""
+"""The teams of the demo lab and their runs, read from `teams.toml`, and the files of the runs."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -13,15 +11,13 @@ from arqlab.pages.demo.posts import FOLDER
 from arqlab.pages.demo.retrieval import RankedPost, extract, retrieve, write_run
 from arqlab.pages.demo.systems import Library
 
-# Formula runs are cut here: the demo's posts hold some 1,500 instances, and nobody reads so far.
+# The depth of formula runs; the demo's posts have about 1,500 instances.
 _FORMULA_DEPTH = 200
 
 
 @dataclass(frozen=True)
 class DemoBoard:
-    """What the leaderboard of a task shows: a version of the qrels, to everybody or to the
-    organizers only.
-    """
+    """The leaderboard of a task: its qrels version, and whether it is released."""
 
     task: str
     qrels: str
@@ -30,7 +26,7 @@ class DemoBoard:
 
 @dataclass(frozen=True)
 class Member:
-    """A person of a team; the first one of a team founded it."""
+    """A member of a team; the first member is its founder."""
 
     username: str
     name: str
@@ -39,9 +35,7 @@ class Member:
 
 @dataclass(frozen=True)
 class DemoRun:
-    """A run as its team declares it (protocol §4). Either `system` retrieves it or `written` names
-    its answers.
-    """
+    """A run as its team declares it (protocol §4), by a system or with written answers."""
 
     task: str
     tag: str
@@ -57,7 +51,7 @@ class DemoRun:
 
 @dataclass(frozen=True)
 class DemoTeam:
-    """A team with its people and runs; `baseline` is the organizers' own."""
+    """A team with its members and runs; `baseline` marks the organizers' team."""
 
     name: str
     members: tuple[Member, ...]
@@ -66,7 +60,7 @@ class DemoTeam:
 
 
 def read_teams(path: Path = FOLDER / "teams.toml") -> list[DemoTeam]:
-    """Read the teams of the demo lab, in the order of the file."""
+    """Read the teams of the demo lab in the order of the file."""
     return [
         DemoTeam(
             team["name"],
@@ -79,14 +73,15 @@ def read_teams(path: Path = FOLDER / "teams.toml") -> list[DemoTeam]:
 
 
 def read_boards(path: Path = FOLDER / "teams.toml") -> list[DemoBoard]:
-    """Read which leaderboards there are and which of them are released."""
+    """Read the leaderboards."""
     boards = tomllib.loads(path.read_text())["boards"]
     return [DemoBoard(task, board["qrels"], board["released"]) for task, board in boards.items()]
 
 
 def file_name(team: DemoTeam, run: DemoRun) -> str:
-    """Name a run's file as the labs do:
-    `TEAM-taskN-RUN-{auto|manual}-{both|text|math}-[extract|generate-]{P|A}.tsv`.
+    """Return the name of a run's file in the labs' format.
+
+    TEAM-taskN-RUN-{auto|manual}-{both|text|math}-[extract|generate-]{P|A}.tsv
     """
     marks = ["manual" if run.manual else "auto", run.data, run.answers, "P" if run.primary else "A"]
     task = run.task.partition("-")[0]
@@ -94,7 +89,7 @@ def file_name(team: DemoTeam, run: DemoRun) -> str:
 
 
 def demo_run_file(run: DemoRun, topics: Sequence[TopicRecord], library: Library) -> bytes:
-    """Retrieve a run over the topics of its task and give its file."""
+    """Retrieve a run over the topics of its task and return its file."""
     parameters = run.parameters or {}
     if run.written:
         return write_run(_written(run), tag=run.tag, kind=TaskKind.WRITTEN_ANSWERS)

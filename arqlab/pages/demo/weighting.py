@@ -1,8 +1,7 @@
-"""Scores of documents for queries, both given as bags of tokens: the weighting schemes that the
-demo's systems share.
+"""Weighting schemes of the demo's systems: scores of documents for queries, as bags of tokens.
 
-Every function gives an array with a row for each query and a column for each document; more is
-better, 0 is no match.
+Every function returns an array with a row for each query and a column for each document. Higher
+scores are better; 0 means no match.
 """
 
 import warnings
@@ -14,9 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 with warnings.catch_warnings():
-    warnings.simplefilter(
-        "ignore"
-    )  # bm25s looks for optional speed-ups and speaks about those it does not find
+    warnings.simplefilter("ignore")  # bm25s warns about missing optional packages
     import bm25s
 
 Scores = NDArray[np.float64]
@@ -26,8 +23,9 @@ Bags = Sequence[Sequence[str]]
 def bm25(
     documents: Bags, queries: Bags, *, k1: float = 1.2, b: float = 0.75, method: str = "lucene"
 ) -> Scores:
-    """Score by Okapi BM25 (Robertson et al. 1994) in the variant `method` of bm25s: lucene,
-    robertson, bm25+, atire.
+    """Score by Okapi BM25 (Robertson et al. 1994) in a variant of bm25s.
+
+    `method` is lucene, robertson, bm25+ or atire.
     """
     model = bm25s.BM25(method=method, k1=k1, b=b)
     model.index([list(document) for document in documents], show_progress=False)
@@ -38,24 +36,22 @@ def bm25(
 
 
 def cosine(documents: Bags, queries: Bags, *, sublinear: bool = False) -> Scores:
-    """Score by the cosine of TF-IDF vectors, idf = log((N+1)/(df+1)) + 1; `sublinear` takes 1 +
-    log(tf) for tf.
+    """Score by the cosine of TF-IDF vectors with idf = log((N+1)/(df+1)) + 1.
+
+    `sublinear` replaces tf by 1 + log(tf).
     """
     found, asked = _tfidf(documents, queries, sublinear=sublinear)
     return _dense(asked @ found.T)
 
 
 def feedback(documents: Bags, queries: Bags, *, best: int = 3, weight: float = 0.4) -> Scores:
-    """Score as `cosine` after pseudo relevance feedback: the query moves towards its `best`
-    documents (Rocchio 1971).
-    """
+    """Score as `cosine` after pseudo-relevance feedback from the best documents (Rocchio 1971)."""
     found, asked = _tfidf(documents, queries, sublinear=True)
     vectors, moved = _dense(found), _dense(asked)
     first = moved @ vectors.T
     top = np.argsort(-first, axis=1, kind="stable")[:, :best]
-    matching = (
-        np.take_along_axis(first, top, axis=1) > 0
-    )  # a document without a match says nothing about the query
+    # Documents without a match are not used as feedback.
+    matching = np.take_along_axis(first, top, axis=1) > 0
     moved = moved + weight * (vectors[top] * matching[:, :, None]).mean(axis=1)
     lengths = np.linalg.norm(moved, axis=1, keepdims=True)
     scores: Scores = (moved / np.maximum(lengths, 1e-12)) @ vectors.T
@@ -63,12 +59,13 @@ def feedback(documents: Bags, queries: Bags, *, best: int = 3, weight: float = 0
 
 
 def latent(documents: Bags, queries: Bags, *, dimensions: int = 60) -> Scores:
-    """Score by the cosine in the space of the largest singular vectors of the TF-IDF matrix
-    (Deerwester et al. 1990).
+    """Score by the cosine in a latent semantic space (Deerwester et al. 1990).
+
+    The space is spanned by the largest singular vectors of the TF-IDF matrix.
     """
     found, asked = _tfidf(documents, queries, sublinear=True)
-    # The left singular vectors are the eigenvectors of the small matrix of inner products:
-    # documents are few, terms many.
+    # The left singular vectors are the eigenvectors of the matrix of inner products, which is small
+    # because there are few documents.
     squares, vectors = np.linalg.eigh(_dense(found @ found.T))
     largest, singular = vectors[:, -dimensions:], np.sqrt(np.maximum(squares[-dimensions:], 1e-12))
     near, far = _dense(asked @ found.T) @ largest / singular, largest * singular
@@ -78,8 +75,9 @@ def latent(documents: Bags, queries: Bags, *, dimensions: int = 60) -> Scores:
 
 
 def likelihood(documents: Bags, queries: Bags, *, mu: float = 200.0) -> Scores:
-    """Score by the query's likelihood with Dirichlet smoothing (Zhai and Lafferty 2001), only
-    matching terms counted.
+    """Score by query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001).
+
+    Only matching terms count.
     """
     counted, asked = _counts(documents, queries)
     lengths = np.maximum(np.asarray(counted.sum(axis=1)).ravel(), 1.0)
@@ -95,7 +93,7 @@ def likelihood(documents: Bags, queries: Bags, *, mu: float = 200.0) -> Scores:
 
 
 def min_max(scores: Scores) -> Scores:
-    """Map the scores of each query to [0, 1]; a query without any match stays at 0 (protocol §10)."""
+    """Map the scores of each query to [0, 1]; without any match they stay 0 (protocol §10)."""
     low, high = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
     mapped: Scores = np.where(
         high > low, (scores - low) / np.where(high > low, high - low, 1.0), 0.0
@@ -113,9 +111,7 @@ def _tfidf(documents: Bags, queries: Bags, *, sublinear: bool) -> tuple[Any, Any
 
 
 def _counts(documents: Bags, queries: Bags) -> tuple[Any, Any]:
-    """Count the documents' terms in documents and queries; terms that only queries have cannot
-    match and are left out.
-    """
+    """Count the documents' terms in documents and queries; terms only in queries are left out."""
     terms = {
         term: number
         for number, term in enumerate(sorted({term for bag in documents for term in bag}))

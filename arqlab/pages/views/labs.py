@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import lab_or_404, labs_visible_to
-from arqlab.core.selectors import lab_row, lab_rows, standing_in
+from arqlab.core.selectors import lab_row, lab_rows, roles_in
 from arqlab.pages.selectors import labs_overview
 
 
@@ -25,7 +25,7 @@ def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
     found = lab_or_404(request.user, lab)
     now = timezone.now()
     row = lab_row(found, at=now)
-    standing = standing_in(request.user, found)
+    standing = roles_in(request.user, found)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
     context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
     return render(request, "pages/lab_detail.html", context)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import task_or_404
-from arqlab.core.selectors import standing_in
+from arqlab.core.selectors import roles_in
 from arqlab.pages.selectors import labs_overview
 
 
@@ -17,7 +17,7 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show a task: its state, topics, runs, judging, leaderboard and rules."""
     found = task_or_404(request.user, lab, task)
     now = timezone.now()
-    standing = standing_in(request.user, found.lab)
+    standing = roles_in(request.user, found.lab)
     overview = labs_overview([(found.lab, standing)], request.user, at=now)
     context = {
         "task": found,

@@ -1,1 +1,1 @@
-"""Posts, titles and comments: found formulas, made safe, and composed as the HTML of a page."""
+"""HTML of posts, titles and comments: sanitize it, find its formulas and render pages."""

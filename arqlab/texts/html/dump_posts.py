@@ -1,5 +1,6 @@
-"""Posts of a dump made ready for the database: read, checked, made safe. Needs no Django: worker
-processes do it.
+"""Posts of a data dump, read, checked and sanitized for the database.
+
+This module does not need Django: worker processes use it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from datetime import datetime
 from multiprocessing import parent_process
 from typing import Any, NamedTuple
 
-from arqlab.formats.dumps.posts import PostRecord, Window, read_post
-from arqlab.formats.dumps.rows import Block, read_block
+from arqlab.formats.dumps.blocks import Block
+from arqlab.formats.dumps.posts import PostRecord, read_post
+from arqlab.formats.dumps.records import Window
+from arqlab.formats.dumps.rows import read_block
 from arqlab.ir.records import Problem
 from arqlab.texts.html.sanitizer import RULES, CleanText, clean_title_and_body
 
@@ -36,17 +39,17 @@ FIELDS = (
     "author_name",
     "created_at",
 )
-"""The fields of a ready post's values, in their order."""
+"""The names of a post's stored values, in order."""
 _TAGS = json.JSONEncoder(ensure_ascii=False)
 IN, LATER, OUT = "in", "later", "out"
-"""Where a moment lies: within the window, after it but kept, or outside."""
+"""Whether a post is within the collection's window, after it but kept, or outside."""
 
 
 class Work(NamedTuple):
-    """What is to be done with a block: of one that is stored already only ids and formulas are
-    told.
+    """A block of a data dump to process.
 
-    `as_copy` asks for values as a line of PostgreSQL's COPY in its text format, not as a tuple.
+    Posts of a block that is already stored yield only their ids and formulas. With `as_copy`,
+    values are lines in the text format of PostgreSQL's COPY instead of tuples.
     """
 
     block: Block
@@ -56,10 +59,9 @@ class Work(NamedTuple):
 
 
 class FoundIn(NamedTuple):
-    """Formulas of a text (title, question or answer): their ids and LaTeX, each joined by NUL,
-    which stands in none.
+    """The formulas of a title, question or answer: ids and LaTeX, each joined by NUL.
 
-    As two strings they pass from process to process at a fraction of the cost of many.
+    Two strings pass between processes at a fraction of the cost of a list.
     """
 
     kind: str
@@ -68,11 +70,9 @@ class FoundIn(NamedTuple):
 
 
 class ReadyPost(NamedTuple):
-    """A post whose values can be stored, the number of its thread, where its moment lies, and the
-    formulas found in it.
+    """A post ready to be stored, with its thread, its place in the window and its new formulas.
 
-    A post whose formulas all came with their ids has them in an index elsewhere: of these none are
-    told.
+    `found` is empty if all formulas came with ids: a formula index already lists them.
     """
 
     number: int
@@ -85,8 +85,9 @@ class ReadyPost(NamedTuple):
 
 
 class ReadyBlock(NamedTuple):
-    """A block's posts, the problems of its rows, and what was counted; how far the file was read,
-    in rows and as a share.
+    """The posts of a block, the problems of its rows, and counts.
+
+    `last` and `share` are the progress in the file, in rows and as a fraction.
     """
 
     last: int
@@ -98,7 +99,7 @@ class ReadyBlock(NamedTuple):
 
 
 def make_ready(work: Work) -> ReadyBlock:
-    """Make the posts of a block ready, in their order."""
+    """Return the posts of a block, ready to be stored, in their order."""
     block, posts, problems = work.block, list[ReadyPost](), list[Problem]()
     counts = Counter[str]()
     for row in read_block(block):
@@ -160,7 +161,7 @@ def _values(record: PostRecord, title: CleanText, body: CleanText) -> tuple[Any,
 
 
 def _copy_line(values: tuple[Any, ...]) -> bytes:
-    """Return the values as COPY reads them: tabs between, backslashes before what has a meaning."""
+    """Return the values as a line for COPY: separated by tabs, with special characters escaped."""
     post_id, kind, thread_id, title, body, clean_title, clean_body, rules, tags, *rest = values
     texts = (_text(title), _text(body), _null(clean_title), _null(clean_body))
     listed = _text(_TAGS.encode(tags)) if tags else "[]"
@@ -187,8 +188,8 @@ def _text(text: str) -> str:
 
 
 def begin_worker() -> None:
-    """Leave Ctrl-C to the process that started this one, and end when that was killed."""
-    # Posts hold no cycles, and to look for some takes a tenth of the time.
+    """Prepare a worker process: ignore Ctrl-C, and exit if the parent process is killed."""
+    # Posts contain no reference cycles; searching for them takes a tenth of the time.
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

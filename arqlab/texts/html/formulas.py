@@ -1,21 +1,21 @@
-"""Formulas in the text of posts: how their marks are read, and where they stand when no element
-marks them.
+"""Formulas in the text of posts: delimiters, and formulas that no element marks.
 
-Math Stack Exchange typesets what stands between dollars, double dollars, backslashed brackets, and
-environments. A mark is no mark after a backslash, in code, or where the dollars are money. A
-formula crosses no tag but a line break; an environment may hold formulas of its own, which `\\text`
-lets stand in it.
+Math Stack Exchange typesets text between dollars, double dollars and backslashed brackets, and
+environments. A delimiter does not count after a backslash, in code, or where dollars are money. A
+formula may contain line breaks but no other tags. An environment may contain formulas of its own,
+inside `\\text`.
 """
 
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from arqlab.texts.html.money import is_money, may_be_money
+
 LONGEST = 10_000  # characters; the longest formula of the collection has fewer than 3,000
-_PATIENCE = 6  # scans that found no end, in one run of text; so hostile text takes linear time
+_PATIENCE = 6  # failed scans per run of text, so that hostile text takes linear time
 
 _BOUNDARY = re.compile(r"(<(?!span |/span>|br>)[^>]*>)")
 _VERBATIM = ("code", "pre", "kbd")
@@ -25,11 +25,11 @@ _STARTS = (
     r"|\\begin\{(?P<kind>[A-Za-z]{3,16}\*?)\}"
 )
 TYPED_CODE = r"(?<![`\\])(?P<fence>`+)(?!`)(?P<code>[^`]{1,2000})(?P=fence)(?!`)"
-"""Code as people type it in comments, between backticks."""
+"""Code in comments, between backticks."""
 _START = re.compile(_STARTS)
 _START_OR_CODE = re.compile(f"{_STARTS}|{TYPED_CODE}")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([A-Za-z]{3,16}\*?)\}")
-_CONTENT = {  # from an opening mark to where its closing mark must stand
+_CONTENT = {  # from an opening delimiter to where its closing delimiter must be
     "$": re.compile(r"[^$<\\]*+(?:\\.[^$<\\]*+)*+", re.DOTALL),
     "$$": re.compile(r"(?:[^$<\\]++|\\.|\$(?!\$)|<br>)*+", re.DOTALL),
     r"\(": re.compile(r"(?:[^<\\]++|\\[^)])*+", re.DOTALL),
@@ -40,8 +40,8 @@ _BRACES = {
     mark: re.compile(rf"(?P<end>{re.escape(closing)})|\\.|[{{}}]|(?P<tag><(?!br>))", re.DOTALL)
     for mark, closing in _CLOSING.items()
 }
-# Environments of LaTeX documents; none is maths, and formulas stand in them.
-_OF_DOCUMENTS = frozenset(
+# Environments of LaTeX documents; they are not maths but may contain formulas.
+_TEXT_ENVIRONMENTS = frozenset(
     [
         "document",
         "itemize",
@@ -68,47 +68,11 @@ _OF_DOCUMENTS = frozenset(
         "minipage",
     ]
 )
-_CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
-_AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
-_WORD = re.compile(r"\\?\w+")
-_PROSE = frozenset(
-    [
-        *(
-            "and",
-            "or",
-            "then",
-            "the",
-            "to",
-            "for",
-            "per",
-            "of",
-            "is",
-            "are",
-            "was",
-            "in",
-            "with",
-            "than",
-            "you",
-            "at",
-        ),
-        *("each", "from", "but", "that", "cost", "costs", "dollar", "dollars", "sign"),
-    ]
-)
-_PROSE_BYTES = frozenset(word.encode() for word in _PROSE)
-# What stands in no word as a blank, beyond ASCII all; a backslash is in the word that it begins.
-_WORDS_APART = bytes(
-    code if chr(code) in string.ascii_letters + string.digits + "_\\" else 32 for code in range(256)
-)
-_BEGINS_NO_AMOUNT = string.ascii_letters + string.punctuation
 _DOLLARS = re.compile(r"(\$\$?)")
-_MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # only an amount, or text with a blank, may
-_GROUP = re.compile(r"\{[^{}]*\}")
 
 
 class Bare(NamedTuple):
-    """A formula that no element marks: where it stands, where its LaTeX stands in it, and whether
-    it is a display.
-    """
+    """A formula without an element: its span, the slice of its LaTeX, and its style."""
 
     start: int
     end: int
@@ -117,9 +81,7 @@ class Bare(NamedTuple):
 
 
 def with_dollars(text: str) -> str:
-    """Return the text of a formula's element with dollars for backslashed brackets and around an
-    environment.
-    """
+    """Return the text of a formula's element with dollars as its delimiters."""
     kept = text.strip()
     if kept[:2] == r"\(" and kept[-2:] == r"\)":
         return f"${kept[2:-2]}$"
@@ -131,13 +93,14 @@ def with_dollars(text: str) -> str:
 
 
 def has_marks(text: str) -> bool:
-    """Return whether text may hold a formula that no element marks."""
+    """Return whether text may contain a formula without an element."""
     return "$" in text or "\\(" in text or "\\[" in text or "\\begin{" in text
 
 
 def runs(html: str) -> Iterator[tuple[str, bool]]:
-    """Return clean HTML in parts, each with whether it is text in which formulas are looked for; a
-    line break is text.
+    """Yield clean HTML in parts, each with whether it is text that may contain formulas.
+
+    Line breaks belong to the text.
     """
     depth = 0
     has_verbatim = any(f"<{name}>" in html for name in _VERBATIM)
@@ -151,28 +114,26 @@ def runs(html: str) -> Iterator[tuple[str, bool]]:
 
 
 def plain_formulas(html: str) -> tuple[list[str], list[str]] | None:
-    """Return the texts of clean HTML around its formulas, and the formulas between them with their
-    dollars.
+    """Return the texts of clean HTML around its formulas, and the formulas with their dollars.
 
-    None where a dollar may be anything but the mark of a formula: there `runs` and `bare_formulas`
-    look closer, and find what this finds in all other texts, which are most, at several times the
-    cost.
+    This is a fast path for most texts. It returns None if a dollar may be anything but a delimiter;
+    `runs` and `bare_formulas` then look closer. For all other texts they find the same formulas, at
+    several times the cost.
     """
     if "\\$" in html or "<span" in html or "<code>" in html or "<pre>" in html or "<kbd>" in html:
         return None
     pieces = html.split("$")
     texts, formulas = pieces[::2], pieces[1::2]
     marks = closing = ["$"] * len(formulas)
-    if "" in pieces[1:-1]:  # there are double ones
-        pieces = _DOLLARS.split(html)  # text, mark, formula, mark by turns, and the last text
+    if "" in pieces[1:-1]:  # some dollars are double
+        pieces = _DOLLARS.split(html)  # text, mark, formula, mark, ..., text
         texts, marks, formulas, closing = pieces[::4], pieces[1::4], pieces[2::4], pieces[3::4]
     if marks != closing or len(texts) == len(formulas) or _has_other_marks("\0".join(texts)):
         return None
-    if '="' in html and any(
-        text.rfind("<") > text.rfind(">") for text in texts
-    ):  # a dollar within a tag
+    # A dollar inside a tag is not a delimiter.
+    if '="' in html and any(text.rfind("<") > text.rfind(">") for text in texts):
         return None
-    if _are_odd(formulas) or _may_be_money(texts, marks, formulas):
+    if _are_odd(formulas) or may_be_money(texts, marks, formulas):
         return None
     return texts, [f"{mark}{formula}{mark}" for mark, formula in zip(marks, formulas, strict=True)]
 
@@ -182,7 +143,7 @@ def _has_other_marks(text: str) -> bool:
 
 
 def _are_odd(formulas: list[str]) -> bool:
-    """Return whether what stands between dollars may be other than whole formulas."""
+    """Return whether the text between dollars may be anything but complete formulas."""
     together = "".join(formulas)
     if "<" in together or (len(together) > LONGEST and max(map(len, formulas)) > LONGEST):
         return True
@@ -190,32 +151,10 @@ def _are_odd(formulas: list[str]) -> bool:
     return opened != closed or not all(map(str.strip, formulas))
 
 
-def _may_be_money(texts: list[str], marks: list[str], formulas: list[str]) -> bool:
-    """Return whether dollars between texts may be money: as `is_money`, at little cost where no word
-    is one of prose.
-    """
-    words = (
-        "\0".join(formulas).lower().encode().replace(b"\\", b" \\").translate(_WORDS_APART).split()
-    )
-    if _PROSE_BYTES.isdisjoint(words):
-        doubtful = [
-            place for place, formula in enumerate(formulas) if formula[0] not in _BEGINS_NO_AMOUNT
-        ]
-        judge = _is_price
-    else:
-        doubtful = list(range(len(formulas)))
-        judge = is_money
-    for place in doubtful:
-        if marks[place] == "$" and judge(
-            formulas[place], before=texts[place][-3:], after=texts[place + 1][:1]
-        ):
-            return True
-    return False
-
-
 def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
-    """Find the formulas in a run of text that no element marks, from left to right; none in code
-    between backticks.
+    """Yield the formulas without an element in a run of text, from left to right.
+
+    With `has_typed_code`, code between backticks is skipped.
     """
     place, scans = 0, _Scans(run)
     starts = _START_OR_CODE if has_typed_code else _START
@@ -224,7 +163,7 @@ def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
         found = None
         if start["mark"]:
             found = scans.marked(start)
-        elif start["kind"] and start["kind"].rstrip("*") not in _OF_DOCUMENTS:
+        elif start["kind"] and start["kind"].rstrip("*") not in _TEXT_ENVIRONMENTS:
             found = scans.environment(start)
         if found:
             yield found
@@ -232,9 +171,7 @@ def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
 
 
 class _Scans:
-    """The search for the ends of formulas in one run of text, and what it has learnt of where there
-    is none.
-    """
+    """A search for the ends of formulas in one run of text, which remembers where there is none."""
 
     def __init__(self, run: str) -> None:
         self.run = run
@@ -242,7 +179,7 @@ class _Scans:
         self.patience = _PATIENCE
 
     def marked(self, start: re.Match[str]) -> Bare | None:
-        """Find the formula that a mark opens."""
+        """Return the formula that an opening delimiter begins, or None."""
         mark, begin = start["mark"], start.end()
         if begin <= self.none_before.get(mark, -1) or self.patience < 0:
             return None
@@ -264,7 +201,7 @@ class _Scans:
         return Bare(start.start(), end + len(closing), slice(begin, end), mark in ("$$", r"\["))
 
     def environment(self, start: re.Match[str]) -> Bare | None:
-        """Find the end of an environment, past others of its kind inside it."""
+        """Return the environment that begins here, or None; it may contain others of its kind."""
         if self.patience < 0:
             return None
         depth = 0
@@ -280,7 +217,7 @@ class _Scans:
         return None
 
     def _balanced(self, mark: str, begin: int) -> int:
-        """Return the place of the closing mark that stands in no brace, or -1."""
+        """Return the position of the closing delimiter outside braces, or -1."""
         depth = 0
         for token in _BRACES[mark].finditer(self.run, begin):
             if token["tag"]:
@@ -294,25 +231,3 @@ class _Scans:
                 depth = max(0, depth - 1)
         self.patience -= 1
         return -1
-
-
-def is_money(content: str, *, before: str, after: str) -> bool:
-    """Return whether the dollars around a part of a text are money, or stray, and not the marks of a
-    formula.
-
-    `before` are the three signs before them, `after` the one behind. A formula that begins like an
-    amount, or with a space, holds no word of prose outside of braces; any other, one.
-    """
-    if not _MAY_BE_MONEY.match(content):
-        return False
-    if _is_price(content, before=before, after=after):
-        return True
-    is_bounded = bool(_AMOUNT.match(content)) or content[0].isspace() or content[-1].isspace()
-    words = _WORD.findall(_GROUP.sub(" ", content))
-    return sum(word.lower() in _PROSE for word in words) > (0 if is_bounded else 1)
-
-
-def _is_price(content: str, *, before: str, after: str) -> bool:
-    if not _AMOUNT.match(content):
-        return False
-    return content[-1].isspace() or after.isdigit() or bool(_CURRENCY.search(before))

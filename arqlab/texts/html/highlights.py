@@ -1,4 +1,4 @@
-"""Where the query formula of a topic stands in a post."""
+"""Occurrences of a topic's query formula in a post."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from arqlab.texts.html.sanitizer import FoundFormula
 from arqlab.texts.maths.typesetting import presentation_mathml
 
 
-def places_of(formulas: Iterable[FoundFormula], *, formula_id: str, latex: str) -> frozenset[str]:
-    """Return the ids of the formulas that are the query formula: the one with its id, else those with
-    its LaTeX but for white space, else those that look the same when they are typeset. None for a
-    topic without a query formula."""
+def matching_formulas(
+    formulas: Iterable[FoundFormula], *, formula_id: str, latex: str
+) -> frozenset[str]:
+    """Return the ids of the formulas in a post that match the query formula.
+
+    The formula with the query's id matches; else formulas with the same LaTeX, ignoring white
+    space; else formulas that look the same when typeset. The result is empty without a query
+    formula.
+    """
     found = list(formulas)
     if any(formula.formula_id == formula_id for formula in found if formula_id):
         return frozenset({formula_id})
@@ -30,11 +35,11 @@ def places_of(formulas: Iterable[FoundFormula], *, formula_id: str, latex: str) 
 
 
 def _bare(latex: str) -> str:
-    """The LaTeX without white space."""
+    """Return LaTeX without white space."""
     return "".join(latex.split())
 
 
 def _layout(latex: str) -> str | None:
-    """What the formula looks like, as visual ids have it."""
+    """Return the layout string of a formula, as for visual ids."""
     mathml = presentation_mathml(latex)
     return layout_string(mathml) if mathml else None

@@ -1,6 +1,4 @@
-"""What a page of ours showed, sent back by a browser, as a text that can be sanitized: typeset
-formulas are LaTeX again.
-"""
+"""HTML of our own pages sent back by a browser: typeset formulas become LaTeX again."""
 
 from __future__ import annotations
 
@@ -15,20 +13,17 @@ _REFERENCE = re.compile(r"&#(?:[0-9]+|x[0-9a-f]+);?", re.IGNORECASE)
 
 
 class ShownText(NamedTuple):
-    """A text with its formulas in dollars, not yet sanitized, and the ids of the formulas that were
-    marked in it.
-    """
+    """A text with its formulas in dollars, not yet sanitized, and the highlighted formulas' ids."""
 
     html: str
     highlighted: frozenset[str]
 
 
 def read_shown(shown: str) -> ShownText:
-    """Return the source of what was shown. Anybody may have sent it: the sanitizer has the last word.
+    """Return the source of HTML that a page showed; it is untrusted and must be sanitized.
 
-    A formula of ours keeps its LaTeX in `data-latex`; without that, MathML is nothing that the
-    sanitizer lets stay. Links are words alone: where they led is not the point here. What no parser
-    takes for a text is given as its source.
+    A typeset formula keeps its LaTeX in `data-latex`; the sanitizer removes MathML without it.
+    Links are reduced to their text. Input that cannot be parsed is returned as escaped source.
     """
     shown = _REFERENCE.sub(_reference, _NOT_XML.sub("", shown))
     try:
@@ -58,5 +53,5 @@ def read_shown(shown: str) -> ShownText:
 
 
 def _reference(found: re.Match[str]) -> str:
-    """Leave a reference to a character as it is; nothing of one that no XML may hold."""
+    """Return a character reference unchanged, or "" if XML does not allow the character."""
     return found[0] if _NOT_XML.sub("", unescape(found[0])) else ""

@@ -1,9 +1,8 @@
-"""Clean texts of a collection as the HTML of a page: formulas typeset, links followed only where
-they lead somewhere here.
+"""Clean texts of a collection as HTML of a page: formulas typeset, links kept within the lab.
 
-The sanitizer (`arqlab.texts.html.sanitizer`) says what may stand in a text. This composes the page
-from what it left: a formula becomes MathML of our own making, an image a placeholder that names it,
-and a link that does not open a page of ours is shown but dead. Nothing of a text loads from another
+The sanitizer (`arqlab.texts.html.sanitizer`) decides what a text may contain. This module renders
+its output: formulas become our own MathML, images become placeholders with their names, and links
+that do not lead to a page of the lab are shown but disabled. Nothing in a text loads from another
 host.
 """
 
@@ -18,27 +17,27 @@ from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset, typeset
 from arqlab.texts.posts import text as posttext
 
-LONG = 40  # characters of LaTeX; an inline formula that is longer may be wider than a telephone
+LONG = 40  # characters of LaTeX; longer inline formulas may be wider than a phone screen
 # A formula's LaTeX without dollars, and whether it is a block.
 Key = tuple[str, bool]
 
 _FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>')
 _REST = r'(?:[^">]|"[^"]*")*'
 _PIECES = re.compile(
-    rf"{_FORMULA.pattern}(?P<mark>[,.;:!?]*)|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
+    rf"{_FORMULA.pattern}(?P<mark>[,.;:!?]*)"
+    rf"|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
 )
 # The start of a formula that is a whole paragraph.
 _ALONE = re.compile(rf"<p>\s*(?={_FORMULA.pattern}\s*</p>)")
-# What LaTeXML made of blocks, between single dollars.
+# LaTeXML's output for display formulas, between single dollars.
 _ALIGNED = (r"\begin{aligned}", r"\@@eqnarray")
 _HREF = re.compile(rf'<a\s(?:{_REST}\s)?href="([^"]*)"')
 _ATTRIBUTES = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])\b")
-_DEFAULT_ALT = re.compile(
-    r"!?\[?enter image description here\]?|image", re.IGNORECASE
-)  # what the site's editor writes
+# The default text of the site's editor.
+_DEFAULT_ALT = re.compile(r"!?\[?enter image description here\]?|image", re.IGNORECASE)
 _UNSET = (
-    '<span class="visually-hidden">A formula that could not be typeset, in LaTeX: </span>'
+    '<span class="visually-hidden">Formula that could not be typeset, in LaTeX: </span>'
     '<code class="latex" title="This formula could not be typeset. Its LaTeX is shown.">{}</code>'
 )
 _FORMULA_LINK = (
@@ -47,19 +46,17 @@ _FORMULA_LINK = (
 
 
 class SafeHtml(str):
-    """HTML built from clean text and escaped parts; templates show it as it is."""
+    """HTML built from clean text and escaped parts; templates show it without escaping."""
 
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return the HTML itself: template engines call this and do not escape it."""
+        """Return the HTML itself; template engines call this method instead of escaping."""
         return self
 
 
 class Formula(NamedTuple):
-    """A formula as it stands in a text: its id, its LaTeX without dollars, and what is typeset for
-    it.
-    """
+    """A formula in a text: its id, its LaTeX without dollars, and the key of its typeset form."""
 
     formula_id: str
     latex: str
@@ -67,26 +64,24 @@ class Formula(NamedTuple):
 
 
 class PostText(NamedTuple):
-    """A clean text with its formulas in order."""
+    """A clean text and its formulas, in order."""
 
     html: str
     formulas: tuple[Formula, ...]
 
 
 def read_text(clean_html: str, definitions: Definitions | None = None) -> PostText:
-    """Take the formulas out of a clean text; macros that earlier formulas define stand before those
-    that use them.
+    """Return a clean text with its formulas, each preceded by the earlier macros that it uses.
 
-    A formula that is a whole paragraph is a block: the labs' collections have single dollars for
+    A formula that is a whole paragraph is a display: the labs' collections have single dollars for
     nearly all double ones.
     """
     known = definitions or Definitions()
     alone = {match.end() for match in _ALONE.finditer(clean_html)}
     formulas = []
     for match in _FORMULA.finditer(clean_html):
-        latex, is_block = posttext.without_marks(
-            unescape(unescape(match[2]))
-        )  # some topic files escape twice
+        # Some topic files escape HTML twice.
+        latex, is_block = posttext.without_marks(unescape(unescape(match[2])))
         formulas.append(
             Formula(
                 unescape(match[1]), latex, (known.before(latex), is_block or match.start() in alone)
@@ -96,8 +91,9 @@ def read_text(clean_html: str, definitions: Definitions | None = None) -> PostTe
 
 
 def one_formula(latex: str, definitions: Definitions) -> PostText:
-    """Return a text that is one inline formula, such as a topic's query formula; nothing for empty
-    LaTeX.
+    """Return a text with a single inline formula, such as a topic's query formula.
+
+    For empty LaTeX, the text is empty.
     """
     return read_text(
         f'<span class="math-container" id="">${escape(latex)}$</span>' if latex else "", definitions
@@ -105,12 +101,12 @@ def one_formula(latex: str, definitions: Definitions) -> PostText:
 
 
 def keys_of(texts: Iterable[PostText]) -> list[Key]:
-    """Return what is to be typeset for texts, each once, in their order."""
+    """Return the keys of the formulas to typeset in texts, without duplicates, in order."""
     return list(dict.fromkeys(formula.key for text in texts for formula in text.formulas))
 
 
 def addresses_of(texts: Iterable[PostText]) -> list[str]:
-    """Return the addresses that the links of texts lead to, each once."""
+    """Return the addresses of the links in texts, without duplicates."""
     return list(
         dict.fromkeys(unescape(href) for text in texts for href in _HREF.findall(text.html))
     )
@@ -125,12 +121,12 @@ def compose(
     top: int = 4,
     pages: Mapping[str, str] | None = None,
 ) -> SafeHtml:
-    """Compose the HTML of a page from a clean text.
+    """Return the HTML of a page for a clean text.
 
-    `formulas` are those typeset (`keys_of`); one that is missing is typeset here. `links` gives the
-    local page that an address leads to, or None. Formulas whose ids are in `highlight` are marked.
-    The highest heading is h`top`. A formula whose id is in `pages` leads to its page there, but for
-    those inside a link.
+    `formulas` holds typeset formulas (see `keys_of`); missing ones are typeset here. `links`
+    returns the local page of an address, or None. Formulas with an id in `highlight` are marked.
+    The highest heading becomes h`top`. A formula whose id is in `pages` links to its page unless it
+    is already inside a link.
     """
     text = read_text(clean) if isinstance(clean, str) else clean
     found = iter(text.formulas)
@@ -158,25 +154,22 @@ def compose(
 
 
 def title_text(html: str) -> str:
-    """A title as plain text, formulas as LaTeX between dollars: for <title>, file names and logs.
-    Not escaped.
+    """Return a title as plain text with formulas as LaTeX between dollars, not escaped.
+
+    It is meant for <title>, file names and logs.
     """
     return posttext.plain_title(clean_line(html, prefix="f").html)
 
 
 def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -> SafeHtml:
-    """One formula as safe HTML: MathML, or its LaTeX in <code class="latex"> where it cannot be
-    typeset.
-    """
+    """Return one formula as safe HTML: MathML, or <code class="latex"> if it cannot be typeset."""
     formula = Formula(formula_id, latex, (latex, display))
     done = typeset(latex, display=display)
     return SafeHtml(_formula(done, formula._replace(latex=done.latex)))
 
 
 def _with_mark(shown: str, mark: str) -> str:
-    """Keep a comma or full stop on the line of its formula; a long one may have more lines than
-    one, and fill them.
-    """
+    """Keep punctuation on the line of its formula, unless the formula may span several lines."""
     if not mark or " is-display" in shown or " is-long" in shown:
         return shown + mark
     return f'<span class="with-mark">{shown}{mark}</span>'
@@ -212,23 +205,25 @@ def _link(match: re.Match[str], links: Callable[[str], str | None], ends: list[s
     if local:
         return f'<a href="{escape(local)}">'
     if not address:
-        return '<span class="dead-link" title="This link has no address that could be shown.">'
+        return '<span class="dead-link" title="This link has no valid address.">'
+    host, title = escape(_host(address)), f"Leads to {escape(address)}, outside the collection."
     return (
-        f'<span class="dead-link" role="link" aria-disabled="true" data-host="{escape(_host(address))}" '
-        f'title="Leads to {escape(address)}. Links out of the collection are not followed here.">'
+        f'<span class="dead-link" role="link" aria-disabled="true" data-host="{host}" '
+        f'title="{title} Links to other sites are disabled.">'
     )
 
 
 def _image(attributes: dict[str, str]) -> str:
-    """A placeholder that says what the image shows, its file and its host."""
+    """Return a placeholder with the image's description, file name and host."""
     address = unescape(attributes.get("src", ""))
     shown = " ".join(unescape(attributes.get("alt", "")).split())
     shown = "" if _DEFAULT_ALT.fullmatch(shown) else shown
     file = address.partition("?")[0].rstrip("/").rpartition("/")[2]
-    where = f'<span class="missing-image-file">{escape(file)} at {escape(_host(address))}, not loaded</span>'
-    said = f"image: {escape(shown)}" if shown else "image"
+    place = f"{escape(file)} at {escape(_host(address))}"
+    where = f'<span class="missing-image-file">{place}, not loaded</span>'
+    words = f"image: {escape(shown)}" if shown else "image"
     title = f' title="{escape(address)}"' if address else ""
-    return f'<span class="missing-image"{title}>{said}{" " + where if address else ""}</span>'
+    return f'<span class="missing-image"{title}>{words}{" " + where if address else ""}</span>'
 
 
 def _host(address: str) -> str:

@@ -1,9 +1,8 @@
-"""Posts, titles and comments made safe to show, with every formula found, numbered and in an
-element of its own.
+"""The sanitizer: make posts, titles and comments safe, and give every formula an element and an id.
 
-What comes out holds no tag, attribute, class or id but those of `arqlab.texts.html.allowed_html`; a
-formula is `<span class="math-container" id="ID">$LaTeX$</span>`. Text that is so already is given
-back as it is. Needs no Django: worker processes use it.
+The output contains only the tags, attributes, classes and ids of `arqlab.texts.html.allowed_html`.
+A formula is `<span class="math-container" id="ID">$LaTeX$</span>`. Clean text is returned
+unchanged. This module does not need Django: worker processes use it.
 """
 
 from __future__ import annotations
@@ -21,16 +20,17 @@ from arqlab.texts.html.formulas import bare_formulas, has_marks, plain_formulas,
 from arqlab.texts.html.tidying import Inside, tidy
 from arqlab.texts.posts.text import without_marks
 
-# the version of these rules; whoever changes what comes out raises it, and `clean_posts` brings
-# texts up
+# The version of these rules. Raise it when the output changes; `clean_posts` then updates stored
+# texts.
 RULES = 3
 
 _TAG = re.compile(r"<[^<>]*+>")
 
 
 class FoundFormula(NamedTuple):
-    """A formula of a text: its id, its LaTeX without dollars, how it is set, and whether the id was
-    given by us.
+    """A formula of a text: its id, its LaTeX without dollars, its style and the origin of its id.
+
+    `is_numbered` is True if we made the id.
     """
 
     formula_id: str
@@ -41,12 +41,11 @@ class FoundFormula(NamedTuple):
 
 @dataclass(frozen=True)
 class CleanText:
-    """A text made safe: the texts around its formulas, their ids and what stands in their elements,
-    how many ids we gave.
+    """A sanitized text: the texts around its formulas, and the formulas' ids and source.
 
-    `within` are the formulas inside environments, whose elements could not stay. `was_safe` says
-    that nothing else was to change in the source: its formulas were plainly marked, and are given
-    their elements and ids at little cost.
+    `numbered` counts the ids we made. `within` holds formulas inside environments, whose elements
+    could not be kept. `was_safe` is True if the source needed no change except elements and ids for
+    its formulas, which can be added again at little cost.
     """
 
     texts: list[str]
@@ -58,9 +57,7 @@ class CleanText:
 
     @cached_property
     def html(self) -> str:
-        """Return the whole text, made when asked for: most of an import's posts are stored as they
-        came.
-        """
+        """Return the whole text, built on first use: most imported posts are stored unchanged."""
         elements = zip(self.ids, self.written, self.texts[1:], strict=True)
         html = [
             f'<span class="math-container" id="{known}">{text}</span>{rest}'
@@ -70,17 +67,16 @@ class CleanText:
 
     @property
     def formula_count(self) -> int:
-        """Return how many formulas the text has."""
+        """Return the number of formulas."""
         return len(self.ids) + len(self.within)
 
     @property
     def latex(self) -> list[str]:
-        """Return the LaTeX of the formulas beside `ids`, without dollars."""
+        """Return the LaTeX of the formulas in `ids`, without dollars."""
         if not self.written:
             return []
-        together = "\0".join(
-            self.written
-        )  # a call for each formula would cost more than all else that is done here
+        # One call for all formulas: a call for each would dominate the cost of this module.
+        together = "\0".join(self.written)
         together = unescape(together) if "&" in together else together
         plainly = together[1:-1].split("$\0$")
         count, ends = len(self.written), together[0] + together[-1]
@@ -90,47 +86,44 @@ class CleanText:
 
     @cached_property
     def formulas(self) -> tuple[FoundFormula, ...]:
-        """Return the formulas in their order, made when asked for; those inside an environment of the
-        text come last.
-        """
+        """Return the formulas in order, built on first use; those inside environments come last."""
         return (*map(_formula, self.ids, self.written), *self.within)
 
     def beside(self, source: str) -> str | None:
-        """Return the HTML that is stored beside its source: None where there was nothing to change."""
+        """Return the HTML to store beside its source, or None if they are equal."""
         return None if self.html == source else self.html
 
     @property
     def kept(self) -> str | None:
-        """Return the HTML that is stored beside the text of a post: None where `lacks_ids` and this
-        module tell it from the source, which is half of what a dump without ids would take."""
+        """Return the HTML to store beside a post's text, or None if the source suffices.
+
+        The HTML is then derived from the source again when the post is shown (see `lacks_ids`).
+        Storing it would double the size of a data dump without ids.
+        """
         return None if self.was_safe else self.html
 
 
-_found = partial(tuple.__new__, FoundFormula)  # as FoundFormula._make, at half its cost
+_found = partial(tuple.__new__, FoundFormula)  # FoundFormula._make at half the cost
 
 
 def clean_post(html: str, *, prefix: str, first: int = 1) -> CleanText:
-    """Make the body of a post safe, blocks and all. A formula without an id becomes `prefix.n`, n
-    from `first` on.
-    """
+    """Sanitize the body of a post; formulas without an id become `prefix.n`, n from `first`."""
     return _clean(html, IN_POSTS, prefix, first)
 
 
 def clean_line(html: str, *, prefix: str, first: int = 1) -> CleanText:
-    """Make a title safe: tags inside a line only. Ids as in `clean_post`."""
+    """Sanitize a title, which has inline tags only; ids as in `clean_post`."""
     return _clean(html, IN_LINES, prefix, first)
 
 
 def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanText, CleanText]:
-    """Make both texts of a post safe; formulas are numbered through title and body."""
+    """Sanitize the title and the body of a post, with formulas numbered across both."""
     clean_title = clean_line(title, prefix=post_id)
     return clean_title, clean_post(body, prefix=post_id, first=1 + clean_title.numbered)
 
 
 def lacks_ids(html: str) -> bool:
-    """Return whether a text that was safe may hold formulas without ids or dollars yet, or with ids
-    that only we give.
-    """
+    """Return whether a safe text may hold formulas without elements, dollars or given ids."""
     parts = FORMULA.split(html)
     given, written = parts[1::3], parts[2::3]
     is_whole = all(known and "." not in known for known in given) and all(
@@ -140,23 +133,17 @@ def lacks_ids(html: str) -> bool:
 
 
 def clean_comment(text: str, *, comment_id: str) -> CleanText:
-    """Make a comment safe; formulas without an id are numbered under its id. Code stands there
-    between backticks.
-    """
+    """Sanitize a comment; formulas are numbered under its id, and code is between backticks."""
     return _clean(text, IN_LINES, f"c{comment_id}", 1, has_typed_code="`" in text)
 
 
 def source_latex(written: str) -> tuple[str, bool]:
-    """Return the LaTeX of what stands in a formula's element, without dollars, and whether it is a
-    display.
-    """
+    """Return the LaTeX in a formula's element, without dollars, and whether it is a display."""
     return without_marks(unescape(written) if "&" in written else written)
 
 
 class _Parts(NamedTuple):
-    """Clean HTML apart: the texts around its formulas, and of these the ids, None where one has
-    none, and the elements' text.
-    """
+    """Clean HTML split at its formulas: the texts around them, their ids and their source."""
 
     texts: list[str]
     given: list[str | None]
@@ -193,7 +180,7 @@ def _apart(html: str) -> _Parts:
 
 
 def _is_text(html: str) -> bool:
-    """Return whether a text can be stored and sent: no NUL, no half of a character."""
+    """Return whether a text can be stored and sent: it has no NUL and no unpaired surrogate."""
     if html.isascii():
         return "\0" not in html
     try:
@@ -203,8 +190,9 @@ def _is_text(html: str) -> bool:
 
 
 def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> Iterator[str]:
-    """Return clean HTML with elements around the formulas that had none; those inside environments go
-    to `within`.
+    """Yield clean HTML with elements around the formulas that had none.
+
+    Formulas inside environments are added to `within`.
     """
     for run, has_formulas in runs(html):
         if not has_formulas:
@@ -221,7 +209,8 @@ def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> 
                 within += [formula._replace(is_numbered=False) for formula in held]
                 source = _TAG.sub("", source)
             dollars = "$$" if found.is_display else "$"
-            yield f'{run[place : found.start]}<span class="math-container">{dollars}{source}{dollars}</span>'
+            element = f'<span class="math-container">{dollars}{source}{dollars}</span>'
+            yield run[place : found.start] + element
             place = found.end
         yield run[place:]
 
@@ -229,8 +218,9 @@ def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> 
 def _numbered(
     parts: _Parts, within: list[FoundFormula], prefix: str, first: int, *, was_safe: bool
 ) -> CleanText:
-    """Return the text with an id for every formula. An id that has a dot is one of ours, or a
-    forgery.
+    """Return the text with an id for every formula; an id with a dot is replaced.
+
+    Only we make ids with dots, so one in the source is stale or forged.
     """
     if any(parts.given):
         number = count(first)
@@ -251,7 +241,7 @@ def _formula(formula_id: str, text: str) -> FoundFormula:
 
 
 def _joined(parts: _Parts) -> str:
-    """Return the HTML that was taken apart."""
+    """Return the HTML that was split."""
     html = [parts.texts[0]]
     for known, text, after in zip(parts.given, parts.written, parts.texts[1:], strict=True):
         opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")

@@ -1,11 +1,9 @@
-"""Hostile or careless HTML, written anew: only tags of the lists, closed in their order, and all of
-the text.
+"""Rewrite hostile or careless HTML with allowed tags only, properly nested, and all of its text.
 
-A `<` that begins no tag of HTML is text, for people write `a<b`. Tags outside the lists are left
-out and what they hold stays, but for what is no text (scripts, styles, drawings). Nothing here
-relies on how a parser would mend the source: each tag is written by us, in a place where it may
-stand. nh3 then reads the result as a browser would, as a second pair of eyes, and `clean_html`
-proves what comes out.
+A `<` that does not begin a tag is text, because people write `a<b`. Other tags are removed but
+their contents kept, except for contents that are not text (scripts, styles, drawings). Nothing
+depends on how a parser would repair the source: every tag is written here, where it is allowed. nh3
+then reads the result as a browser would, as a second check, and `is_clean` proves it.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from arqlab.texts.html.allowed_html import (
     FORMULA,
     HOLDERS_OF_BLOCKS,
     HOLDERS_OF_LINES,
-    ID,
     IN_LINES,
     INLINE,
     POST_TAGS,
@@ -29,33 +26,36 @@ from arqlab.texts.html.allowed_html import (
     VOID,
     is_clean,
 )
+from arqlab.texts.html.attributes import element_id, kept_value, written_attributes
 from arqlab.texts.html.formulas import LONGEST, with_dollars
-from arqlab.texts.posts.addresses import SITE
 
 Inside = dict[str, frozenset[str]]
 
-# What such an element holds is no text of the post.
-_DROPPED = "script style template noscript iframe noembed noframes object embed applet svg math title head audio video canvas"
+# Elements whose contents are not text of the post.
+_DROPPED = (
+    "script style template noscript iframe noembed noframes object embed applet svg math title"
+    " head audio video canvas"
+)
 _UNWRAPPED = (
-    "abbr acronym address area article aside base basefont bdi bdo bgsound big blink body button caption center cite col"
-    " colgroup command content data datalist details dfn dialog dir div element fieldset figcaption figure font footer"
-    " form frame frameset header hgroup html image input isindex keygen label legend link listing main map mark marquee"
-    " menu menuitem meta meter multicol nav nextid nobr optgroup option output param picture plaintext portal progress q"
-    " rb rp rt rtc ruby samp search section select shadow slot small source spacer span summary textarea time track tt"
-    " var wbr xmp foreignobject annotation-xml mtext mi mo mn ms mglyph desc"
+    "abbr acronym address area article aside base basefont bdi bdo bgsound big blink body button"
+    " caption center cite col colgroup command content data datalist details dfn dialog dir div"
+    " element fieldset figcaption figure font footer form frame frameset header hgroup html image"
+    " input isindex keygen label legend link listing main map mark marquee menu menuitem meta meter"
+    " multicol nav nextid nobr optgroup option output param picture plaintext portal progress q rb"
+    " rp rt rtc ruby samp search section select shadow slot small source spacer span summary"
+    " textarea time track tt var wbr xmp foreignobject annotation-xml mtext mi mo mn ms mglyph desc"
 )
 _NAMES = frozenset(_DROPPED.split()) | frozenset(_UNWRAPPED.split()) | POST_TAGS
-# What stands between the name of a tag and its end. Quotes are short and few, so that reading stays
-# linear.
+# The text between the name of a tag and its end. Quotes are short and few, so that reading takes
+# linear time.
 _REST = r"""(?:[^<>"'$\\^{}]++|"[^"]{0,3000}+"|'[^']{0,3000}+'){0,40}+"""
-_LOOSE = r"[^<>$\\^{}]{0,3000}+"  # where a quote is missing or too many
+_LOOSE = r"[^<>$\\^{}]{0,3000}+"  # with a missing or surplus quote
 _TOKEN = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*+(?:>|\Z)"
     rf"|<(?P<slash>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{{0,20}})(?P<rest>(?:[\s/](?:{_REST}|{_LOOSE}))?)>",
     re.DOTALL,
 )
 _BEGINS_AS_ATTRIBUTE = re.compile(r"[\s/]*(?:[a-zA-Z-]+\s*=|$)")
-_ATTRIBUTE = re.compile(r"""([a-zA-Z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _ENDS = {name: re.compile(rf"</{name}\b[^>]*+>", re.IGNORECASE) for name in _DROPPED.split()}
 _SPANS = re.compile(r"<(/?)span\b[^<>]*>", re.IGNORECASE)
 _BREAKS_A_FORMULA = re.compile(
@@ -64,15 +64,13 @@ _BREAKS_A_FORMULA = re.compile(
 _LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _PARTS_OF_TABLES = (TABLE_ROWS | {"td", "th"}) - {"table"}
-_SCHEME = re.compile(r"(?:(https?):)?//(?=[^/\\\s])", re.IGNORECASE)
-_ON_SITE = re.compile(r"/(?![/\\])")
 
 
 def tidy(html: str, inside: Inside) -> str:
-    """Write HTML anew so that `is_clean` proves it; formulas' elements hold nothing but their text.
+    """Return HTML rewritten so that `is_clean` proves it; formula elements contain only text.
 
-    Takes time linear in the text. Text stays; where even the result cannot be proven, only text is
-    left.
+    This takes linear time and keeps all text. If even the result cannot be proven, all tags are
+    removed.
     """
     written = _Writer(_UNSAFE.sub("", html), inside).written()
     cleaned = nh3.clean(
@@ -82,7 +80,7 @@ def tidy(html: str, inside: Inside) -> str:
         else set(IN_LINES["post"] | {"span"}),
         attributes={"span": {"class", "id"}}
         | {name: set(known) for name, known in ATTRIBUTES.items()},
-        attribute_filter=_kept_value,
+        attribute_filter=kept_value,
         url_schemes={"http", "https"},
         link_rel=None,
     )
@@ -91,31 +89,8 @@ def tidy(html: str, inside: Inside) -> str:
     return nh3.clean(written, tags=set(), attributes={})
 
 
-def _kept_value(element: str, name: str, value: str) -> str | None:
-    """Return what is left of an attribute's value, None where the attribute goes."""
-    if element == "span":
-        allowed = "math-container" if name == "class" else ID
-        return value if re.fullmatch(allowed, value) else None
-    if name in ("href", "src"):
-        value = address(value)
-    known = ATTRIBUTES[element][name]
-    # The proof reads what is written: there < and > are escapes.
-    return value if re.fullmatch(known, escape(value)) else None
-
-
-def address(value: str) -> str:
-    """Return an address of the web as https:// or http://, else an empty string. A path is one of the
-    dump's own site.
-    """
-    value = re.sub(r"[\x00-\x1f\x7f]", "", value).strip()
-    if _ON_SITE.match(value):
-        return SITE + value
-    scheme = _SCHEME.match(value)
-    return f"{(scheme[1] or 'https').lower()}://{value[scheme.end() :]}" if scheme else ""
-
-
 class _Writer:
-    """Writes a text anew, token by token, with the elements that stand open."""
+    """A writer of tidy HTML: reads the source token by token and tracks the open elements."""
 
     def __init__(self, html: str, inside: Inside) -> None:
         self.html = html
@@ -126,7 +101,7 @@ class _Writer:
         self.never_ended: set[str] = set()
 
     def written(self) -> str:
-        """Return the whole text written anew."""
+        """Return the rewritten text."""
         place = 0
         while token := _TOKEN.search(self.html, place):
             self._text(self.html[place : token.start()])
@@ -151,8 +126,9 @@ class _Writer:
         self.out.append(text.replace("<", "&lt;").replace(">", "&gt;"))
 
     def _end_of_dropped(self, token: re.Match[str], name: str) -> int:
-        """Return where the text goes on after an element that holds none; a page never goes on after
-        an open script.
+        """Return the position after a dropped element.
+
+        An unclosed script drops the rest of the text.
         """
         if (
             token["slash"]
@@ -171,16 +147,14 @@ class _Writer:
         )
 
     def _formula(self, token: re.Match[str]) -> int | None:
-        """Write a formula's element, and give where it ends; None where it is none, and its tag is
-        left out.
-        """
+        """Write a formula's element and return its end, or None if it is not a formula."""
         end = self.ends_of_spans.get(token.start())
         if end is None or "math-container" not in token["rest"] or end[0] - token.end() > LONGEST:
             return None
         inner = self.html[token.end() : end[0]]
         nested = list(_SPANS.finditer(inner)) if "<" in inner else []
         ids = [
-            found for tag in (token[0], *(tag[0] for tag in nested)) if (found := _formula_id(tag))
+            found for tag in (token[0], *(tag[0] for tag in nested)) if (found := element_id(tag))
         ]
         if (
             _BREAKS_A_FORMULA.search(inner)
@@ -202,14 +176,12 @@ class _Writer:
         if token["slash"]:
             self._end(name)
         elif self._may_stand(name) and len(self.stack) < DEEPEST:
-            self.out.append(f"<{name}{_attributes(name, token['rest'])}>")
+            self.out.append(f"<{name}{written_attributes(name, token['rest'])}>")
             if name not in VOID:
                 self.stack.append(name)
 
     def _may_stand(self, name: str) -> bool:
-        """Close what must be closed, open what must be open, and say whether the element may stand
-        here.
-        """
+        """Close and open elements as needed, and return whether the element is allowed here."""
         if self.inside is IN_LINES:
             return name in self.inside[self.stack[-1]] and not (name == "a" and "a" in self.stack)
         if name in ("li", "dt", "dd"):
@@ -257,7 +229,7 @@ class _Writer:
         return True
 
     def _open_row(self, cell: str) -> None:
-        """Open what is missing between a table and a cell."""
+        """Open the missing elements between a table and a cell."""
         if self.stack[-1] == "table":
             self._open("tbody")
         if self.stack[-1] != "tr":
@@ -270,7 +242,7 @@ class _Writer:
         self.stack.append(name)
 
     def _end(self, name: str) -> None:
-        """Close an element if it is open here: none reaches over a cell, an item not over its list."""
+        """Close an element if it is open and no cell or list is in between."""
         for depth in range(len(self.stack) - 1, 0, -1):
             found = self.stack[depth]
             if found == name:
@@ -292,31 +264,15 @@ class _Writer:
 
 
 def _is_tag(name: str, token: re.Match[str]) -> bool:
-    """Return whether a tag is meant: `<b` and `<p` begin comparisons too, and go on otherwise than
-    attributes do.
+    """Return whether a tag is meant: `<b` and `<p` may also be comparisons.
+
+    A tag continues with an attribute or ends.
     """
     return len(name) > 1 or bool(token["slash"]) or bool(_BEGINS_AS_ATTRIBUTE.match(token["rest"]))
 
 
-def _formula_id(tag: str) -> str:
-    found = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(tag)}.get("id", "")
-    return found if re.fullmatch(ID, found) else ""
-
-
-def _attributes(name: str, rest: str) -> str:
-    known = ATTRIBUTES.get(name)
-    if not known or not rest:
-        return ""
-    given: dict[str, str] = {}
-    for key, double, single, bare in _ATTRIBUTE.findall(rest):
-        value = unescape(double or single or bare)
-        if key.lower() in known and (kept := _kept_value(name, key.lower(), value)) is not None:
-            given.setdefault(key.lower(), escape(kept))
-    return "".join(f' {key}="{value}"' for key, value in given.items())
-
-
 def _ends_of_spans(html: str) -> dict[int, tuple[int, int]]:
-    """Find for each opening span, by its place, where its closing tag begins and ends."""
+    """Return the span of the closing tag of each opening span, by position."""
     ends: dict[int, tuple[int, int]] = {}
     opened: list[int] = []
     for tag in _SPANS.finditer(html):

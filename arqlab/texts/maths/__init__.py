@@ -1,1 +1,1 @@
-"""Formulas: LaTeX mended, typeset for pages, and converted for visual identity."""
+"""Formulas: repair LaTeX, typeset it for pages, and convert it for visual identity."""

@@ -1,6 +1,4 @@
-"""The converter from LaTeX to MathML that a lab uses for visual identity, and the name that its
-conversions are kept under.
-"""
+"""The converter from LaTeX to MathML for visual identity, and the name of its conversions."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,13 +9,14 @@ from typing import NamedTuple
 from arqlab.texts.maths.latexml import latexml, latexml_name
 from arqlab.texts.maths.typesetting import TEMML, presentation_mathml
 
-# version of our own macros, repairs and normalisation before conversion; raise it when they change
+# The version of our macros, repairs and normalization. Raise it when they change.
 RULES = 3
 
 
 class Converter(NamedTuple):
-    """A way from one formula, without its dollars, to MathML, or None where it fails. `name` names
-    engines and rules.
+    """A conversion of a formula, without dollars, to MathML, or None if it fails.
+
+    `name` identifies the engines and the rules.
     """
 
     name: str
@@ -26,10 +25,9 @@ class Converter(NamedTuple):
 
 @contextmanager
 def converter(*, exact: bool) -> Iterator[Converter]:
-    """Return the converter for many formulas: `exact` is LaTeXML, and Temml where that fails; else it
-    is Temml alone.
+    """Yield the converter for many formulas: LaTeXML with Temml as fallback if `exact`, else Temml.
 
-    Raises RuntimeError if LaTeXML is wanted and not installed.
+    Raises RuntimeError if LaTeXML is needed but not installed.
     """
     if not exact:
         yield Converter(converter_name(exact=False), presentation_mathml)
@@ -41,8 +39,9 @@ def converter(*, exact: bool) -> Iterator[Converter]:
 
 
 def converter_name(*, exact: bool) -> str:
-    """Return the name of a converter without starting it: conversions of another name are not
-    comparable with its own.
+    """Return the name of a converter without starting it.
+
+    Conversions under different names are not comparable.
     """
     engines = f"{latexml_name()}, {_temml_name()}" if exact else _temml_name()
     return f"{engines}, rules {RULES}"

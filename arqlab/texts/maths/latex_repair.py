@@ -1,15 +1,14 @@
-r"""LaTeX as posts have it, mended for the typesetter: macros that it lacks, and what conversion and
-copying left behind.
+r"""Repair LaTeX for the typesetter: missing macros, and damage from conversion and copying.
 
-`prepared` is what every formula goes through. `mend` says what to try after an error; the repairs
-are those that formulas of the collection's sample and of the labs' topics needed.
+Every formula goes through `prepared`. `mend` returns the next attempt after an error. The repairs
+are those that the formulas of the collection's sample and of the labs' topics need.
 """
 
 import re
 from collections.abc import Callable
 
-# What MathJax on Math Stack Exchange knows and Temml does not; numbers and references of equations
-# are left out.
+# Macros that MathJax on Math Stack Exchange supports and Temml does not. Equation numbers are
+# removed.
 MACROS = {
     r"\mbox": r"\text{#1}",
     r"\hbox": r"\text{#1}",
@@ -36,15 +35,13 @@ _WITHOUT_NUMBERS = re.compile(
 _EQNARRAY = re.compile(r"\\begin\s*\{eqnarray\*?\}(.*?)\\end\s*\{eqnarray\*?\}", re.DOTALL)
 _UNKNOWN = re.compile(r"Unsupported function name: (\\[A-Za-z@]+)")
 
-# HTML's escapes of & and <, cut at their & when LaTeXML took it for the end of a cell.
+# HTML escapes of & and <, cut at the & that LaTeXML read as the end of a cell.
 _CUT_ESCAPE = re.compile(r"(?:\\hfil\s*)?&\s*(\$?)\s*(?:\\displaystyle\s*)?(amp|lt|gt|#39);")
 _ESCAPED = {"amp": "&", "lt": "<", "gt": ">", "#39": "'"}
 
 
 def prepared(latex: str) -> str:
-    """Return a formula without numbers of equations, and with its signs where HTML's escapes of them
-    were cut.
-    """
+    """Return a formula without equation numbers and with damaged HTML escapes restored."""
     if ";" in latex:
         latex = _CUT_ESCAPE.sub(lambda cut: _ESCAPED[cut[2]] + cut[1], latex)
     latex = _WITHOUT_NUMBERS.sub(r"\\\1{\2*}", latex)
@@ -52,10 +49,11 @@ def prepared(latex: str) -> str:
 
 
 def mend(latex: str, display: bool, macros: dict[str, str], error: str) -> tuple[str, bool] | None:
-    """Return what to try next after an error, or None. An unknown macro is shown by its name, as
-    MathJax does.
+    """Return the next attempt after an error, or None.
+
+    An unknown macro is shown by its name, as in MathJax.
     """
-    if "Error: " not in error:  # out of time, memory or stack: the same would happen again
+    if "Error: " not in error:  # out of time, memory or stack: a retry would fail again
         return None
     if "display mode" in error and not display:
         return latex, True
@@ -72,9 +70,7 @@ def mend(latex: str, display: bool, macros: dict[str, str], error: str) -> tuple
 
 
 def _named(latex: str, macros: dict[str, str], error: str) -> bool:
-    """Have an unknown macro shown by its name; one whose argument has cells, as a matrix after its
-    name.
-    """
+    """Define an unknown macro to show its name, followed by its argument if that has cells."""
     unknown = _UNKNOWN.search(error)
     if unknown is None or unknown[1] in macros:
         return False
@@ -86,7 +82,6 @@ def _named(latex: str, macros: dict[str, str], error: str) -> bool:
 
 
 # --- repairs
-# ---------------------------------------------------------------------------------------------------------
 
 _GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"
 _MATRIX = re.compile(rf"\\begin\{{(\w*matrix|cases)\}}(?={_GROUP})({_GROUP})")
@@ -95,9 +90,7 @@ _COLUMNS = "cccccccccccc"
 
 
 def _regrouped(found: re.Match[str]) -> str:
-    r"""Return a formula in which LaTeXML made environments of TeX's `\matrix{a&b}` and heaped their
-    ends up behind it.
-    """
+    r"""Restore TeX's `\matrix{a&b}` from environments whose ends LaTeXML moved to the end."""
     latex = found[0]
     if not _MATRIX.search(latex) or len(_MATRIX.findall(latex)) != len(
         re.findall(r"\\begin\{(?:\w*matrix|cases)\}", latex)
@@ -116,15 +109,16 @@ _ENCLOSED = {
 
 
 def _character(found: re.Match[str]) -> str:
-    r"""Return the character that `\unicode{x1D7D9}` names; one that may be a sign of TeX or HTML, or
-    is none, stays a name.
+    r"""Return the character of `\unicode{x1D7D9}`.
+
+    Signs with a meaning in TeX or HTML and invalid code points are left as they are.
     """
     number = int(found[1][1:], 16) if found[1][0] == "x" else int(found[1])
     is_sign = number < 0xA0 or 0xD800 <= number < 0xE000 or number > 0x10FFFF
     return found[0] if is_sign else f"{{{chr(number)}}}"
 
 
-# What LaTeXML and careless copying leave behind, tried in this order on a formula that failed.
+# Damage from LaTeXML and careless copying; repairs are tried in this order.
 _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (
         re.compile(r"\\unicode\s*(?:\[[^\]]*\])*\s*\{\s*(x[0-9A-Fa-f]{2,6}|\d{3,7})\s*\}"),
@@ -167,10 +161,8 @@ _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"(?<!\\)#(?!\d|[0-9A-Fa-f]{3,8}[\]},])"), r"\\#"),
     (re.compile(r"(?<!\\)%"), " "),
     (re.compile(r"\*\{\d+\}\{([lcr])\}"), r"\1\1\1\1\1\1\1\1"),
-    (
-        re.compile(r"(\\(?:begin|end)\{)(?:split|flalign\*|multlined)\}"),
-        r"\1aligned}",
-    ),  # which takes more than two columns
+    # The environment aligned takes more than two columns.
+    (re.compile(r"(\\(?:begin|end)\{)(?:split|flalign\*|multlined)\}"), r"\1aligned}"),
 ]
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _SIDE = re.compile(r"\\(left|right)(?![A-Za-z])\s*\.?")
@@ -178,8 +170,9 @@ _ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}(?:\{[lcr| ]*\})?")
 
 
 def _balanced(latex: str) -> str:
-    r"""Return a piece of a formula that dollars in its \text cut into pieces, without ends of what
-    began elsewhere.
+    r"""Balance a fragment of a formula that was cut at dollars inside \text.
+
+    Ends without a beginning are removed.
     """
     depth, kept, place = 0, [], 0
     for brace in _BRACE.finditer(latex):
@@ -197,7 +190,7 @@ def _balanced(latex: str) -> str:
 
 
 def _is_paired(marks: list[str], opening: str) -> bool:
-    """Return whether every mark that opens is closed, in this order."""
+    """Return whether every opening mark is closed, in this order."""
     depth = 0
     for mark in marks:
         depth += 1 if mark == opening else -1

@@ -1,7 +1,8 @@
-# LaTeX to Presentation MathML by LaTeXML: one JSON string for each line read, one JSON string or null for each written.
+# Convert LaTeX to Presentation MathML with LaTeXML: reads a JSON string per line, and writes a JSON
+# string or null per line.
 #
-# The packages are loaded once; every formula then runs in a child process of its own, so that what one of them defines
-# or breaks does not reach the next, and one that never ends is killed.
+# The packages are loaded once. Every formula then runs in its own child process, so that its
+# definitions and failures do not affect the next one, and a formula that never ends is killed.
 use strict;
 use warnings;
 use JSON::PP;
@@ -21,9 +22,9 @@ my $core = LaTeXML::Core->new(
 $core->withState(sub { $core->initializeState('TeX.pool', @{ $$core{preload} }); });
 
 while (my $line = <STDIN>) {
-  pipe(my $reader, my $writer) or die "No pipe could be made: $!";
+  pipe(my $reader, my $writer) or die "Cannot create a pipe: $!";
   my $child = fork();
-  die "No process could be made: $!" unless defined $child;
+  die "Cannot create a process: $!" unless defined $child;
   if (!$child) {
     close $reader;
     alarm $seconds;

@@ -1,8 +1,7 @@
-"""LaTeX to MathML by LaTeXML, which the labs' own indexes were made with: exact, slow, and only
-where it is installed.
+"""LaTeX to MathML by LaTeXML, as in the labs' own indexes: exact and slow, if installed.
 
-A Perl process (`latexml.pl`) loads LaTeXML once and gives every formula a child process of its own,
-with a limit of time. Formulas that would read files are not given to it.
+A Perl process (`latexml.pl`) loads LaTeXML once and converts every formula in a child process with
+a time limit. Formulas that would read files are never passed to it.
 """
 
 import json
@@ -23,38 +22,33 @@ _READS_FILES = re.compile(
     r"\\(?:input|include|openin|openout|read|write|usepackage|RequirePackage|csname|catcode)|\^\^"
 )
 
-# Display environments are documents' own; inside a formula their inner kin stand for them.
+# Display environments belong to documents; inside a formula, inner environments replace them.
 _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{(align|flalign|gather|multline|eqnarray)\*?\}")
 _INNER = {"align": "aligned", "flalign": "aligned", "gather": "gathered", "multline": "gathered"}
 
 
 @cache
 def latexml_name() -> str | None:
-    """Return the name under which conversions by LaTeXML are kept, with its version; None where it is
-    not installed.
-    """
+    """Return the name and version of LaTeXML for its conversions, or None if it is missing."""
     perl = shutil.which("perl")
     if perl is None:
         return None
     command = [perl, "-MLaTeXML", "-e", "print $LaTeXML::VERSION"]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 no input
-    return (
-        f"latexml {found.stdout.strip()}"
-        if found.returncode == 0 and found.stdout.strip()
-        else None
-    )
+    version = found.stdout.strip()
+    return f"latexml {version}" if found.returncode == 0 and version else None
 
 
 @contextmanager
 def latexml() -> Iterator[Callable[[str], str | None]]:
-    """Start LaTeXML; give a function that converts one formula, without its dollars, or gives None
-    where it fails.
+    """Start LaTeXML and yield a function that converts a formula, without dollars, or returns None.
 
-    Raises RuntimeError where LaTeXML is not installed, or where its process ended.
+    Raises RuntimeError if LaTeXML is not installed or its process ends.
     """
     if latexml_name() is None:
         raise RuntimeError(
-            "LaTeXML is not installed. Install it (apt-get install latexml) or set ARQLAB_LATEXML=0."
+            "LaTeXML is not installed."
+            " Install it (apt-get install latexml) or set ARQLAB_LATEXML=0."
         )
     command = ["perl", str(SCRIPT), str(SECONDS)]
     pipe = subprocess.PIPE
@@ -82,7 +76,7 @@ def _converted(process: "subprocess.Popen[str]", latex: str) -> str | None:
     answer = process.stdout.readline()
     if not answer:
         raise RuntimeError(
-            "The process of LaTeXML ended. Start the conversion again; what was converted is kept."
+            "The LaTeXML process ended. Start the conversion again; finished conversions are kept."
         )
     found = json.loads(answer)
     return found if isinstance(found, str) else None

@@ -1,10 +1,9 @@
-r"""Macros that the formulas of a post define, carried on to its later formulas as MathJax does on
-the site.
+r"""Macros that a formula of a post defines for later formulas, as MathJax does on the site.
 
-A definition is carried as LaTeX that stands before the formula that uses it, so that a formula is
-typeset by itself, and typeset once. The scope is a post with its title and its comments: an answer
-looks the same in its thread as alone before an assessor. On the site the macros of a whole page are
-common, but who wrote an answer could not rely on that.
+A definition is put before each formula that uses it, so that every formula can be typeset on its
+own, and only once. The scope is a post with its title and its comments: an answer looks the same in
+its thread as on the judging page. On the site a whole page shares its macros, but the author of an
+answer could not rely on that.
 """
 
 import re
@@ -28,15 +27,13 @@ class Definition(NamedTuple):
 
 
 class Definitions:
-    """What the formulas read so far have defined; one for each post."""
+    """The macros defined by the formulas read so far; use one object per post."""
 
     def __init__(self) -> None:
         self._known: dict[str, Definition] = {}
 
     def before(self, latex: str) -> str:
-        """Return the formula with the definitions of earlier formulas that it uses before it, and
-        keep those that it makes.
-        """
+        """Return the formula preceded by the earlier definitions that it uses; store its own."""
         found, bare = take_definitions(latex)
         needed = self._needed(bare, {name for name, _ in found})
         for definition in found:
@@ -47,9 +44,7 @@ class Definitions:
         return f"{whole}{bare}" if len(whole) <= LONGEST else latex
 
     def _needed(self, latex: str, own: set[str]) -> list[Definition]:
-        """Return the definitions that the formula uses, and those that these use, in the order in
-        which they were made.
-        """
+        """Return the definitions that a formula uses, directly or indirectly, in their order."""
         if not self._known:
             return []
         needed: set[str] = set()
@@ -65,8 +60,7 @@ class Definitions:
 def take_definitions(latex: str) -> tuple[list[Definition], str]:
     r"""Return the macros that a formula defines, each as a \def, and the formula without them.
 
-    A name that the typesetter knows may be defined again, as on the site; `\newcommand` would
-    refuse that.
+    As on the site, a formula may redefine built-in macros, which `\newcommand` would refuse.
     """
     found: list[Definition] = []
     kept: list[str] = []
@@ -89,7 +83,7 @@ def _definition(match: re.Match[str], body: str) -> Definition:
         return Definition(name, rf"\def{name}{{\operatorname{match['star']}{body}}}")
     count = int(match["count"] or 0)
     if match["default"] is not None:
-        # The argument in brackets is nearly always left out where it is used.
+        # Uses of the macro nearly always omit the optional argument.
         body = body.replace("#1", match["default"])
         for number in range(2, count + 1):
             body = body.replace(f"#{number}", f"#{number - 1}")
@@ -101,7 +95,7 @@ def _definition(match: re.Match[str], body: str) -> Definition:
 
 
 def _closing(latex: str, start: int) -> int | None:
-    """Return where the group that opens at `start` has ended, or None where it never ends."""
+    """Return the position after the group that opens at `start`, or None if it never ends."""
     depth, place = 0, start
     while place < len(latex):
         character = latex[place]

@@ -1,19 +1,18 @@
-"""LaTeX to MathML, once on the server instead of in every browser for every page.
+"""LaTeX to MathML on the server, once, instead of in every browser for every page.
 
-Temml runs in QuickJS, a JavaScript engine without network, files or processes, with limits of time
-and memory. What it gives is parsed and rebuilt from an allow-list of MathML elements and
-attributes: no link, no script and no style attribute gets through, so a page needs no exception
-from its content security policy. What Temml says by style attributes becomes classes of
-`static/css/maths.css` and the attribute mathcolor.
+Temml runs in QuickJS, a JavaScript engine without network, files or processes, with limits on time
+and memory. Its output is parsed and rebuilt from an allow-list of MathML elements and attributes.
+No link, script or style attribute gets through, so pages need no exception from the content
+security policy. Temml's style attributes become classes of `static/css/maths.css` and the attribute
+mathcolor.
 
-Inline formulas may break after relations and operators, so that a long one does not make a narrow
-page scroll. For that the parts stand side by side in `<math>`, which `<semantics>` with an
-`<annotation>` would not allow; the LaTeX stands in `data-latex` of the span around the formula
-(`posthtml.render_formula`) instead, and `static/js/maths.js` puts it on the clipboard when a
-selection is copied.
+Inline formulas may break after relations and operators, so that a long formula does not make a
+narrow page scroll. This requires the parts to be children of `<math>`, which `<semantics>` with an
+`<annotation>` would not allow. The LaTeX is therefore in `data-latex` of the span around the
+formula (`arqlab.texts.html.rendering.render_formula`), and `static/js/maths.js` copies it to the
+clipboard with a selection.
 """
 
-import hashlib
 import json
 import re
 import threading
@@ -25,48 +24,51 @@ from typing import Any, NamedTuple
 import quickjs
 from lxml import etree
 
-from arqlab.texts.maths import latex_repair
 from arqlab.texts.maths.latex_repair import MACROS, mend, prepared
 
 TEMML = Path(__file__).resolve().parents[3] / "static" / "vendor" / "temml" / "temml.min.js"
 SECONDS = 0.5
 MEMORY = 48 * 2**20
 LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
-REPAIRS = 12  # how often a formula that failed is mended and tried again
+ATTEMPTS = 12  # the most attempts to typeset a formula, with a repair before each retry
 _UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
-# Any change of the engine or of these rules is another version: what was kept is set again, when it
-# is next shown.
-_RULES = b"".join(Path(file).read_bytes() for file in (TEMML, __file__, latex_repair.__file__))
-ENGINE = f"temml {hashlib.sha256(_RULES).hexdigest()[:16]}"
+# The version of the typeset output. Raise it when the vendored Temml, the repairs or the allow-list
+# change the output; stored formulas of another version are typeset again when next shown. The test
+# of the version fails until it is raised and the new output recorded in tests/golden/typeset.toml.
+VERSION = 1
+ENGINE = f"temml, version {VERSION}"
 
 GLUE = """
 function typeset(latex, display, macros) {
   return temml.renderToString(latex, {
-    displayMode: display, macros: JSON.parse(macros), xml: true, annotate: false, throwOnError: true,
-    wrap: display ? 'none' : 'tex', trust: false, maxExpand: 1000, maxSize: [40, 40],
+    displayMode: display, macros: JSON.parse(macros),
+    xml: true, annotate: false, throwOnError: true, wrap: display ? 'none' : 'tex',
+    trust: false, maxExpand: 1000, maxSize: [40, 40],
   });
 }
 function convert(latex, display, macros) {
   return temml.renderToString(latex, {
-    displayMode: display, macros: Object.assign({'\\\\iff': '\\\\Leftrightarrow'}, JSON.parse(macros)), xml: true, annotate: false, throwOnError: true,
-    wrap: 'none', trust: false, maxExpand: 1000, maxSize: [40, 40],
+    displayMode: display,
+    macros: Object.assign({'\\\\iff': '\\\\Leftrightarrow'}, JSON.parse(macros)),
+    xml: true, annotate: false, throwOnError: true, wrap: 'none',
+    trust: false, maxExpand: 1000, maxSize: [40, 40],
   });
 }
 """
 
 
 class Typeset(NamedTuple):
-    """A formula for a page: its MathML, or None where it cannot be typeset, and its LaTeX."""
+    """A formula for a page: its MathML, or None if it cannot be typeset, and its LaTeX."""
 
     mathml: str | None
     latex: str
 
 
 def typeset(latex: str, *, display: bool) -> Typeset:
-    """Typeset one formula, without its dollars; `display` sets it as a block of its own.
+    """Typeset one formula, without dollars; `display` sets it as a block.
 
-    HTML escapes that some topic files hold (`a &lt; b`) are undone first. Nothing is raised: where
-    no MathML can be made the page shows the LaTeX.
+    HTML escapes in some topic files (`a &lt; b`) are decoded first. Nothing is raised: if there is
+    no MathML, the page shows the LaTeX.
     """
     source = unescape(latex).strip()
     if not can_be_set(source):
@@ -75,8 +77,9 @@ def typeset(latex: str, *, display: bool) -> Typeset:
 
 
 def can_be_set(source: str) -> bool:
-    """Return whether the engine should see a formula, and a database hold it: QuickJS crashes over
-    half of a character.
+    """Return whether a formula is safe for the engine and the database.
+
+    QuickJS crashes on unpaired surrogates.
     """
     return 0 < len(source) <= LONGEST and not _UNSETTABLE.search(source)
 
@@ -86,15 +89,14 @@ def _typeset(source: str, display: bool) -> Typeset:
     mathml = _converted(source, display, "typeset")
     try:
         return Typeset(_clean(mathml) if mathml else None, source)
-    except etree.XMLSyntaxError:  # nested deeper than a parser should follow
+    except etree.XMLSyntaxError:  # nested too deeply for the parser
         return Typeset(None, source)
 
 
 def presentation_mathml(latex: str) -> str | None:
-    """Convert one formula, without its dollars, to MathML for its layout string, not for a page;
-    None where it fails.
+    """Return the MathML of a formula, without dollars, for its layout string; None if it fails.
 
-    It is Temml's own, without the breaks in lines and the allow-list of `typeset`. Nothing is
+    This is Temml's own output, without the line breaks and the allow-list of `typeset`. Nothing is
     raised.
     """
     source = unescape(latex).strip()
@@ -104,14 +106,16 @@ def presentation_mathml(latex: str) -> str | None:
 
 
 _LOOSE = re.compile(
-    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
+    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])"
+    r"|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
 )
 _GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])", re.DOTALL)
 
 
 def on_one_line(latex: str) -> str:
-    """Take out tags, and the line ends outside of groups and environments, which would make a table
-    of the formula.
+    """Return LaTeX without tags, and without line ends outside groups and environments.
+
+    Temml would turn such lines into a table.
     """
     depth, parts = 0, []
     for part in _GROUPS.split(_LOOSE.sub(" ", latex)):
@@ -121,10 +125,10 @@ def on_one_line(latex: str) -> str:
 
 
 def _converted(source: str, display: bool, function: str) -> str | None:
-    """Return what a function of the engine makes of a formula, mended if need be."""
+    """Return the engine's output for a formula, repaired if necessary, or None."""
     attempt = prepared(source)
     macros = dict(MACROS)
-    for _ in range(REPAIRS):
+    for _ in range(ATTEMPTS):
         try:
             return str(_engine().get(function)(attempt, display, json.dumps(macros)))
         except (quickjs.JSException, quickjs.StackOverflow) as error:
@@ -136,13 +140,12 @@ def _converted(source: str, display: bool, function: str) -> str | None:
 
 
 # --- the engine
-# ------------------------------------------------------------------------------------------------------
 
 _threads = threading.local()
 
 
 def _engine() -> Any:
-    """The JavaScript context of this thread: QuickJS contexts must not be shared between threads."""
+    """Return the JavaScript context of this thread; threads must not share QuickJS contexts."""
     context = getattr(_threads, "context", None)
     if context is None:
         context = quickjs.Context()
@@ -154,16 +157,17 @@ def _engine() -> Any:
     return context
 
 
-# --- the allow-list of MathML ----------------------------------------------------------------------------------------
+# --- the allow-list of MathML
 
-_TOKEN = re.compile(r"mi|mn|mo|mtext|ms")  # they hold text only, so that no HTML can stand inside
+_TOKEN = re.compile(r"mi|mn|mo|mtext|ms")  # elements that contain only text
 _ELEMENT = re.compile(
-    r"math|mspace|mrow|mfrac|msqrt|mroot|mstyle|mpadded|mphantom|menclose|msub|msup|msubsup|munder|mover|munderover"
-    r"|mmultiscripts|mprescripts|none|mtable|mtr|mtd"
+    r"math|mspace|mrow|mfrac|msqrt|mroot|mstyle|mpadded|mphantom|menclose|msub|msup|msubsup"
+    r"|munder|mover|munderover|mmultiscripts|mprescripts|none|mtable|mtr|mtd"
 )
 _CHILDREN = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
 _ATTRIBUTE = re.compile(
-    r"(?:displaystyle|stretchy|fence|separator|symmetric|movablelimits|largeop|accent|accentunder)=(?:true|false)"
+    r"(?:displaystyle|stretchy|fence|separator|symmetric|movablelimits|largeop|accent|accentunder)"
+    r"=(?:true|false)"
     r"|(?:form|mathvariant|notation|columnalign|display)=[a-z][a-z -]{0,60}"
     r"|(?:width|height|depth|lspace|rspace|voffset|minsize|maxsize|mathsize|linethickness)"
     r"=[+-]?(?:[0-3]?\d(?:\.\d+)?|\.\d+)(?:em|ex|pt|px|mu|%)?"
@@ -171,18 +175,13 @@ _ATTRIBUTE = re.compile(
     r"|(?:mathcolor|mathbackground)=(?:#[0-9A-Fa-f]{3,8}|[A-Za-z]{3,24})"
 )
 _CLASS = re.compile(
-    r"(?:tml|chr|wbk|ff|longdiv|phasor)-[a-z0-9-]+|math(?:cal|scr)|(?:up|down)strike|menclose|sout|actuarial"
-    r"|circle-pad|textcircle|special-fraction"
+    r"(?:tml|chr|wbk|ff|longdiv|phasor)-[a-z0-9-]+|math(?:cal|scr)|(?:up|down)strike|menclose"
+    r"|sout|actuarial|circle-pad|textcircle|special-fraction"
 )
-_BLACK = {
-    "",
-    "black",
-    "#000",
-    "#000000",
-    "undefined",
-}  # the page's own ink, which is light in a dark scheme
+# The page's own text colour, which is light in a dark colour scheme.
+_BLACK = {"", "black", "#000", "#000000", "undefined"}
 
-# Whole style attributes of Temml that mean one thing.
+# Temml's style attributes with a single meaning.
 _STYLES = {
     "position:relative;": "tml-relative",
     "position:absolute;right:0;bottom:0;": "tml-llap",
@@ -194,23 +193,12 @@ _STYLES = {
 }
 _DECLARATION = re.compile(r"([a-z-]+):\s*([^;]*?)\s*;")
 _AMOUNT = re.compile(r"-?([\d.]+)(em|pt)?")
-_STEPS = (
-    0.0,
-    0.04,
-    0.14,
-    0.17,
-    0.25,
-    0.28,
-    0.4,
-    0.6,
-    1.0,
-    2.0,
-)  # em; the widths that maths.css knows
+_STEPS = (0.0, 0.04, 0.14, 0.17, 0.25, 0.28, 0.4, 0.6, 1.0, 2.0)  # em; the widths in maths.css
 _SIDES = {"padding-left": "tml-pl-", "padding-right": "tml-pr-", "margin-left": "tml-ml-"}
 
 
 def _clean(mathml: str) -> str:
-    """Rebuild Temml's MathML from what is allowed."""
+    """Return Temml's MathML, rebuilt from the allow-list."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     return _rebuilt(etree.fromstring(mathml.encode(), parser))
 
@@ -223,9 +211,8 @@ def _rebuilt(element: Any) -> str:
     if not _ELEMENT.fullmatch(name):
         return f"<mrow>{''.join(children)}</mrow>"
     surplus = len(children) - _CHILDREN.get(name, len(children))
-    if (
-        surplus > 0
-    ):  # Temml writes the parts of an \\operatorname side by side; together they are the base
+    # Temml writes the parts of an \\operatorname as siblings; together they are the base.
+    if surplus > 0:
         children[: surplus + 1] = [f"<mrow>{''.join(children[: surplus + 1])}</mrow>"]
     return f"<{name}{_attributes(element)}>{''.join(children)}</{name}>"
 
@@ -249,9 +236,7 @@ def _attributes(element: Any) -> str:
 
 
 def _of_style(style: str) -> tuple[list[str], str]:
-    """The classes that stand for a style attribute, and the colour it sets; what else it says is
-    dropped.
-    """
+    """Return the classes and the colour that replace a style attribute; the rest is dropped."""
     if style in _STYLES:
         return [_STYLES[style]], ""
     classes, colour = [], ""
@@ -270,7 +255,7 @@ def _of_style(style: str) -> tuple[list[str], str]:
 
 
 def _step(length: str) -> int:
-    """The number of the step that is nearest to a length in em or pt."""
+    """Return the index of the step that is nearest to a length in em or pt."""
     amount = _AMOUNT.match(length)
     em = float(amount[1]) / (10 if amount[2] == "pt" else 1) if amount else 0.0
     return min(range(len(_STEPS)), key=lambda step: abs(_STEPS[step] - em))

@@ -1,3 +1,1 @@
-"""The text of posts: words and formulas, search queries, snippets, readability, topics made from
-questions.
-"""
+"""Text of posts: words, search queries, snippets, readability and topics from questions."""

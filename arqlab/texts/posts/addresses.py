@@ -1,15 +1,13 @@
-"""Addresses of the question and answer site that the collection was made of: which post or comment
-they lead to.
-"""
+"""Addresses of Math Stack Exchange: the post or comment that a link leads to."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-SITE = "https://math.stackexchange.com"  # where a path without a host leads
+SITE = "https://math.stackexchange.com"  # the host of relative links
 
-# Meta, chat and other sites count their posts from one too, so a host that differs is another site.
+# Meta, chat and other sites also number their posts from 1, so another host is another site.
 _SITE = re.compile(
     r"(?:(?:https?:)?//(?:www\.)?math\.stackexchange\.com(?::\d+)?(?=[/?#]|$))", re.IGNORECASE
 )
@@ -25,16 +23,14 @@ _POST = re.compile(r"(?:answer-|post-)?(\d{1,18})", re.ASCII)
 
 
 class PostAddress(NamedTuple):
-    """What an address names: a comment (or an empty string) and posts, the most exact first."""
+    """The comment (or "") and the posts that an address names, most specific first."""
 
     comment_id: str
     post_ids: tuple[str, ...]
 
 
 def post_address(address: str) -> PostAddress | None:
-    """Return what an address names: None for other sites and for pages that are no post, such as
-    those of tags or users.
-    """
+    """Return the post or comment of an address, or None for other sites and other pages."""
     address = address.strip()
     site = _SITE.match(address)
     if site is None and (address.startswith("//") or not address.startswith(("/", "#"))):
@@ -55,7 +51,7 @@ def post_address(address: str) -> PostAddress | None:
 
 
 def _fragment(fragment: str) -> tuple[str, list[str]]:
-    """What stands after the #: a comment with its post, or a post."""
+    """Return the comment and posts after the #."""
     if comment := _COMMENT.fullmatch(fragment):
         return comment[1], [comment[2]] if comment[2] else []
     post = _POST.fullmatch(fragment)

@@ -1,7 +1,6 @@
-r"""What a person types to find posts, taken apart: `"cauchy sequence" tag:calculus kind:answer
-score:>5 -metric $x^2$`.
+r"""Search queries: `"cauchy sequence" tag:calculus kind:answer score:>5 -metric $x^2$`.
 
-Nothing that can be typed is an error: what is no filter is taken for words, and `notes` says so.
+No input is an error: invalid filters are searched as words, and reported in `notes`.
 """
 
 import re
@@ -10,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from arqlab.texts.posts.text import without_marks, words
 
-LONGEST = 1000  # characters that are read of a query
+LONGEST = 1000  # characters; the rest of a query is ignored
 MOST_TERMS = 24
 
-# Words that say nothing alone; in a phrase, and where there is nothing else, they count.
+# Ignored unless they are part of a phrase or the query has nothing else.
 STOP_WORDS = frozenset(
     [
         "a",
@@ -92,7 +91,8 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 _SCORE = re.compile(
-    r"(?P<least>[+-]?\d{1,6})\.\.(?P<most>[+-]?\d{1,6})|(?P<sign>>=|<=|>|<|=)?(?P<number>[+-]?\d{1,6})"
+    r"(?P<least>[+-]?\d{1,6})\.\.(?P<most>[+-]?\d{1,6})"
+    r"|(?P<sign>>=|<=|>|<|=)?(?P<number>[+-]?\d{1,6})"
 )
 _KINDS = {
     "question": "question",
@@ -103,20 +103,17 @@ _KINDS = {
     "a": "answer",
 }
 _ID = re.compile(r"[\w.:-]{1,40}")
-_NUMBER = re.compile(
-    r"[0-9]{1,40}|c?[0-9]{1,18}\.[0-9]{1,9}"
-)  # those with a dot are of formulas that we numbered
+_NUMBER = re.compile(r"[0-9]{1,40}|c?[0-9]{1,18}\.[0-9]{1,9}")  # ids with a dot are our own
 
 Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class PostQuery:
-    """A query taken apart. A phrase is one word or several that stand side by side; all `phrases`
-    must be there.
+    """A parsed query. A phrase is one word or several adjacent words; all `phrases` must match.
 
-    `any_phrase` asks for one of them instead. `formulas` are LaTeX without dollars. `ids` are
-    (post, formula or visual, id); `number` is what the whole query is, where it may be an id.
+    With `any_phrase`, one of them suffices. `formulas` are LaTeX without dollars. `ids` are pairs
+    of a kind (post, formula or visual) and an id. `number` is the whole query if it may be an id.
     """
 
     phrases: tuple[Phrase, ...] = ()
@@ -134,12 +131,12 @@ class PostQuery:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing was asked for."""
+        """Return whether the query asks for nothing."""
         return self == replace(PostQuery(), notes=self.notes)
 
     @property
     def asks_for_posts(self) -> bool:
-        """Return whether words or filters were given, beside formulas and ids."""
+        """Return whether the query has words or filters besides formulas and ids."""
         return replace(self, formulas=(), ids=(), number="", notes=()) != PostQuery()
 
 
@@ -158,17 +155,15 @@ class _Draft:
 
 
 def parse_query(text: str) -> PostQuery:
-    """Take a query apart. Nothing is raised; `notes` say in full sentences what was not read as a
-    filter.
-    """
+    """Parse a query. Nothing is raised; `notes` explains what was not read as a filter."""
     text = text.replace("\x00", " ")[:LONGEST].strip()
     draft = _Draft()
     for part in _PARTS.finditer(text):
         _read(part, draft)
     number = text if _NUMBER.fullmatch(text) else ""
-    terms = _telling(draft.phrases)
+    terms = _without_stop_words(draft.phrases)
     if len(terms) + len(draft.without) > MOST_TERMS:
-        draft.notes.append(f"Only the first {MOST_TERMS} words were searched for.")
+        draft.notes.append(f"Only the first {MOST_TERMS} words are searched.")
     return PostQuery(
         phrases=tuple(terms[:MOST_TERMS]),
         without=tuple(draft.without[: max(0, MOST_TERMS - len(terms))]),
@@ -189,9 +184,7 @@ def _read(part: re.Match[str], draft: _Draft) -> None:
     if part["formula"]:
         latex = without_marks(part["formula"])[0]
         if negative:
-            draft.notes.append(
-                "A formula cannot be excluded; the minus sign before it was passed over."
-            )
+            draft.notes.append("Formulas cannot be excluded. The minus sign is ignored.")
         if latex:
             draft.formulas.append(latex)
         return
@@ -202,23 +195,25 @@ def _read(part: re.Match[str], draft: _Draft) -> None:
             return
         if reader:
             draft.notes.append(
-                f"“{part['field']}:{value}” is no filter and was searched as words. {_HELP}"
+                f"“{part['field']}:{value}” is not a valid filter. It is searched as words. {_HELP}"
             )
     text = part["phrase"] if part["phrase"] is not None else part[0].removeprefix("-")
     if phrase := tuple(words(text)):
         (draft.without if negative else draft.phrases).append(phrase)
 
 
-def _telling(phrases: list[Phrase]) -> list[Phrase]:
-    """Drop stop words that stand alone, unless there is nothing else, and what was said before."""
+def _without_stop_words(phrases: list[Phrase]) -> list[Phrase]:
+    """Return the distinct phrases without stop words, or all phrases if there is nothing else."""
     once = list(dict.fromkeys(phrases))
     return [phrase for phrase in once if len(phrase) > 1 or phrase[0] not in STOP_WORDS] or once
 
 
 # --- filters
-# ---------------------------------------------------------------------------------------------------------
 
-_HELP = "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345, formula:678, visual:90."
+_HELP = (
+    "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345,"
+    " formula:678, visual:90."
+)
 
 
 def _tag(draft: _Draft, value: str, negative: bool) -> bool:
@@ -273,9 +268,7 @@ _FIELDS: dict[str, Callable[[_Draft, str, bool], bool]] = {
 def with_filters(
     query: PostQuery, *, kind: str = "", tags: str = "", least: int | None = None
 ) -> PostQuery:
-    """Return the query with filters that were set beside it, in fields of their own; what the query
-    says itself holds.
-    """
+    """Return the query with filters from form fields; filters in the query take precedence."""
     more = [
         tag
         for tag in re.split(r"[\s,]+", tags.replace("\x00", " ").lower())

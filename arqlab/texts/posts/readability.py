@@ -1,10 +1,9 @@
-"""How easily a text reads: the Reading Ease of Rudolf Flesch, as the labs measured it of their
-questions (000 §4.1).
+"""Readability of a text: Rudolf Flesch's Reading Ease, as used by the labs (000 §4.1).
 
     RE = 206.835 - 0.846 wl - 1.015 sl
 
-where wl is the number of syllables in 100 words and sl the words of a sentence, on average. 100 is
-very easy, 30 is difficult; the scale is open at both ends.
+Here wl is the number of syllables in 100 words, and sl the mean number of words in a sentence. 100
+is very easy and 30 is difficult; the scale is open at both ends.
 
 Source: R. Flesch, "A new readability yardstick", Journal of Applied Psychology 32 (1948) 221-233.
 """
@@ -16,14 +15,14 @@ from typing import NamedTuple
 import pyphen
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-# A sentence ends with its paragraph, or where its mark is followed by a blank.
+# A sentence ends with its paragraph, or at punctuation followed by white space.
 _SENTENCE_END = re.compile(r"[.!?:;]+(?=[\"'”’)\]]*(?:\s|$))|\n\s*\n")
 _VOWELS = re.compile(r"[aeiouyà-öø-ÿ]+")
 _SILENT = re.compile(r"(?<=[^aeiouy])(?<![^aeiouy]l)(?:e|(?<![sczxg])(?<![cs]h)es|(?<![td])ed)$")
 
 
 class TextCounts(NamedTuple):
-    """What the formula counts in a text."""
+    """The counts of a text that Reading Ease needs."""
 
     words: int
     sentences: int
@@ -31,7 +30,7 @@ class TextCounts(NamedTuple):
 
 
 def reading_ease(counts: TextCounts) -> float | None:
-    """Return the Reading Ease of a text with these counts; None for a text without words."""
+    """Return the Reading Ease of a text with these counts, or None for a text without words."""
     if not counts.words or not counts.sentences:
         return None
     syllables_in_100_words = 100 * counts.syllables / counts.words
@@ -39,10 +38,10 @@ def reading_ease(counts: TextCounts) -> float | None:
 
 
 def count_text(text: str) -> TextCounts:
-    """Count the words, sentences and syllables of a plain English text; numbers and formulas are no
-    words.
+    """Count the words, sentences and syllables of a plain English text.
 
-    As Flesch had it, colons and semicolons end a sentence, too; so do blank lines.
+    Numbers and formulas are not words. As in Flesch's paper, colons and semicolons end a sentence;
+    so do blank lines.
     """
     parts = [_WORD.findall(part) for part in _SENTENCE_END.split(text)]
     words = [word for part in parts for word in part]
@@ -53,9 +52,9 @@ def count_text(text: str) -> TextCounts:
 def syllables(word: str) -> int:
     """Return the number of syllables of an English word.
 
-    That is the number of places where it may be hyphenated, or of its groups of vowels where that
-    is larger: hyphens never leave a single letter at an edge (`i-dea`), and groups never part two
-    vowels (`be-ing`).
+    This is the number of hyphenation points plus one, or the number of groups of vowels if that is
+    larger. Hyphenation never separates a single letter at an edge (`i-dea`), and groups never
+    separate two vowels (`be-ing`).
     """
     plain = word.lower()
     groups = len(_VOWELS.findall(_SILENT.sub("", plain)))
@@ -65,7 +64,5 @@ def syllables(word: str) -> int:
 
 @cache
 def _hyphens() -> pyphen.Pyphen:
-    """Read the dictionary when the first word is counted: it takes longer than the start of a
-    command should.
-    """
+    """Return the hyphenation dictionary, loaded on first use because that takes long."""
     return pyphen.Pyphen(lang="en_US", left=2, right=2)

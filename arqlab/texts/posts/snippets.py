@@ -1,4 +1,4 @@
-"""The part of a post that shows why it was found: the words marked, formulas whole."""
+"""Snippets: the part of a post that shows why it was found, with its matches marked."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -8,32 +8,19 @@ from typing import Literal, NamedTuple
 from arqlab.texts.posts.text import TextFormula, pieces, word_spans
 
 LENGTH = 260  # characters
-FORMULA_LENGTH = 12  # what a formula counts for: it is about as wide as this many letters
-BEFORE = 70  # characters shown before the first word that was found
-READ = 50_000  # characters of a text that are looked through; the site takes posts of up to 30,000
+FORMULA_LENGTH = 12  # characters; the assumed width of a formula
+BEFORE = 70  # characters shown before the first match
+READ = 50_000  # characters of a text to search; posts have up to 30,000
 LONGEST_FORMULA = 3_000  # characters of LaTeX; no formula of the collection is longer
 
 _ENDINGS = (
-    "ations",
-    "ation",
-    "ings",
-    "ing",
-    "ions",
-    "ion",
-    "ies",
-    "ied",
-    "ely",
-    "ed",
-    "es",
-    "ly",
-    "s",
-    "e",
-    "y",
+    *("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ied", "ely"),
+    *("ed", "es", "ly", "s", "e", "y"),
 )
 
 
 class Part(NamedTuple):
-    """A part of a snippet: plain text, a marked word, a formula, or a gap where text was left out."""
+    """A part of a snippet: text, a marked word, a formula, or a gap for omitted text."""
 
     kind: Literal["text", "mark", "formula", "gap"]
     text: str = ""
@@ -42,9 +29,7 @@ class Part(NamedTuple):
 
 
 def stem(word: str) -> str:
-    """Return what the forms of an English word share, roughly: for marking what the index found,
-    never for finding it.
-    """
+    """Return an approximate stem of an English word, to mark matches of the index."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
@@ -54,11 +39,9 @@ def stem(word: str) -> str:
 def snippet(
     html: str, *, found: Collection[str] = (), formulas: Collection[str] = (), length: int = LENGTH
 ) -> list[Part]:
-    """Return the part of a post around what was found, or its beginning: words of `found` and formula
-    ids marked.
+    """Return the part of a post with the most different matches, or its beginning.
 
-    The window is that with most different words that were found. A formula is in whole or not at
-    all.
+    Words of `found` and formulas with ids in `formulas` are marked. Formulas are never cut.
     """
     parts = list(marked(html, found=found, formulas=formulas))
     start, end = _window(parts, length)
@@ -69,9 +52,9 @@ def snippet(
 
 
 def marked(html: str, *, found: Collection[str], formulas: Collection[str] = ()) -> list[Part]:
-    """Return a text word by word, blanks made one, what was found marked.
+    """Return a text word by word, with white space collapsed and matches marked.
 
-    Past `READ` characters, and where a formula is longer than `LONGEST_FORMULA`, there is a gap.
+    Text beyond `READ` characters and formulas longer than `LONGEST_FORMULA` become gaps.
     """
     stems, ids = {stem(word) for word in found}, set(formulas)
     parts: list[Part] = []
@@ -109,8 +92,9 @@ def _words(text: str, stems: set[str], after_blank: bool) -> list[Part]:
 
 
 def _window(parts: list[Part], length: int) -> tuple[int, int]:
-    """Return start and end of the part with most different finds; the first of several, with some
-    text before it.
+    """Return start and end of the part with the most different matches, the first of several.
+
+    Some text before the first match is included.
     """
     sizes = [len(part.text) if part.formula is None else FORMULA_LENGTH for part in parts]
     finds = [place for place, part in enumerate(parts) if part.is_found]
@@ -119,7 +103,7 @@ def _window(parts: list[Part], length: int) -> tuple[int, int]:
     while end < len(parts) and (size < length or end == start):
         size += sizes[end]
         end += 1
-    if end == len(parts) and size < length:  # the end of the post: more of what stands before
+    if end == len(parts) and size < length:  # at the end of the post, show more of the text before
         while start and size + sizes[start - 1] <= length:
             start -= 1
             size += sizes[start]
@@ -127,8 +111,9 @@ def _window(parts: list[Part], length: int) -> tuple[int, int]:
 
 
 def _richest(parts: Sequence[Part], sizes: Sequence[int], finds: Sequence[int], room: int) -> int:
-    """Return the place of the find that most different ones follow within so many characters; the
-    first of several.
+    """Return the match followed by the most different matches within `room` characters.
+
+    Ties go to the first match.
     """
     ends = list(accumulate(sizes))
     names = [
@@ -158,7 +143,7 @@ def _before(sizes: list[int], place: int) -> int:
 
 
 def joined(parts: list[Part]) -> list[Part]:
-    """Join neighbouring texts, for less HTML, and neighbouring gaps."""
+    """Join adjacent texts, for less HTML, and adjacent gaps."""
     out: list[Part] = parts[:1]
     for before, part in pairwise(parts):
         if part.kind == before.kind and part.kind in ("text", "gap"):

@@ -1,9 +1,8 @@
-"""What a post says: its text and its formulas, in order, the words that a search compares, and
-other ids for formulas.
+"""Text of a post: its words and formulas in order, search terms, and new formula ids.
 
-A post is the clean HTML of `arqlab.texts.html.sanitizer`: formulas are `<span
-class="math-container" id="…">$LATEX$</span>`. Nothing here makes HTML safe; text comes out without
-its tags and escapes, and is escaped again by whoever shows it.
+A post is the clean HTML of `arqlab.texts.html.sanitizer`, where formulas are `<span
+class="math-container" id="…">$LATEX$</span>`. This module does not make HTML safe: it returns text
+without tags and escapes, which must be escaped again for a page.
 """
 
 import re
@@ -19,7 +18,7 @@ _SPAN = re.compile(_FORMULA, re.DOTALL)
 _PRE = re.compile(r"(<pre\b.*?</pre\s*>)", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"""\bid\s*=\s*["']?([\w.:-]{1,80})""")
 _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), ("$", "$", False), (r"\(", r"\)", False))
-# Tags inside a word or sentence; all others part words.
+# Tags inside a word or sentence; all other tags separate words.
 _INLINE = frozenset(
     [
         "a",
@@ -39,14 +38,12 @@ _INLINE = frozenset(
         "span",
     ]
 )
-LONGEST_WORD = 64  # characters that are compared; databases refuse words of thousands
+LONGEST_WORD = 64  # characters; databases refuse words with thousands
 _WORD = re.compile(r"[^\W_]+")
 
 
 class TextFormula(NamedTuple):
-    """A formula as it stands in a post: its id ("" without one), its LaTeX without dollars, inline
-    or display.
-    """
+    """A formula of a post: its id or "", its LaTeX without dollars, and whether it is a display."""
 
     formula_id: str
     latex: str
@@ -54,7 +51,7 @@ class TextFormula(NamedTuple):
 
 
 def pieces(html: str) -> Iterator[str | TextFormula]:
-    """Return the text and the formulas of a post in order. Blank lines stand between blocks."""
+    """Yield the text and the formulas of a post in order, with blank lines between blocks."""
     end = 0
     for found in _PIECES.finditer(html):
         if text := unescape(html[end : found.start()]):
@@ -69,47 +66,46 @@ def pieces(html: str) -> Iterator[str | TextFormula]:
 
 
 def text_formulas(html: str) -> list[TextFormula]:
-    """Return the formulas of a text in its order."""
+    """Return the formulas of a text in order."""
     return [piece for piece in pieces(html) if not isinstance(piece, str)]
 
 
 def plain_text(html: str) -> str:
-    """Return the text of a post without tags and without formulas."""
+    """Return the text of a post without tags and formulas."""
     return "".join(piece if isinstance(piece, str) else " " for piece in pieces(html)).strip()
 
 
 def plain_title(html: str) -> str:
-    """Return a title as one line of text, its formulas as LaTeX between dollars."""
+    """Return a title as one line of text, with formulas as LaTeX between dollars."""
     return " ".join(
         "".join(p if isinstance(p, str) else f"${p.latex}$" for p in pieces(html)).split()
     )
 
 
 def renumbered(html: str, number: Callable[[TextFormula], str]) -> str:
-    """Return the text with its formulas under other ids, and on one line but for preformatted blocks."""
+    """Return the text with new formula ids, on one line except for preformatted blocks."""
 
     def span(found: re.Match[str]) -> str:
         formula_id = escape(number(_formula(found)))
-        return f'<span class="math-container" id="{formula_id}">{_one_line(found["inner"], unless="%")}</span>'
+        inner = _one_line(found["inner"], unless="%")
+        return f'<span class="math-container" id="{formula_id}">{inner}</span>'
 
     parts = _PRE.split(_SPAN.sub(span, html.replace("\r\n", "\n")))
-    # What was preformatted stands at the odd places; a formula with a comment keeps its line as
-    # well.
+    # Preformatted blocks are at odd positions. A formula with a comment also keeps its lines.
     return "".join(part if at % 2 else _joined(part) for at, part in enumerate(parts)).strip()
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text as a search compares them: lower case, without accents, parted at
-    all other signs.
+    """Return the search terms of a text: lower case, without accents.
 
-    "p-adic" is two words, "L'Hôpital" is l and hopital. Words consist of letters and digits only,
-    whatever the text is.
+    "p-adic" becomes p and adic, "L'Hôpital" becomes l and hopital. Terms have only letters and
+    digits; other characters separate them.
     """
     return [word[:LONGEST_WORD] for word in _WORD.findall(_bare(text))]
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Return start, end and the word as compared, for each word of a text as it is shown."""
+    """Yield start, end and search term of each word of a text as it is displayed."""
     for found in re.finditer(r"[^\W_][^\W_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W_]*)*", text):
         if parts := words(found[0]):
             yield found.start(), found.end(), "".join(parts)
@@ -125,8 +121,9 @@ def _joined(html: str) -> str:
 
 
 def _one_line(text: str, *, unless: str = "") -> str:
-    """Put a text on one line, as the labs' topics have it; LaTeX with a comment would lose what
-    follows.
+    """Replace line breaks by spaces, as in the labs' topics, unless the text contains `unless`.
+
+    LaTeX with a comment would lose the text after the comment.
     """
     return text if unless and unless in text else re.sub(r"[\r\n]", " ", text)
 
@@ -134,8 +131,7 @@ def _one_line(text: str, *, unless: str = "") -> str:
 def _bare(text: str) -> str:
     if text.isascii():
         return text.lower()
-    # Twice, for ⱽ has no lower case but is V when it is decomposed, and ß is ss only when it is
-    # folded.
+    # Normalized twice: ⱽ has no lower case but decomposes to V, and ß becomes ss only by folding.
     folded = unicodedata.normalize("NFKD", text).casefold()
     decomposed = unicodedata.normalize("NFKD", folded)
     return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
@@ -143,18 +139,15 @@ def _bare(text: str) -> str:
 
 def _formula(found: re.Match[str]) -> TextFormula:
     known = _ID.search(found["span"])
-    latex, is_display = without_marks(
-        unescape(unescape(found["inner"]))
-    )  # some topic files escape twice
+    # Some topic files escape HTML twice.
+    latex, is_display = without_marks(unescape(unescape(found["inner"])))
     return TextFormula(known[1] if known else "", latex, is_display)
 
 
 def without_marks(text: str) -> tuple[str, bool]:
-    """Return the LaTeX of a formula without its dollars or brackets, and whether it is set as a
-    display.
+    """Return the LaTeX of a formula without its delimiters, and whether it is a display.
 
-    `text` is what stands in its element, with HTML's escapes undone. A bare environment is a
-    display.
+    `text` is the text of its element with HTML escapes decoded. A bare environment is a display.
     """
     latex = text.strip()
     if latex[:1] == "$" == latex[-1:] and len(latex) > 1:

@@ -1,8 +1,8 @@
-"""Which questions may become topics, as the labs chose theirs (000 §4.1, 004 §4.1).
+"""Topic candidates: questions that may become topics, by the labs' criteria (000 §4.1, 004 §4.1).
 
-Two criteria were strict: a formula in title or body, and a duplicate among the questions that are
-searched, so that there is something relevant to find. Score, length, answers, comments, views and
-Flesch's Reading Ease were soft ones.
+Two criteria were strict: a formula in title or body, and a duplicate among the searchable
+questions, so that there is something relevant to find. Score, length, answers, comments, views and
+Flesch's Reading Ease were soft criteria.
 """
 
 import csv
@@ -17,11 +17,11 @@ from arqlab.texts.posts.readability import count_text, reading_ease
 from arqlab.texts.posts.text import plain_text, text_formulas
 
 ALIKE: Final = 0.8
-"""Titles with this share of common words are taken for one question."""
+"""Titles with at least this Jaccard coefficient are taken to be the same question."""
 
 
 class Candidate(NamedTuple):
-    """A question with all that it is chosen by; what the dump does not tell is None."""
+    """A question with the values for the criteria; None if the data dump lacks a value."""
 
     post_id: str
     title: str
@@ -40,9 +40,7 @@ class Candidate(NamedTuple):
 
 
 class TextMeasures(NamedTuple):
-    """What is measured of a question's text: words without formulas, formulas, Flesch's Reading
-    Ease.
-    """
+    """Measures of a question's text: words without formulas, formulas and Reading Ease."""
 
     words: int
     formulas: int
@@ -51,13 +49,13 @@ class TextMeasures(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The least and the most that a number or a day may be, both allowed; None: without bound."""
+    """The lowest and the highest allowed value; None is unbounded."""
 
     least: float | None = None
     most: float | None = None
 
     def hold(self, value: float | None) -> bool:
-        """Return whether a value lies within; an unknown one lies within no bounds but open ones."""
+        """Return whether a value is within the bounds; an unknown value only if both are open."""
         if value is None:
             return self.least is None and self.most is None
         return (self.least is None or value >= self.least) and (
@@ -66,13 +64,11 @@ class Bounds(NamedTuple):
 
 
 MEASURED: Final = ("score", "answers", "comments", "views", "words", "formulas", "flesch")
-"""The numbers of a candidate that may have bounds."""
+"""The values of a candidate that may have bounds."""
 
 
 class Criteria(NamedTuple):
-    """What a candidate must be. `topics` and `titles` are the questions and the titles of topics
-    that are there.
-    """
+    """The criteria for candidates; `topics` and `titles` are those of existing topics."""
 
     bounds: Mapping[str, Bounds] = {}
     first_day: date | None = None
@@ -85,16 +81,14 @@ class Criteria(NamedTuple):
 
 
 class Sifted(NamedTuple):
-    """The candidates, the best score first, and how many each filter left out, in the filters'
-    order.
-    """
+    """The candidates, best score first, and how many each filter removed, in filter order."""
 
     kept: list[Candidate]
     left_out: dict[str, int]
 
 
 def measure_text(title: str, body: str) -> TextMeasures:
-    """Measure the text of a question."""
+    """Return the measures of a question's text."""
     counts = count_text(f"{plain_text(title)}\n\n{plain_text(body)}")
     in_title = len(text_formulas(title))
     return TextMeasures(
@@ -103,9 +97,7 @@ def measure_text(title: str, body: str) -> TextMeasures:
 
 
 def sift(candidates: Iterable[Candidate], criteria: Criteria) -> Sifted:
-    """Keep the questions that meet all criteria; each other one is counted at the first that it
-    misses.
-    """
+    """Return the questions that meet all criteria; others are counted at the first they miss."""
     filters = _filters(criteria)
     missed: Counter[str] = Counter()
     kept = []
@@ -153,16 +145,12 @@ def _words(title: str) -> frozenset[str]:
 
 
 def _is_like(words: frozenset[str], titles: Iterable[frozenset[str]], alike: float) -> bool:
-    """Return whether a title shares that part of all words with one of some titles (Jaccard's
-    coefficient).
-    """
+    """Return whether a title is similar to another title by Jaccard's coefficient."""
     return any(words and len(words & other) / len(words | other) >= alike for other in titles)
 
 
 def write_candidates(candidates: Iterable[Candidate]) -> bytes:
-    """Return candidates as CSV, all columns; the rows that are kept in it can be made topics of as
-    they stand.
-    """
+    """Return candidates as CSV with all columns, from which topics can be made."""
     file = io.StringIO(newline="")
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(Candidate._fields)

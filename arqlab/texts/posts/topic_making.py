@@ -1,6 +1,4 @@
-"""Topics made of questions: numbered, their formulas renumbered over the whole file, one of them
-the query formula.
-"""
+"""Topics made from questions: numbered, with renumbered formulas and a query formula."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -12,13 +10,11 @@ from arqlab.ir.records import TopicRecord
 from arqlab.texts.posts.text import TextFormula, renumbered, text_formulas
 
 Size = tuple[int, ...]
-"""How large a formula is: sizes are compared number by number."""
+"""The size of a formula; sizes are compared number by number."""
 
 
 class Question(NamedTuple):
-    """A question to make topics of, its texts as the sanitizer left them; `query_formula` is an id
-    in them, or empty.
-    """
+    """A sanitized question to make topics from; `query_formula` is the id of a formula or ""."""
 
     number: int
     post_id: str
@@ -30,9 +26,7 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class MadeTopics:
-    """The topics of Task 1, those of Task 2 (only questions with a formula), and the index of all
-    formulas.
-    """
+    """Topics of Task 1 and Task 2 (for questions with a formula), and the index of all formulas."""
 
     questions: list[TopicRecord] = field(default_factory=list)
     formulas: list[TopicRecord] = field(default_factory=list)
@@ -40,10 +34,10 @@ class MadeTopics:
 
 
 def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -> MadeTopics:
-    """Make the topics A.n and B.n of questions, in the order of their numbers.
+    """Return the topics A.n and B.n of questions, in order of their numbers.
 
-    `size` gives how large a formula is; where no query formula is named, the largest is taken
-    (`query_formula`).
+    `size` returns the size of a formula. If a question names no query formula, its largest formula
+    is used (see `query_formula`).
     """
     made = MadeTopics()
     for question in sorted(questions, key=lambda one: one.number):
@@ -64,20 +58,19 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
 
 
 def query_formula(title: str, body: str, *, size: Callable[[str], Size]) -> TextFormula | None:
-    """Return the formula that stands for a question: of the title if it has one, else of the body;
-    the largest of them.
+    """Return the largest formula of the title, or of the body if the title has none.
 
-    Of two as large it is the first.
+    Ties go to the first formula.
     """
     formulas = text_formulas(title) or text_formulas(body)
     return max(formulas, key=lambda formula: size(formula.latex), default=None)
 
 
 def layout_size(layout: str | None, latex: str) -> Size:
-    """Return how large a formula is: the nodes of its symbol layout tree (protocol §10), then the
-    length of its LaTeX.
+    """Return the size of a formula: the nodes of its layout tree (protocol §10), then its length.
 
-    One whose layout is not known has no nodes, and is only taken where no formula has any.
+    The length is that of the LaTeX without white space. A formula without a layout has no nodes, so
+    it is only chosen if no formula has any.
     """
     nodes = sum(item[0].isupper() for item in (layout or "").split(" ") if item)
     return nodes, len(re.sub(r"\s", "", latex))
@@ -88,7 +81,7 @@ def _texts(question: Question) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def _chosen(question: Question, size: Callable[[str], Size]) -> tuple[int, TextFormula] | None:
-    """Return the query formula and its place among all formulas of the question."""
+    """Return the query formula and its position among all formulas of the question."""
     formulas: Sequence[TextFormula] = text_formulas(question.title) + text_formulas(question.body)
     wanted = question.query_formula
     if wanted:

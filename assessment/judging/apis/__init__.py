@@ -1,1 +1,1 @@
-"""Judging for the page and for programs: the same services under the same rules."""
+"""The judging API, for the judging page and for programs."""

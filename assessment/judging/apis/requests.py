@@ -1,4 +1,4 @@
-"""What the judging page sends, read with all that is wrong with it at once."""
+"""Parse the requests of the judging page, and collect all their problems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from assessment.errors import JudgingError, RequestProblem
-from assessment.judging.services.judgments import Label, Submission
+from assessment.judging.services.stored_labels import Label, Submission
 from assessment.models import Judgment
 
 MOST_LABELS = 200
@@ -16,11 +16,11 @@ LARGEST_LABEL = max(Judgment.Label)
 MOST_ITEMS = 200  # that a page may have at hand
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
-NEVER_MIND = "Reload the page; what is stored stays."
+NEVER_MIND = "Reload the page. Stored labels are kept."
 
 
 class ItemBody(NamedTuple):
-    """An item, the lease that the page holds for it, and the items that the page has at hand."""
+    """An item, its lease, and the items that the page has loaded."""
 
     item: int
     lease: str
@@ -28,14 +28,14 @@ class ItemBody(NamedTuple):
 
 
 class LabelsBody(NamedTuple):
-    """Labels with the item that they are for."""
+    """Labels and their item."""
 
     place: ItemBody
     submission: Submission
 
 
 class _Reader:
-    """Reads fields and gathers problems, so that one answer tells them all."""
+    """Read fields and collect problems, so that one response lists them all."""
 
     def __init__(self) -> None:
         self.problems: list[RequestProblem] = []
@@ -43,7 +43,7 @@ class _Reader:
     def tell(
         self, instance: int | None, field: str, found: object, expected: str, todo: str = NEVER_MIND
     ) -> None:
-        """Note a problem; what was found is shown shortly."""
+        """Record a problem, with a short excerpt of the value found."""
         shown = found if isinstance(found, str) else repr(found)
         self.problems.append(RequestProblem(instance, field, text_of(shown)[:80], expected, todo))
 
@@ -56,7 +56,7 @@ class _Reader:
         most: int,
         instance: int | None = None,
     ) -> int:
-        """Return a whole number; 0 where there is none, with the problem noted."""
+        """Return a whole number, or 0 after recording a problem."""
         value = data.get(field)
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
@@ -66,7 +66,7 @@ class _Reader:
     def optional(
         self, data: dict[str, Any], field: str, *, most: int, instance: int | None = None
     ) -> int | None:
-        """Return a whole number, or None where it is null or left out."""
+        """Return a whole number, or None if it is null or missing."""
         return (
             None
             if data.get(field) is None
@@ -81,7 +81,7 @@ class _Reader:
         instance: int | None = None,
         most: int | None = None,
     ) -> str:
-        """Return a text, blank where it is left out; `most` is its greatest length."""
+        """Return a text of at most `most` characters; blank if it is missing."""
         value = data.get(field, "")
         if not isinstance(value, str):
             self.tell(instance, field, value, "a text")
@@ -94,7 +94,7 @@ class _Reader:
         return text_of(value)
 
     def done(self) -> None:
-        """Raise for the problems that were found, if any."""
+        """Raise `JudgingError` if there are problems."""
         fields = {problem.field for problem in self.problems}
         if not fields:
             return
@@ -111,19 +111,20 @@ class _Reader:
 
 
 _MESSAGES = {
-    "bad-label": "a label is none that there is.",
-    "bad-comment": f"a comment is longer than {LONGEST_COMMENT:,} characters or no text. Shorten it; it is still on the page.",
-    "malformed": "what the page sent is not as it should be. Reload the page; what you typed is kept in this browser.",
+    "bad-label": "a label is unknown. Use one of the labels on the page.",
+    "bad-comment": f"a comment is not text or has more than {LONGEST_COMMENT:,} characters. "
+    "Shorten the comment; it is still on the page.",
+    "malformed": "the request is malformed. Reload the page; your input is kept in this browser.",
 }
 
 
 def text_of(value: str) -> str:
-    """Return a text as databases take it: without NUL and halves of characters."""
+    """Return a text that databases accept: without NUL and lone surrogates."""
     return value.replace("\0", "").encode(errors="replace").decode()
 
 
 def read_item(data: Any) -> ItemBody:
-    """Read `item`, `lease` and `have`; raises `JudgingError` with all problems."""
+    """Read `item`, `lease` and `have`. Raises `JudgingError` with all problems."""
     reader = _Reader()
     body = _item(reader, _dict(reader, data))
     reader.done()
@@ -131,7 +132,7 @@ def read_item(data: Any) -> ItemBody:
 
 
 def read_labels(data: Any) -> LabelsBody:
-    """Read labels for an item; raises `JudgingError` with all problems."""
+    """Read labels for an item. Raises `JudgingError` with all problems."""
     reader = _Reader()
     known = _dict(reader, data)
     place = _item(reader, known)
@@ -173,7 +174,7 @@ def _is_id(value: object) -> bool:
 def _label(reader: _Reader, data: dict[str, Any]) -> Label:
     instance = reader.number(data, "instance", least=1, most=LARGEST_ID)
     label = data.get("label")
-    # Which of them the task has is known when the item is read.
+    # Whether the task has this label is checked when the item is loaded.
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label <= LARGEST_LABEL:
         expected = f"a whole number from 0 to {LARGEST_LABEL}"
         reader.tell(instance, "label", label, expected, "Choose one of the labels on the page.")
@@ -193,7 +194,7 @@ def _label(reader: _Reader, data: dict[str, Any]) -> Label:
 
 
 def _moment(value: object) -> datetime | None:
-    """Return a moment with its zone. A clock that is wrong is no reason to refuse a label."""
+    """Return a time with its zone, or None: a wrong clock is no reason to reject a label."""
     try:
         moment = datetime.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:

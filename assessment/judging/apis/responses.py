@@ -1,4 +1,4 @@
-"""What the doors of judging take and answer, for the description of the API."""
+"""The requests and responses of the judging API, for the API schema."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from assessment.models import PoolItem
 
 HAVE = OpenApiParameter(
-    "have", description="Ids of the items that the page has at hand, with commas between."
+    "have", description="Ids of the items that the page has loaded, separated by commas."
 )
 
 
 class WrongSerializer(serializers.Serializer[Any]):
-    """One thing that is wrong; without an instance it is about all that was sent."""
+    """One problem; without an instance, it concerns the whole request."""
 
     instance = serializers.IntegerField(allow_null=True)
     field = serializers.CharField()
@@ -26,9 +26,7 @@ class WrongSerializer(serializers.Serializer[Any]):
 
 
 class JudgingRefusalSerializer(serializers.Serializer[Any]):
-    """Why something was refused: a sentence for the person, a code for the page, and all problems
-    at once.
-    """
+    """An error: a message for the user, a code for the page, and all problems."""
 
     message = serializers.CharField()
     code = serializers.CharField()
@@ -41,11 +39,13 @@ REFUSALS = {
     ),
     403: OpenApiResponse(JudgingRefusalSerializer, description="`signed-out` or `csrf`."),
     404: OpenApiResponse(
-        JudgingRefusalSerializer, description="`not-found`: not a topic or item of the assessor's."
+        JudgingRefusalSerializer,
+        description="`not-found`: the topic or item is not assigned to the user.",
     ),
     409: OpenApiResponse(
         JudgingRefusalSerializer,
-        description="`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere`, `key-used` or `overtaken`.",
+        description="`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere`, "
+        "`key-used` or `overtaken`.",
     ),
     413: OpenApiResponse(JudgingRefusalSerializer, description="`too-large`."),
 }
@@ -59,7 +59,7 @@ LABEL: dict[str, Any] = {
 
 
 class OwnJudgmentSerializer(serializers.Serializer[Any]):
-    """A judgment of the assessor's that counts."""
+    """The assessor's current judgment of an instance."""
 
     judgment = serializers.IntegerField()
     label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
@@ -68,19 +68,19 @@ class OwnJudgmentSerializer(serializers.Serializer[Any]):
 
 
 class InstanceSerializer(serializers.Serializer[Any]):
-    """What gets one label."""
+    """An instance, the unit that receives one label."""
 
     instance = serializers.IntegerField()
     doc_id = serializers.CharField(
-        help_text="As in qrels; blank for a written answer, whose id names its run."
+        help_text="As in qrels; blank for Task 3, where the id would reveal the run."
     )
     heading = serializers.CharField()
     post_kind = serializers.CharField(help_text="`question`, `answer`, or blank.")
-    title_html = serializers.CharField(help_text="The title of a question, safe.")
+    title_html = serializers.CharField(help_text="Sanitized title of a question.")
     html = serializers.CharField(
-        help_text="The post, safe, its formulas typeset and the judged one marked."
+        help_text="Sanitized post with typeset formulas, the judged one highlighted."
     )
-    thread_url = serializers.CharField(help_text="Blank where there is no thread.")
+    thread_url = serializers.CharField(help_text="Blank if the item has no thread.")
     judgment = OwnJudgmentSerializer(allow_null=True)
 
 
@@ -94,12 +94,12 @@ class ItemSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=["waiting", "done", "later"])
     lease = serializers.CharField()
     until = serializers.DateTimeField()
-    formula_html = serializers.CharField(help_text="The formula that is judged, typeset.")
+    formula_html = serializers.CharField(help_text="The formula to judge, typeset.")
     instances = InstanceSerializer(many=True)
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """The items of a topic."""
+    """The judging progress of a topic."""
 
     total = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -107,20 +107,20 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class NextSerializer(serializers.Serializer[Any]):
-    """The next item; null when none is left."""
+    """The next item, or null if none is left, with the topic's progress."""
 
     item = ItemSerializer(allow_null=True)
     progress = ProgressSerializer()
 
 
 class FollowingSerializer(serializers.Serializer[Any]):
-    """The item that comes next; null when none is left."""
+    """The next item, or null if none is left."""
 
     next = ItemSerializer(allow_null=True)
 
 
 class HeldItemSerializer(serializers.Serializer[Any]):
-    """An item that the page holds."""
+    """An item that the page has leased."""
 
     item = serializers.IntegerField()
     lease = serializers.CharField()
@@ -133,27 +133,29 @@ class LabelSerializer(serializers.Serializer[Any]):
     instance = serializers.IntegerField()
     label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     key = serializers.UUIDField(
-        help_text="Made once for each label: sent twice, it is stored once."
+        help_text="Unique per label: a label that is sent twice is stored once."
     )
     comment = serializers.CharField(required=False, max_length=LONGEST_COMMENT)
     reason = serializers.CharField(
-        required=False, max_length=LONGEST_COMMENT, help_text="Why the label before was changed."
+        required=False,
+        max_length=LONGEST_COMMENT,
+        help_text="Reason for changing the earlier label.",
     )
     active_ms = serializers.IntegerField(required=False, allow_null=True)
     seen = serializers.IntegerField(
-        required=False, allow_null=True, help_text="The current judgment that the page knew of."
+        required=False, allow_null=True, help_text="The current judgment that the page knew."
     )
     after = serializers.UUIDField(
         required=False,
         allow_null=True,
-        help_text="The key of the label that it changes, where that was on its way.",
+        help_text="Key of the label that this one changes, if it was still being sent.",
     )
     at = serializers.DateTimeField(
         required=False,
-        help_text="When the label was given, by the page's clock; what cannot be is passed over.",
+        help_text="Time of the judgment by the browser's clock; impossible times are ignored.",
     )
     shown = serializers.CharField(
-        required=False, help_text="The html that was seen, with labels 5 and 6."
+        required=False, help_text="The HTML shown to the assessor, sent with labels 5 and 6."
     )
 
 
@@ -162,31 +164,33 @@ class LabelsSerializer(HeldItemSerializer):
 
     judgments = LabelSerializer(many=True)
     guideline = serializers.IntegerField(
-        required=False, allow_null=True, help_text="The version that was read."
+        required=False,
+        allow_null=True,
+        help_text="The version of the guidelines that the assessor read.",
     )
 
 
 class SavedLabelSerializer(serializers.Serializer[Any]):
-    """A label as it was stored."""
+    """A stored label."""
 
     instance = serializers.IntegerField()
     judgment = serializers.IntegerField()
     key = serializers.UUIDField()
     label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
-    counts = serializers.BooleanField(help_text="False where the instance was judged meanwhile.")
+    counts = serializers.BooleanField(help_text="False if somebody else judged the instance first.")
     message = serializers.CharField()
     judged_at = serializers.DateTimeField()
 
 
 class SavedSerializer(FollowingSerializer):
-    """What was stored, whether the item is done, and the item that comes next."""
+    """The stored labels, whether the item is done, and the next item."""
 
     saved = SavedLabelSerializer(many=True)
     done = serializers.BooleanField()
 
 
 class LeaseSerializer(serializers.Serializer[Any]):
-    """How long an item is the assessor's, and how far the topic is."""
+    """A renewed lease and the topic's progress."""
 
     lease = serializers.CharField()
     until = serializers.DateTimeField()
@@ -194,7 +198,7 @@ class LeaseSerializer(serializers.Serializer[Any]):
 
 
 class ListedJudgmentSerializer(OwnJudgmentSerializer):
-    """A judgment in the list of a topic, with its place."""
+    """A judgment in the list of a topic, with its position."""
 
     item = serializers.IntegerField()
     instance = serializers.IntegerField()
@@ -205,6 +209,6 @@ class ListedJudgmentSerializer(OwnJudgmentSerializer):
 
 
 class OwnJudgmentsSerializer(serializers.Serializer[Any]):
-    """The assessor's judgments of a topic that count, in the order of the items."""
+    """The assessor's current judgments of a topic, in the order of the items."""
 
     judgments = ListedJudgmentSerializer(many=True)

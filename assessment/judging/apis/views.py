@@ -1,4 +1,4 @@
-"""The doors of judging: the next item, an item, labels, later, and longer."""
+"""The judging API: the next item, an item, labels, skipped items and leases."""
 
 from __future__ import annotations
 
@@ -44,32 +44,30 @@ STATUSES = {
 }
 _IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 FORGED = (
-    "This item was not given to you. If you signed in as somebody else in another tab, sign in as yourself again; "
-    "what you typed is kept in this browser."
+    "This item is not leased to you. If you signed in with another account in another tab, "
+    "sign in with your own account again; your input is kept in this browser."
 )
 
 
 class BodyParser(JSONParser):
-    """Reads JSON; what is nested too deeply for that is no error of ours."""
+    """A JSON parser that reports JSON nested too deeply as a client error."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what was sent; raises `ParseError`."""
+        """Return the parsed body. Raises `ParseError`."""
         try:
             return super().parse(*args, **kwargs)
         except RecursionError as error:
-            raise exceptions.ParseError("it is nested too deeply") from error
+            raise exceptions.ParseError("the JSON is nested too deeply") from error
 
 
 class JudgingApi(APIView):
-    """What all doors of judging have in common: who comes in, and how a refusal is told."""
+    """The base class of the judging API: authentication, size limit and error responses."""
 
     parser_classes = (BodyParser,)
     http_method_names = ("get", "post", "options")  # no HEAD: to ask for an item leases it
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse who is signed out or somebody else than who the page was opened by, and what is
-        too large to be read.
-        """
+        """Reject signed-out users, users who did not open the page, and large bodies."""
         super().initial(request, *args, **kwargs)
         # A second person may have signed in since, in another tab: what the first one typed must
         # not become theirs.
@@ -78,12 +76,13 @@ class JudgingApi(APIView):
             raise exceptions.NotAuthenticated
         if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
             raise JudgingError(
-                f"Nothing was stored: more than {LARGEST // 2**20} MB were sent. Shorten the comment.",
+                f"Nothing was stored: the request is larger than {LARGEST // 2**20} MB. "
+                "Shorten the comment.",
                 code="too-large",
             )
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Report every refusal as a sentence, a code, and all problems."""
+        """Return every error as a message, a code and the list of problems."""
         if isinstance(exc, JudgingError):
             errors = [problem._asdict() for problem in exc.problems]
             return _refusal(
@@ -95,33 +94,29 @@ class JudgingApi(APIView):
 
     @property
     def person(self) -> User:
-        """Return who is signed in; `initial` has seen to it that somebody is."""
+        """Return the signed-in user, whom `initial` requires."""
         if not isinstance(self.request.user, User):
             raise exceptions.NotAuthenticated
         return self.request.user
 
     @property
     def seat(self) -> Seat:
-        """Return who judges which topic; whether it is theirs is for `require_topic` or
-        `require_lease` to say.
-        """
+        """Return the user and the topic, before their assignment is checked."""
         path = self.kwargs
         return Seat(self.person, TopicPath(path["lab"], path["task"], path["query_id"]))
 
     def require_lease(self, place: ItemBody) -> None:
-        """Let pass who was given the item, though the lease may have ended or the topic been taken
-        away since.
-        """
+        """Require a genuine lease, even if it has expired or the topic was unassigned since."""
         if not is_genuine(place.lease, item_id=place.item, seat=self.seat):
             self.require_topic()
             raise JudgingError(FORGED, code="forged-lease")
 
     def require_topic(self) -> int:
-        """Return the id of the topic to its assessor; 404 for others."""
+        """Return the id of the topic, or 404 for users who are not its assessor."""
         return assigned_topic_or_404(self.person, *self.seat.path).pk
 
     def shown(self, found: Taken | None) -> dict[str, Any] | None:
-        """Return an item as the page shows it; None where there is none."""
+        """Return an item as the page shows it, or None."""
         return item_payload(found, lab_slug=self.kwargs["lab"]) if found else None
 
 
@@ -130,24 +125,26 @@ def _refusal(message: str, code: str, to: int, errors: list[dict[str, Any]]) -> 
 
 
 def _words(error: Exception, to: int) -> tuple[str, str]:
-    """Return the sentence and the code for a refusal of the framework's."""
+    """Return the message and the code for an error of the framework."""
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         return (
-            "You are signed out. Sign in again in another tab, then go on here; nothing is lost.",
+            "You are signed out. "
+            "Sign in again in another tab, then continue here; nothing is lost.",
             "signed-out",
         )
     if to == status.HTTP_403_FORBIDDEN:
         return (
-            "Your sign-in has changed. Sign in again in another tab, then go on here; nothing is lost.",
+            "Your session has changed. "
+            "Sign in again in another tab, then continue here; nothing is lost.",
             "csrf",
         )
     if to == status.HTTP_404_NOT_FOUND:
         return (
-            "There is no such topic or item among those that are yours to judge. What you typed is kept.",
+            "This topic or item is not assigned to you. Your input is kept in this browser.",
             "not-found",
         )
     return (
-        f"Nothing was stored, as what was sent cannot be read: {getattr(error, 'detail', error)}.",
+        f"Nothing was stored because the request is unreadable: {getattr(error, 'detail', error)}.",
         "malformed",
     )
 
@@ -160,11 +157,12 @@ class NextApi(JudgingApi):
         parameters=[responses.HAVE], responses={200: responses.NextSerializer, **responses.REFUSALS}
     )
     def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
-        """Lease the next item of the topic to the assessor, and tell how far the topic is."""
+        """Lease the next item of the topic to the assessor, and return the topic's progress."""
         given = [one for one in request.query_params.get("have", "").split(",") if one]
         if not all(_IDENTIFIER.fullmatch(one) and int(one) <= LARGEST_ID for one in given[:200]):
             raise JudgingError(
-                "The items at hand are given as numbers with commas between.", code="malformed"
+                "The parameter `have` is malformed. Use item ids separated by commas.",
+                code="malformed",
             )
         topic_id = self.require_topic()
         have = tuple(map(int, given[:200]))
@@ -178,7 +176,7 @@ class ItemApi(JudgingApi):
 
     @extend_schema(responses={200: responses.ItemSerializer, **responses.REFUSALS})
     def get(self, request: Request, lab: str, task: str, query_id: str, item: int) -> Response:
-        """Return an item that waits, leased, or one that the assessor judged, to be changed."""
+        """Lease and return a waiting item, or return an item that the assessor has judged."""
         topic_id = self.require_topic()
         known = item <= LARGEST_ID
         found = (
@@ -197,9 +195,7 @@ class JudgmentsApi(JudgingApi):
 
     @extend_schema(responses={200: responses.OwnJudgmentsSerializer, **responses.REFUSALS})
     def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
-        """List what the assessor judged in the topic, the labels that count, in the order of the
-        items.
-        """
+        """List the assessor's current judgments of the topic, in the order of the items."""
         judged = own_judgments(self.require_topic(), self.person.pk)
         return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
 
@@ -208,9 +204,7 @@ class JudgmentsApi(JudgingApi):
         responses={200: responses.SavedSerializer, **responses.REFUSALS},
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
-        """Store labels for instances of one item, and give the next item that the page does not
-        have.
-        """
+        """Store labels for instances of one item, and return the next item the page lacks."""
         body = read_labels(request.data)
         self.require_lease(body.place)
         outcome = submit_judgments(
@@ -227,14 +221,14 @@ class JudgmentsApi(JudgingApi):
 
 @extend_schema(tags=["judging"])
 class LaterApi(JudgingApi):
-    """Items that are put off."""
+    """Skipped items."""
 
     @extend_schema(
         request=responses.HeldItemSerializer,
         responses={200: responses.FollowingSerializer, **responses.REFUSALS},
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
-        """Have an item come after all others, and give the next one."""
+        """Skip an item until the end of the topic, and return the next item."""
         body = read_item(request.data)
         self.require_lease(body)
         topic_id = self.require_topic()
@@ -245,15 +239,16 @@ class LaterApi(JudgingApi):
 
 @extend_schema(tags=["judging"])
 class LeaseApi(JudgingApi):
-    """The time that an item is the assessor's."""
+    """The lease of an item."""
 
     @extend_schema(
         request=responses.HeldItemSerializer,
         responses={200: responses.LeaseSerializer, **responses.REFUSALS},
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
-        """Keep an item for longer, and tell how far the topic is; refused when another assessor has
-        it meanwhile.
+        """Renew the lease of an item, and return the topic's progress.
+
+        The request fails if another assessor holds the item.
         """
         body = read_item(request.data)
         self.require_lease(body)

@@ -13,15 +13,17 @@ from django.db.models import Count, Exists, OuterRef
 from arqlab.core.models import Lab, Membership, Topic, User
 from arqlab.ir.judgments.completion import Pace, expected_seconds
 from arqlab.ir.records import TaskKind
-from assessment.assignments.selectors import (
+from assessment.assignments.selectors.grid import (
     JUDGING_ROLES,
-    NO_PACE,
     TOPIC_TEXTS,
+    judged_by,
+    topic_counts,
+)
+from assessment.assignments.selectors.rows import (
+    NO_PACE,
     JudgedCounts,
     Share,
     TopicRow,
-    judged_by,
-    topic_counts,
 )
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import Assignment, Judgment, PoolItem

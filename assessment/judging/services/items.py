@@ -21,8 +21,8 @@ from arqlab.texts.html.sanitizer import clean_post
 from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
 from assessment.judging.selectors.items import ShownInstance, ShownItem
-from assessment.judging.services.judgments import SavedLabel
 from assessment.judging.services.leases import Taken
+from assessment.judging.services.stored_labels import SavedLabel
 from assessment.models import Judgment, PoolItem
 from assessment.pools.services.threads import thread_url
 from collection.models import Post

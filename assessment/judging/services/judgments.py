@@ -22,6 +22,14 @@ from assessment.judging.selectors.items import (
     submitted_item,
 )
 from assessment.judging.services.leases import LEASE, Seat, Taken, signed_lease
+from assessment.judging.services.stored_labels import (
+    Label,
+    SavedLabel,
+    Submission,
+    known_labels,
+    saved_label,
+    takes_effect,
+)
 from assessment.models import Judgment, Ticket
 
 ATTEMPTS = 10  # each but the last was overtaken by another submit for the same item
@@ -31,11 +39,6 @@ LONGEST_AWAY = timedelta(
     days=30
 )  # between a label and its arrival; a clock that tells more is wrong
 TICKETS = (Judgment.Label.SYSTEM_FAILURE, Judgment.Label.DO_NOT_KNOW)
-MEANWHILE = "This was judged meanwhile, in another tab or by another assessor. That label counts; yours is kept beside it."
-GIVEN_BACK = (
-    "The organizers gave this back to be judged again, and it waits in its topic. Your label is kept in its history and "
-    "counts no longer; judge it anew."
-)
 # stands as the answer of a ticket that nobody needs to answer
 JUDGED_SINCE = "The assessor has judged it since."
 # One statement for both, so that a submit takes one write less. Both rows are locked before it, so
@@ -58,43 +61,6 @@ _INSERT = (
     f"INSERT INTO assessment_judgment ({', '.join(str(field.column) for field in _FIELDS)}) VALUES"
 )
 _PLACES = f"({', '.join(['%s'] * len(_FIELDS))})"
-
-
-class Label(NamedTuple):
-    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of,
-    `after` the key of the one that was on its way then; `given_at` is when it was given by the
-    page's clock."""
-
-    instance: int
-    label: int
-    key: UUID
-    comment: str = ""
-    reason: str = ""
-    active_ms: int | None = None
-    seen: int | None = None
-    after: UUID | None = None
-    shown: str = ""
-    given_at: datetime | None = None
-
-
-class Submission(NamedTuple):
-    """Labels for instances of one item, the version of the instructions that they were judged by,
-    and the items that the page has at hand."""
-
-    item: int
-    labels: tuple[Label, ...]
-    guideline: int | None = None
-    have: tuple[int, ...] = ()
-
-
-class SavedLabel(NamedTuple):
-    """A judgment as it stands in the database; the message is for the assessor, blank where all is
-    as wished.
-    """
-
-    judgment: Judgment
-    counts: bool
-    message: str
 
 
 class SubmitOutcome(NamedTuple):
@@ -128,10 +94,10 @@ def submit_judgments(
             with transaction.atomic():
                 return _submit(seat, submission, known, browser, at)
         except (IntegrityError, _OvertakenError):
-            known = _known(submission, seat.user)
+            known = known_labels(submission, seat.user)
         except JudgingError:
             # What was stored before is told again, also when nothing new would be taken now.
-            if known or not (known := _known(submission, seat.user)):
+            if known or not (known := known_labels(submission, seat.user)):
                 raise
     raise JudgingError(
         "Too many people judge this item at this moment. Submit again.", code="overtaken"
@@ -152,14 +118,18 @@ def _submit(
     _refuse_others(found, submission)
     if fresh:
         _refuse(found, submission)
-    counting = {label.key for label in fresh if _counts(label, found.current[label.instance], user)}
+    counting = {
+        label.key for label in fresh if takes_effect(label, found.current[label.instance], user)
+    }
     _supersede([found.current[label.instance] for label in fresh if label.key in counting])
     rows = {
         label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh
     }
     _store(rows.values())
     _raise_tickets(fresh, rows, found, browser, at)
-    saved = tuple(_saved(rows.get(label.key) or known[label.key]) for label in submission.labels)
+    saved = tuple(
+        saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
+    )
     is_only_one_judged = bool(counting) and len(found.current) == 1
     is_done, following = _go_on(
         found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else _ALL_JUDGED
@@ -217,17 +187,6 @@ def _refuse(found: Submitted, submission: Submission) -> None:
         raise JudgingError(
             "There is no such version of the instructions.", code="malformed", problems=problems
         )
-
-
-def _counts(label: Label, current: Current | None, user: User) -> bool:
-    """A label counts where there was none, or where it changes the assessor's own that the page
-    showed.
-    """
-    if current is None:
-        return True
-    return current.assessor == user.pk and (
-        current.judgment == label.seen or current.key == label.after
-    )
 
 
 def _supersede(currents: Iterable[Current | None]) -> None:
@@ -335,39 +294,3 @@ def _go_on(
     return is_done, Taken(
         following, signed_lease(following.item.pk, seat, at)
     ) if following else None
-
-
-def _saved(judgment: Judgment) -> SavedLabel:
-    """Report of a judgment what was told when it was stored: one that was changed later did count.
-
-    Where nothing counts for its instance any more, an organizer gave that back since.
-    """
-    if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
-        return SavedLabel(judgment, counts=True, message="")
-    is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
-    return SavedLabel(judgment, counts=False, message=MEANWHILE if is_judged else GIVEN_BACK)
-
-
-def _known(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
-    """Return the labels that were stored before, by their keys.
-
-    Raises `JudgingError` when a key belongs to another label: the page made it twice.
-    """
-    instances = {label.key: label.instance for label in submission.labels}
-    known = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}
-    problems = [
-        RequestProblem(
-            instances[key],
-            "key",
-            str(key),
-            "a new UUID for each label",
-            "Reload the page and submit again.",
-        )
-        for key, judgment in known.items()
-        if (judgment.instance_id, judgment.assessor_id) != (instances[key], user.pk)
-    ]
-    if problems:
-        raise JudgingError(
-            "The key of a label was used for another one.", code="key-used", problems=problems
-        )
-    return known

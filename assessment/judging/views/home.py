@@ -1,4 +1,4 @@
-"""The page from which an assessor goes on judging."""
+"""The assessor's overview of topics."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ ANSWERS = 20
 @require_safe
 @login_required
 def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
-    """An assessor's topics of all tasks with what is left, answered tickets, and instructions that
-    changed.
-    """
+    """Show the assessor's topics with items left, answered tickets and changed guidelines."""
     found, user = lab_or_404(request.user, lab), signed_in(request)
     if not may_look_up(user, found):
         raise Http404

@@ -38,11 +38,10 @@ KEPT = {"commented": "With a comment", "changed": "Changed"}
 @login_required
 @never_cache
 def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """An assessor judges a topic: the question beside one item after the other; `item=ID` opens one
-    of the own items.
+    """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
 
-    Who opens it leases items. Programs that only look whether it is there lease none, and browsers
-    that fetch it before anybody asked for it are refused: they ask again when somebody does.
+    A GET request leases items. HEAD requests lease none, and browsers that prefetch the page are
+    refused; they send the request again when the user opens the page.
     """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)
@@ -75,10 +74,9 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
 
 
 def _buttons(task: Task) -> list[list[tuple[int, str, str]]]:
-    """Return each label of a task with its key and word, in the order of the buttons; what is no
-    judgment stands apart.
+    """Return the value, key and word of each label of a task, in the order of the buttons.
 
-    A label that the protocol has no name for is its own word.
+    Labels that are not judgments form a second group. A label without a name is its own word.
     """
     known, words = labels_in_order(task.protocol.labels), dict(Judgment.Label.choices)
     groups = [label for label in known if label not in NOT_JUDGMENTS], NOT_JUDGMENTS
@@ -91,7 +89,7 @@ def _buttons(task: Task) -> list[list[tuple[int, str, str]]]:
 def _config(
     sitting: Sitting, topic: Topic, user: User, guideline: Guideline | None
 ) -> dict[str, Any]:
-    """Return what the page's scripts begin with."""
+    """Return the initial data of the page's scripts."""
     place = [topic.task.lab.slug, topic.task.slug, topic.query_id]
     work = sitting.work
     return {
@@ -113,10 +111,9 @@ def _config(
 @login_required
 @never_cache
 def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """An assessor looks through the own judgments of a topic, all or those with a label, a comment,
-    or a change, page by page.
+    """Show the assessor's own judgments of a topic, filtered by label, comment or change.
 
-    For htmx, on the judging page, the list without its frame.
+    For htmx requests of the judging page, return the list only.
     """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)

@@ -1,4 +1,4 @@
-"""The page of judged formulas that other visual ids touch."""
+"""The page of judged formulas that a version of the visual ids affects."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ ROWS_A_PAGE = 100
 
 @require_safe
 def touched_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
-    """Organizers see which judgments a version of the visual ids touches, and what became of these
-    formulas.
-    """
+    """Show the judgments whose formulas a version of the visual ids merged or split."""
     found = organized_lab_or_404(request.user, lab)
     versions = VisualMap.objects.select_related("collection")
     shown = get_object_or_404(versions, collection=collection_of(found), version=version)

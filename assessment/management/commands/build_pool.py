@@ -17,8 +17,8 @@ from arqlab.core.models import Task
 from arqlab.core.selectors import person_named, task_named
 from arqlab.ir.pooling.pools import write_pool
 from arqlab.ir.protocols.presets import RunKind
+from assessment.pools.selectors.choices import PoolChoice, choice_of, valid_runs
 from assessment.pools.selectors.frozen import presets_for
-from assessment.pools.selectors.sources import PoolChoice, choice_of, valid_runs
 from assessment.pools.services.freezing import (
     ComputedPool,
     compute_pool,

@@ -1,4 +1,4 @@
-"""What is there now that a task's pools were not made of."""
+"""Changes since a task's pools were frozen."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import NamedTuple
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from assessment.models import Pool
+from assessment.pools.selectors.choices import PoolChoice, choice_of
 from assessment.pools.selectors.plans import plan_pool
-from assessment.pools.selectors.sources import PoolChoice, choice_of, task_sources
+from assessment.pools.selectors.sources import task_sources
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
@@ -17,9 +18,7 @@ from submissions.models import Run
 
 
 class PoolNews(NamedTuple):
-    """What differs since the task's pools were frozen: late runs, withdrawn ones by name, newer
-    visual ids.
-    """
+    """Changes since the pools were frozen: late runs, names of withdrawn runs, newer visual ids."""
 
     late: list[Run]
     withdrawn: list[str]
@@ -27,15 +26,14 @@ class PoolNews(NamedTuple):
 
     @property
     def is_any(self) -> bool:
-        """Return whether a supplement may hold something."""
+        """Return whether a supplement may have items."""
         return bool(self.late or self.newer_map)
 
 
 def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
-    """Return what a supplement with the settings of the last pool would be made of beside the task's
-    pools.
+    """Return the changes since a task's pools (in order) were frozen.
 
-    They are in the order of their numbers. A run that brings nothing but what they hold is no news.
+    Runs that would contribute nothing to a supplement with the last pool's settings are left out.
     """
     if not pools:
         return PoolNews([], [], None)
@@ -58,9 +56,7 @@ def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
     if runs:  # only then are indexes read
         try:
             brought = {each.run.pk: each.items for each in plan_pool(task=task, choice=choice).runs}
-        except (
-            UserError
-        ):  # two runs bring one answer with different texts: the page of the supplement says so
+        except UserError:  # Two runs differ in an answer; the page of the supplement reports it.
             return [*runs, *written]
         runs = [run for run in runs if brought[run.pk]]
     return [*runs, *written]

@@ -1,4 +1,4 @@
-"""What the pools of a task hold already: a supplement leaves it out."""
+"""The items that the pools of a task already have, which a supplement leaves out."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ _FIELDS = {"topic": "item__topic__query_id", "item": "item__item", "doc_id": "do
 
 
 def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | None:
-    """Return what the task's pools hold: topic, item, doc_id; None before the first one.
+    """Return topic, item and doc_id of the instances in the task's pools, or None without pools.
 
-    The item is null of an instance that shows another formula by the newest visual ids: of what it
-    was pooled for there may be no instance in a pool any more, as a split keeps the id on the
-    larger part.
+    The item is null for an instance that has another visual id now. After a split, which keeps the
+    id on the larger part, no instance of the pooled formula may be left in the pools.
     """
     rows = PoolInstance.objects.filter(item__pool__task=task).order_by()
     found = list(rows.values_list(*_FIELDS.values()))

@@ -1,6 +1,4 @@
-"""Pools as they stand: by which preset and of which runs they are made, how large they are, how
-much of them is judged.
-"""
+"""Queries on frozen pools: preset, runs, size and progress."""
 
 from __future__ import annotations
 
@@ -16,13 +14,15 @@ from arqlab.ir.pooling.pools import write_pool
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
-from assessment.pools.selectors.sources import WRITTEN, TaskSources
+from assessment.pools.selectors.choices import WRITTEN
+from assessment.pools.selectors.sources import TaskSources
 from submissions.models import Run
 
 
 def presets_for(task: Task) -> dict[str, PoolProtocol]:
-    """Return the pools of the presets that have this kind of task, by their slugs; a known item has
-    no pool.
+    """Return the pool settings of the presets for this kind of task, by slug.
+
+    Presets for known-item tasks have no pool and are left out.
     """
     kind = TaskKind(task.kind)
     pools = {
@@ -32,14 +32,14 @@ def presets_for(task: Task) -> dict[str, PoolProtocol]:
 
 
 def preset_of(task: Task, protocol: PoolProtocol) -> str:
-    """Return the preset that says just this, the lab's own before others; empty for free settings."""
+    """Return the slug of the preset with these settings, preferably the lab's own, or ""."""
     known = presets_for(task)
     slugs = sorted(known, key=lambda slug: slug != task.lab.protocol)
     return next((slug for slug in slugs if known[slug] == protocol), "")
 
 
 class PoolSize(NamedTuple):
-    """How much a pool holds: its items, the labels that they ask for, and the items that are done."""
+    """The size of a pool: its items, the labels that they need, and the done items."""
 
     items: int
     labels: int
@@ -47,9 +47,7 @@ class PoolSize(NamedTuple):
 
 
 class TopicSize(NamedTuple):
-    """How many items of a pool a topic has, the labels that they ask for, and how many items are
-    done.
-    """
+    """The size of a topic in a pool: its items, the labels that they need, and the done items."""
 
     query_id: str
     items: int
@@ -58,7 +56,7 @@ class TopicSize(NamedTuple):
 
 
 def pool_sizes(task: Task) -> dict[int, PoolSize]:
-    """Return the sizes of a task's pools by their keys, in two queries."""
+    """Return the sizes of a task's pools by key, with two queries."""
     items = PoolItem.objects.filter(pool__task=task).order_by().values("pool")
     counted = {row["pool"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))}
     labels = PoolInstance.objects.filter(item__pool__task=task).order_by().values("item__pool")
@@ -71,7 +69,7 @@ def pool_sizes(task: Task) -> dict[int, PoolSize]:
 
 
 def topic_sizes(pool: Pool) -> list[TopicSize]:
-    """Return the size of every topic of the task in a pool, in the order of the topics."""
+    """Return the sizes of all topics of the task in a pool, in topic order."""
     items = PoolItem.objects.filter(pool=pool).order_by().values("topic")
     counted = {
         row["topic"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))
@@ -91,7 +89,7 @@ def topic_sizes(pool: Pool) -> list[TopicSize]:
 
 
 def pool_frame(pool: Pool) -> pl.DataFrame:
-    """Return a pool as `arqlab.ir.pooling.pools.write_pool` takes it."""
+    """Return a pool as a frame for `arqlab.ir.pooling.pools.write_pool`."""
     rows = PoolInstance.objects.filter(item__pool=pool).order_by()
     fields = {
         "topic": "item__topic__query_id",
@@ -107,32 +105,32 @@ def pool_frame(pool: Pool) -> pl.DataFrame:
 
 
 def pool_file(pool: Pool) -> bytes:
-    """Return the file of a pool as it was frozen, byte for byte: its hash is `Pool.sha256`."""
+    """Return the file of a frozen pool, whose hash is `Pool.sha256`."""
     return write_pool(pool_frame(pool))
 
 
 def pool_numbered(task: Task, number: int = 1) -> Pool:
-    """Return a pool of a task by its number. Raises `UserError` that names those there are."""
+    """Return a pool of a task by its number, or raise `UserError` with a list of the pools."""
     found = task.pools.filter(number=number).select_related("task__lab").first()
     if found is None:
         known = (
             ", ".join(map(str, task.pools.values_list("number", flat=True)))
-            or "none yet; make one with build_pool"
+            or "none yet; create one with build_pool"
         )
         raise UserError(
-            f"The task {task} has no pool {number}. Its pools are: {known}.", code="unknown-pool"
+            f"The task {task} has no pool {number}. Its pools: {known}.", code="unknown-pool"
         )
     return found
 
 
 def can_be_discarded(pool: Pool) -> bool:
-    """Return whether a pool may be deleted: nobody has judged in it, and no supplement stands on it."""
+    """Return whether a pool can be deleted: it has no judgments and no supplement."""
     later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
     return not later.exists() and not Judgment.objects.filter(instance__item__pool=pool).exists()
 
 
 def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
-    """Return which runs are pooled, as what, how deep, and by which index: what `Pool.runs` keeps."""
+    """Return the value of `Pool.runs`: kind, depth, name and index hash of each pooled run."""
     choice = sources.choice
     kinds = {run.pk: choice.kind_of(run) for run in sources.runs}
     by_depth = choice.protocol.method == "depth"

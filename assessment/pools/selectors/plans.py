@@ -1,4 +1,4 @@
-"""The numbers of a pool before it is frozen, fast enough to follow a slider."""
+"""Plans: the size and cost of a pool before it is frozen, fast enough to follow a slider."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from arqlab.core.models import Task
 from arqlab.ir.pooling.plans import Cost, Plan, Planner
 from arqlab.ir.protocols.presets import RunKind
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import TopicSize
 from assessment.pools.selectors.sources import (
-    PoolChoice,
     TaskSources,
     kernel_sources,
     sources_state,
@@ -21,23 +21,22 @@ from assessment.pools.selectors.sources import (
 from submissions.models import Run
 
 USUAL_DEPTH = 200
-"""As deep the planner looks; deeper only when it is asked to, which takes as much longer and as
-much more memory.
+"""The depth to which planners read runs unless the settings are deeper.
+
+Time and memory grow with the depth.
 """
 KEPT_PLANNERS, KEPT_DEEP_PLANNERS = 3, 1
-"""Those that follow a slider, each of another task or of deeper settings: whoever goes back to one
-does not wait for it.
+"""The numbers of cached planners, so that going back to a task is fast.
 
-Of 40 runs one takes some 60 MB, and some 300 MB where it looks as deep as the runs go.
+With 40 runs, a planner takes about 60 MB, or 300 MB at the full depth of the runs.
 """
 
 
 class RunPlan(NamedTuple):
-    """A run of a plan: as what and how deep it is pooled, the items it brings, those that it alone
-    brings.
+    """A run of a plan: its kind and depth, the items it contributes, and those only it contributes.
 
-    Down to the rank `clear_to` nothing of it is unjudged; `is_clear` when that is as far as was
-    looked. `shared` says of each run of the plan how many of the items it brings too.
+    All its items down to the rank `clear_to` are in the pool; `is_clear` means down to the depth
+    that was read. `shared` has the number of its items that each run of the plan contributes too.
     """
 
     run: Run
@@ -51,7 +50,7 @@ class RunPlan(NamedTuple):
 
 
 class TeamPlan(NamedTuple):
-    """The items that a team's runs bring, and those that no other team brings."""
+    """The items that a team's runs contribute, and those that no other team contributes."""
 
     team: str
     items: int
@@ -60,9 +59,9 @@ class TeamPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class PoolPlan:
-    """What a pool would be, or a supplement: its topics (all of the task), runs and teams.
+    """The plan of a pool or supplement: all topics of the task, its runs and teams.
 
-    `counts` is the kernel's plan; None where there is nothing to count.
+    `counts` is the plan of `arqlab.ir.pooling.plans`, or None if there is nothing to count.
     """
 
     topics: list[TopicSize]
@@ -72,30 +71,29 @@ class PoolPlan:
     counts: Plan | None = None
 
     def cost(self, *, seconds: float, wage: float) -> Cost:
-        """Return the hours at so many seconds an item, and the money at a wage for an hour."""
+        """Return the hours at `seconds` per item, and the cost at a `wage` per hour."""
         return self.counts.cost(seconds=seconds, wage=wage) if self.counts else Cost(0.0, 0.0)
 
     @property
     def items(self) -> int:
-        """Return the items of all topics."""
+        """Return the number of items."""
         return sum(topic.items for topic in self.topics)
 
     @property
     def labels(self) -> int:
-        """Return the labels that they ask for."""
+        """Return the number of labels that the items need."""
         return sum(topic.labels for topic in self.topics)
 
     @property
     def clear_to(self) -> int:
-        """Return the rank down to which nothing of any run is unjudged."""
+        """Return the rank down to which all items of all runs are in the pool."""
         return min((run.clear_to for run in self.runs), default=0)
 
 
 def plan_pool(*, task: Task, choice: PoolChoice) -> PoolPlan:
-    """Count what a pool of the task would be now; where it has pools, what a supplement to them
-    would be.
+    """Return the plan of a pool of the task as of now, or of a supplement if it has pools.
 
-    Raises `UserError` when two runs bring one written answer with different texts.
+    Raise `UserError` if two runs have different texts for one answer.
     """
     sources = task_sources(task, choice)
     topics = task.topics.order_by("position").values_list("query_id", flat=True)
@@ -120,7 +118,7 @@ def plan_pool(*, task: Task, choice: PoolChoice) -> PoolPlan:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A planner, told by the state of its sources; they are read when there is none of it yet."""
+    """The key of a cached planner, with the sources to read if it is not cached."""
 
     deepest: int
     visually_distinct: bool

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -18,47 +18,19 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import topic_ids
 from arqlab.formats.topics.threads import threads_of
 from arqlab.ir.labels import NOT_JUDGMENTS
-from arqlab.ir.pooling.pools import PooledRun, PoolSources
-from arqlab.ir.protocols.presets import PoolProtocol, RunKind
-from arqlab.ir.records import ItemKind, TaskKind
-from assessment.models import Judgment, Pool
+from arqlab.ir.pooling.depths import PooledRun
+from arqlab.ir.pooling.pools import PoolSources
+from assessment.models import Judgment
+from assessment.pools.selectors.choices import PoolChoice, poolable_runs, valid_runs
 from assessment.pools.selectors.earlier import pooled_before
 from assessment.qrels.selectors.versions import qrels_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors.collections import collection_of, scan_columns
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
-from submissions.selectors import ordered_index, run_index, run_items
+from submissions.selectors import ordered_index, run_index
 
 ITEM = {"topic": pl.String, "item": pl.String}
-POOL_KINDS = {
-    TaskKind.ANSWERS: ItemKind.POSTS,
-    TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
-    TaskKind.WRITTEN_ANSWERS: ItemKind.ANSWERS,
-}
-"""What the assessors of a task get of its runs."""
-WRITTEN = "written"
-"""As what `Pool.runs` names a run of Task 3 whose answers are mixed into Task 1's pool."""
-
-
-@dataclass(frozen=True)
-class PoolChoice:
-    """What an organizer chooses of a pool: its protocol, the seed, and as what some baselines are
-    pooled.
-
-    `kinds` has the keys of the runs that are pooled as something else than their marks say.
-    """
-
-    protocol: PoolProtocol
-    seed: int
-    kinds: Mapping[int, RunKind] = field(default_factory=dict)
-
-    def kind_of(self, run: Run) -> RunKind:
-        """Return as what a run is pooled."""
-        known = self.kinds.get(run.pk)
-        return known or self.protocol.kind_of(
-            is_primary=run.is_primary, is_manual=run.is_manual, is_baseline=run.is_baseline
-        )
 
 
 @dataclass(frozen=True)
@@ -77,18 +49,6 @@ class TaskSources:
     left_out: tuple[tuple[Run, str], ...]
     written: tuple[Run, ...]
     visual_map: VisualMap | None
-
-
-def choice_of(pool: Pool) -> PoolChoice:
-    """Return what was chosen of a pool when it was frozen."""
-    kinds = {run["run"]: run["kind"] for run in pool.runs if run["kind"] != WRITTEN}
-    return PoolChoice(PoolProtocol(**pool.settings), pool.seed, kinds)
-
-
-def valid_runs(task: Task) -> list[Run]:
-    """Return the valid runs of a task: baselines first, then by team, its primary run first."""
-    found = Run.objects.valid().filter(task=task).select_related("team")
-    return list(found.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
 
 
 def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
@@ -195,19 +155,6 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
         qrels = qrels_named(first)
         state += [qrels.pk] if qrels else _judged(first).aggregate(last=Max("pk")).values()
     return tuple(state)
-
-
-def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
-    """Return the valid runs that can be pooled, and those that cannot, each with a sentence why."""
-    runs, left_out = [], []
-    for run in valid_runs(task):
-        if task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
-            left_out.append(
-                (run, "It names visual ids, and assessors judge instances in their posts.")
-            )
-        else:
-            runs.append(run)
-    return runs, left_out
 
 
 def _index_of(run: Run, task: Task) -> pl.LazyFrame:

@@ -1,6 +1,4 @@
-"""Pools as they are frozen: computed from the runs as they stand, stored, and never changed. What
-comes later is a supplement.
-"""
+"""Freezing of pools and supplements. A frozen pool never changes; later items are supplements."""
 
 from __future__ import annotations
 
@@ -8,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 import polars as pl
 from django.db import transaction
@@ -19,29 +16,28 @@ from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling.pools import make_pool, write_pool
-from arqlab.ir.pooling.settings import impossible
+from arqlab.ir.pooling.settings import invalid_settings
 from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.assignments.services import end_reviews
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.models import Pool, PoolInstance, PoolItem
+from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice
 from assessment.pools.selectors.frozen import pooled_runs, preset_of
 from assessment.pools.selectors.sources import (
-    POOL_KINDS,
-    PoolChoice,
     TaskSources,
     inputs_of,
     kernel_sources,
     task_sources,
     written_answers,
 )
+from assessment.pools.services.changing import pool_facts
 from assessment.qrels.selectors.drafts import host_of, own_pools_task
 
 
 @dataclass(frozen=True)
 class ComputedPool:
-    """A pool before it is frozen: its labels (`arqlab.ir.pooling.pools.make_pool`), its hash, and
-    what it was made of.
+    """A pool before it is frozen: its rows (`arqlab.ir.pooling.pools.make_pool`), hash and sources.
 
-    `texts` has the written answers by topic and item, `inputs` is for `Pool.inputs`.
+    `texts` has the answers of Task 3 by topic and item; `inputs` is for `Pool.inputs`.
     """
 
     labels: pl.DataFrame
@@ -57,16 +53,15 @@ class ComputedPool:
 
     @property
     def label_count(self) -> int:
-        """Return the number of labels that they ask for."""
+        """Return the number of labels that the items need."""
         return self.labels.height
 
 
 def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
-    """Compute what a pool of the task would be now; where it has pools, what a supplement to them
-    would be.
+    """Return the pool of the task as of now, or the supplement if it already has a pool.
 
-    Raises `UserError` as `require_possible` does, and where two runs bring one written answer with
-    different texts, or a run an id that is too long.
+    Raise `UserError` as `require_possible` does, if two runs have different texts for one answer,
+    or if an id is too long.
     """
     require_possible(task, choice)
     sources = task_sources(task, choice)
@@ -80,27 +75,30 @@ def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
 
 
 def require_possible(task: Task, choice: PoolChoice) -> None:
-    """Raise `UserError` where a pool of the task cannot be made so.
+    """Raise `UserError` if the task cannot have a pool with these settings.
 
-    A written answer is judged in one place: in the pool of Task 3, or mixed into that of Task 1.
+    Answers of Task 3 are judged in one place: in their own pool, or mixed into Task 1's pool.
     """
     if choice.protocol.method == "none":
         raise UserError(
-            "This protocol has no pool: its one relevant item is known beforehand. Choose other settings.",
+            "This protocol has no pool, because its one relevant item is known beforehand. "
+            "Choose other settings.",
             code="no-pool",
         )
-    if refused := list(impossible(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)):
+    if refused := list(
+        invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)
+    ):
         raise UserError(" ".join(refused), code="impossible-pool")
     if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
         raise UserError(
-            f"The written answers of {own.name} are judged in a pool of that task. Do not mix them into this one, or "
-            "discard that pool while it has no judgment.",
+            f"The answers of {own.name} are judged in a pool of that task. Do not mix them into "
+            "this pool, or discard that pool while it has no judgments.",
             code="own-pool",
         )
     if host := host_of(task):
         raise UserError(
-            f"The written answers are judged in the pool of {host.name}. Make a supplement to that pool for those that "
-            "came late.",
+            f"The answers are judged in the pool of {host.name}. "
+            "Make a supplement to that pool for late answers.",
             code="mixed-pool",
         )
 
@@ -109,7 +107,8 @@ def _require_storable(labels: pl.DataFrame) -> None:
     ids = pl.any_horizontal(pl.col("item", "doc_id", "post_id").str.len_chars() > LONGEST_ID)
     for topic, doc_id in labels.filter(ids).select("topic", "doc_id").head(1).iter_rows():
         raise UserError(
-            f"An id of topic {topic} has more than {LONGEST_ID} characters: {doc_id[:60]}… Withdraw the run that names it.",
+            f"An id in topic {topic} has more than {LONGEST_ID} characters: {doc_id[:60]}… "
+            "Withdraw the run with this id.",
             code="long-id",
         )
 
@@ -117,16 +116,15 @@ def _require_storable(labels: pl.DataFrame) -> None:
 def freeze_pool(
     *, task: Task, choice: PoolChoice, by: User | None, at: datetime, expected: str = ""
 ) -> Pool:
-    """Freeze the pool of a task. `expected` is the hash of what the organizer saw, if it was shown
-    before.
+    """Freeze the pool of a task. `expected` is the hash of the pool that the organizer saw, if any.
 
-    Raises `UserError` when the task has a pool, the pool would be empty, or it would be another one
-    than was shown.
+    Raise `UserError` if the task has a pool, if the pool would be empty, or if it differs from the
+    expected one.
     """
     if task.pools.exists():
         raise UserError(
-            f"The task {task} has a pool, which never changes. Make a supplement to it, or discard it while it has no "
-            "judgment.",
+            f"The task {task} already has a pool. Make a supplement to it, or discard it while it "
+            "has no judgments.",
             code="has-pool",
         )
     return _freeze(task, choice, by=by, at=at, expected=expected)
@@ -141,74 +139,17 @@ def supplement_pool(
     at: datetime,
     expected: str = "",
 ) -> Pool:
-    """Freeze what the task's pools do not hold of what a pool of today would hold, and say why.
+    """Freeze a supplement: the items of a pool as of now that the task's pools do not have yet.
 
-    Raises `UserError` as `freeze_pool` does, and when there is no pool or no reason.
+    Raise `UserError` as `freeze_pool` does, and if there is no pool or no reason.
     """
     if not task.pools.exists():
         raise UserError(f"The task {task} has no pool yet. Freeze one first.", code="no-pool-yet")
     if not reason.strip():
         raise UserError(
-            "Say why the supplement is made: its page shows the reason.", code="no-reason"
+            "Enter a reason for the supplement. Its page shows the reason.", code="no-reason"
         )
     return _freeze(task, choice, by=by, at=at, expected=expected, reason=reason.strip())
-
-
-def close_pool(*, pool: Pool, by: User | None, at: datetime) -> None:
-    """Take no more judgments for a pool. Raises `UserError` when it is closed."""
-    _turn(pool, verb="pool.close", by=by, closed_at=at)
-
-
-def open_pool(*, pool: Pool, by: User | None) -> None:
-    """Take judgments for a pool again. Raises `UserError` when it is open."""
-    _turn(pool, verb="pool.open", by=by, closed_at=None)
-
-
-@transaction.atomic
-def discard_pool(*, pool: Pool, by: User | None) -> None:
-    """Delete a pool that nobody has judged. Raises `UserError` when somebody has, or a supplement
-    stands on it.
-    """
-    Task.objects.select_for_update().get(pk=pool.task_id)
-    later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
-    if later.exists():
-        raise UserError(
-            "A supplement was made to this pool. Discard the supplement first.",
-            code="has-supplement",
-        )
-    # Who labels an item at this moment has it locked: we see the label then, or they find the item
-    # gone.
-    list(PoolItem.objects.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
-    if Judgment.objects.filter(instance__item__pool=pool).exists():
-        raise UserError(
-            "This pool has judgments, so it stays. Close it if nobody is to judge it any more.",
-            code="pool-judged",
-        )
-    record_event(
-        verb="pool.discard",
-        target=pool,
-        lab=pool.task.lab,
-        actor=by,
-        items=pool.items.count(),
-        **_named(pool),
-    )
-    PoolInstance.objects.filter(item__pool=pool).delete()
-    pool.delete()
-
-
-def _turn(pool: Pool, *, verb: str, by: User | None, closed_at: datetime | None) -> None:
-    with transaction.atomic():
-        before = Pool.objects.filter(pk=pool.pk, closed_at__isnull=closed_at is not None)
-        if not before.update(closed_at=closed_at):
-            state = "closed" if closed_at else "open"
-            raise UserError(f"The pool is {state} already.", code=f"pool-{state}")
-        if closed_at is None:
-            end_reviews(pool.items.all())
-        record_event(verb=verb, target=pool, lab=pool.task.lab, actor=by, **_named(pool))
-
-
-def _named(pool: Pool) -> dict[str, Any]:
-    return {"number": pool.number, "sha256": pool.sha256}
 
 
 def _freeze(
@@ -224,13 +165,13 @@ def _freeze(
     computed = compute_pool(task=task, choice=choice)
     if computed.labels.is_empty():
         raise UserError(
-            "There is nothing to judge: the valid runs bring no item that the task's pools do not hold already.",
+            "Nothing to judge: the task's pools already have all items of the valid runs.",
             code="empty-pool",
         )
     if expected and expected != computed.sha256:
         raise UserError(
-            f"What goes into the pool has changed since you looked: it would hold {computed.items:,} items now. "
-            "Look at the numbers again, then freeze it.",
+            f"The pool has changed since you opened this page: it would have {computed.items:,} "
+            "items now. Check the numbers again, then freeze it.",
             code="pool-changed",
         )
     with transaction.atomic():
@@ -259,30 +200,26 @@ def _freeze(
             items=computed.items,
             labels=computed.label_count,
             reason=reason,
-            **_named(pool),
+            **pool_facts(pool),
         )
     return pool
 
 
 def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None:
-    """Wait for who freezes a pool of the lab at this moment, and raise `UserError` where ours
-    cannot be made any more.
-    """
+    """Wait until no other pool of the lab is being frozen, and check that ours still can be."""
     Task.objects.select_for_update().get(pk=task.pk)
-    Lab.objects.select_for_update().get(
-        pk=task.lab_id
-    )  # the written answers go into the pools of one task only
+    # Lock the lab: answers of Task 3 may go into the pools of one task only.
+    Lab.objects.select_for_update().get(pk=task.lab_id)
     if list(task.pools.values_list("pk", flat=True)) != pools:
         raise UserError(
-            "Somebody froze a pool of this task meanwhile. Look at it first.", code="pool-changed"
+            "Someone else has just frozen a pool of this task. Check that pool first.",
+            code="pool-changed",
         )
     require_possible(task, choice)
 
 
 def _store(pool: Pool, computed: ComputedPool) -> None:
-    """Insert the items, then their instances, which name the items by the keys that the database
-    gave them.
-    """
+    """Insert the items, then their instances with the keys of the items."""
     topics = list(Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk"))
     known = pl.DataFrame(topics, schema={"topic": pl.String, "topic_id": pl.Int64}, orient="row")
     labels = computed.labels.join(known, on="topic", maintain_order="left")
@@ -295,7 +232,7 @@ def _store(pool: Pool, computed: ComputedPool) -> None:
             columns
         ),
     )
-    # Rows of one statement after the other: the keys are in the order of the items.
+    # Statements insert the rows in order, so the keys are in the order of the items.
     keys = list(pool.items.order_by("pk").values_list("pk", flat=True))
     items = items.select("topic", "position", item_id=pl.Series(keys, dtype=pl.Int64))
     labels = labels.join(items, on=["topic", "position"], maintain_order="left")

@@ -1,7 +1,7 @@
-"""The formulas of a pool's posts, typeset before an assessor opens them.
+"""Typesetting the formulas of a pool's posts before assessors open them.
 
-How far a pool is stands in the database, so a lost message or a worker that dies loses nothing: the
-beat goes on where the last one was.
+The database stores the progress of each pool, so the periodic task continues after a lost message
+or a dead worker.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ POSTS_AT_ONCE = 50
 
 
 def typeset_waiting_pools(*, seconds: float) -> None:
-    """Typeset the formulas of frozen pools for about so many seconds, what assessors see first
-    before the rest.
-    """
+    """Typeset the formulas of frozen pools for about `seconds`, in the order of judging."""
     end = time.monotonic() + seconds
     _begin_again()
     for pool in (
@@ -34,9 +32,7 @@ def typeset_waiting_pools(*, seconds: float) -> None:
 
 
 def _begin_again() -> None:
-    """Have pools begin anew for whose collections posts were imported since: there may be more of
-    them, or others.
-    """
+    """Restart the pools whose collection imported posts later, because posts may have changed."""
     done = Import.objects.filter(kind=Import.Kind.POSTS, collection__labs=OuterRef("task__lab"))
     newest = Subquery(
         done.order_by("-finished_at").exclude(finished_at=None).values("finished_at")[:1]
@@ -48,9 +44,7 @@ def _begin_again() -> None:
 
 
 def _typeset_next(pool: Pool, end: float) -> bool:
-    """Typeset the posts that stand at the next position of every topic; False when the time is over
-    before.
-    """
+    """Typeset the posts at the next position of every topic. Return False if the time runs out."""
     done = pool.typeset_through or 0
     shown = PoolInstance.objects.filter(item__pool=pool, item__position=done + 1).exclude(
         post_id=""
@@ -61,7 +55,7 @@ def _typeset_next(pool: Pool, end: float) -> bool:
             return False
         typeset_posts(posts_of(pool.task.lab, part).values())
     is_last = not PoolItem.objects.filter(pool=pool, position__gt=done + 1).exists()
-    # Of two workers at one position one moves the pool on; the other found every formula typeset.
+    # Of two workers at one position, only one advances the pool.
     Pool.objects.filter(pk=pool.pk, typeset_through=done).update(
         typeset_through=None if is_last else done + 1
     )

@@ -1,4 +1,4 @@
-"""The pictures of pools: a bar for each topic, and how much the runs have in common."""
+"""Charts of pools: a bar chart of items per topic, and the overlap of runs."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Picture:
 
 
 class OverlapCell(NamedTuple):
-    """The share, in per cent, of the items of one run that another brings too, and its shade."""
+    """The % of one run's items that another run also retrieved, and its shade."""
 
     percent: int | None
     heat: int
 
 
 class OverlapRow(NamedTuple):
-    """A run and what each run of the plan has in common with it."""
+    """A run and its overlap with each run of the plan."""
 
     number: int
     run: RunPlan
@@ -64,7 +64,7 @@ def picture_of(topics: Sequence[TopicSize]) -> Picture | None:
 
 
 def overlap_of(runs: Sequence[RunPlan]) -> list[OverlapRow]:
-    """Return what the runs of a plan have in common, a row and a column each."""
+    """Return the overlap matrix of the runs of a plan."""
     return [
         OverlapRow(number, run, [_cell(shared, run.items) for shared in run.shared])
         for number, run in enumerate(runs, start=1)

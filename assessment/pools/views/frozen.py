@@ -1,4 +1,4 @@
-"""The pages of frozen pools: the task's list, one pool with what it was made of, and its file."""
+"""The pages of frozen pools: the list, a pool with its settings, and its file."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from assessment.pools.selectors.frozen import (
     pool_sizes,
     topic_sizes,
 )
-from assessment.pools.services.freezing import close_pool, discard_pool, open_pool
+from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import picture_of
 
 
 @require_safe
 def pool_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """The pool of a task and its supplements, and what is there now that they were not made of."""
+    """Show the pool of a task and its supplements, and what has changed since the freeze."""
     found = organized_task_or_404(request.user, lab, task)
     pools = list(found.pools.select_related("frozen_by").order_by("number"))
     sizes = pool_sizes(found)
@@ -45,7 +45,7 @@ def pool_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @require_safe
 def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """One pool: what it was made of, its size by topic, its state; or its file."""
+    """Show a pool: its settings, its size per topic and its state; or return its file."""
     pool = _pool_or_404(request, lab, task, number)
     if request.GET.get("format") == "tsv":
         response = HttpResponse(
@@ -73,17 +73,17 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
 
 @require_POST
 def pool_close(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Take no more judgments for a pool."""
+    """Close a pool for judging."""
     pool = _pool_or_404(request, lab, task, number)
     done = partial(close_pool, pool=pool, by=signed_in(request), at=timezone.now())
     return _turned(
-        request, pool, done, "Judging is closed: what assessors send for this pool is not taken."
+        request, pool, done, "Judging is closed. ArqLab no longer accepts judgments for this pool."
     )
 
 
 @require_POST
 def pool_open(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Take judgments for a pool again."""
+    """Reopen a pool for judging."""
     pool = _pool_or_404(request, lab, task, number)
     done = partial(open_pool, pool=pool, by=signed_in(request))
     return _turned(request, pool, done, "Judging is open again.")
@@ -91,7 +91,7 @@ def pool_open(request: HttpRequest, lab: str, task: str, number: int) -> HttpRes
 
 @require_POST
 def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Delete a pool that nobody has judged."""
+    """Discard a pool without judgments."""
     pool = _pool_or_404(request, lab, task, number)
     found = pool.task
     try:
@@ -99,26 +99,29 @@ def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> Http
     except UserError as refused:
         messages.error(request, refused.message)
         return redirect("assessment:pool-detail", found.lab.slug, found.slug, number)
-    messages.success(request, f"Pool {number} was discarded. The audit keeps its number and hash.")
+    messages.success(
+        request, f"Pool {number} was discarded. The audit log keeps its number and hash."
+    )
     return redirect("assessment:pool-list", found.lab.slug, found.slug)
 
 
 def settings_said(protocol: PoolProtocol) -> str:
-    """Write the settings of a pool as one line."""
+    """Return the settings of a pool as one line."""
     if protocol.method == "rank-by-rank":
-        said = [f"rank by rank over all runs, until a topic has {protocol.size} items"]
+        said = [f"rank by rank over all runs until each topic has {protocol.size} items"]
     else:
         manual = f", manual {protocol.manual}" if protocol.manual is not None else ""
         said = [f"primary {protocol.primary}, alternate {protocol.alternate}{manual}"]
     if protocol.visually_distinct:
         policy = protocol.instance_policy.replace("-", " ")
         said.append(
-            f"visually distinct formulas, of each at most {protocol.instances} instances by {policy}"
+            f"visually distinct formulas with at most {protocol.instances} instances each, "
+            f"by {policy}"
         )
     if protocol.extra_depth:
-        said.append(f"rank {protocol.extra_depth} in posts judged relevant in Task 1")
-    said += ["answers of own and duplicate threads"] * protocol.extra_threads
-    said += ["written answers of Task 3 mixed in"] * protocol.holds_written_answers
+        said.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")
+    said += ["answers from the topic's thread and its duplicates"] * protocol.extra_threads
+    said += ["answers of Task 3"] * protocol.holds_written_answers
     return "; ".join(said)
 
 

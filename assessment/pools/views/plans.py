@@ -1,4 +1,4 @@
-"""The planner: what a pool would be while its settings are turned, and the step that freezes it."""
+"""The pool planner: the figures of a pool for given settings, and the freeze page."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from arqlab.ir.protocols.presets import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from assessment.models import Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
+from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs
 from assessment.pools.selectors.frozen import preset_of, presets_for
 from assessment.pools.selectors.plans import plan_pool
-from assessment.pools.selectors.sources import PoolChoice, choice_of, poolable_runs
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_of, picture_of
@@ -34,7 +34,7 @@ WAGE = 15
 
 @dataclass(frozen=True)
 class _Settings:
-    """The settings as they were filled in or preset, and the pools that the task has."""
+    """The submitted or preset settings, and the pools of the task."""
 
     task: Task
     pools: list[Pool]
@@ -43,13 +43,13 @@ class _Settings:
 
     @property
     def is_valid(self) -> bool:
-        """Return whether the settings make a pool."""
+        """Return whether all settings are valid."""
         return self.form.is_valid() and self.cost.is_valid()
 
 
 @require_safe
 def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Plan the pool of a task, or a supplement to it: the numbers follow the settings."""
+    """Show the planner of the pool or of a supplement; the figures follow the settings."""
     found = organized_task_or_404(request.user, lab, task)
     settings = _settings(found, request.GET)
     template = (
@@ -62,7 +62,7 @@ def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Show once more what will be frozen, then freeze it."""
+    """Show the pool to freeze, and freeze it."""
     found = organized_task_or_404(request.user, lab, task)
     settings = _settings(found, request.POST or request.GET)
     if not settings.is_valid:
@@ -93,7 +93,7 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpResponse:
-    """Freeze the pool or the supplement and show it; its formulas are typeset in the background."""
+    """Freeze the pool or the supplement, typeset its formulas in the background, and show it."""
     task = settings.task
     freeze = partial(supplement_pool, reason=reason) if settings.pools else freeze_pool
     pool = freeze(
@@ -106,16 +106,15 @@ def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpRespo
     typeset_pools.delay(seconds=0.5)
     messages.success(
         request,
-        "It is frozen, and never changes from now on. Its topics can be assigned and judged.",
+        "The pool is frozen and will never change. You can now assign its topics.",
     )
     return redirect("assessment:pool-detail", task.lab.slug, task.slug, pool.number)
 
 
 def _settings(task: Task, data: QueryDict) -> _Settings:
-    """Read the settings out of an address or a form; without any, those of the last pool or of the
-    task's protocol.
+    """Read the settings from a query or a form, or take those of the last pool or the protocol.
 
-    A preset says all but the seed and what judging costs.
+    A preset sets everything except the seed and the cost of judging.
     """
     pools = list(task.pools.order_by("number"))
     preset = presets_for(task).get(data.get("preset", ""))
@@ -137,7 +136,7 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
 
 
 def _query(settings: _Settings) -> str:
-    """Return the settings as the query of an address."""
+    """Return the settings as a query string."""
     fields = [*settings.form, *settings.cost]
     values = {field.html_name: field.value() for field in fields}
     return urlencode(
@@ -161,7 +160,7 @@ def _context(settings: _Settings) -> dict[str, Any]:
 
 
 def _plan(settings: _Settings) -> dict[str, Any]:
-    """Return the numbers of the plan, and the sentence of a refusal where there is none."""
+    """Return the figures of the plan, or the message why there is no plan."""
     if not settings.is_valid:
         return {}
     try:

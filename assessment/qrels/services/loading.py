@@ -17,7 +17,7 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.rejudging import judged_formulas
 from assessment.qrels.selectors.versions import lab_fingerprint
 from assessment.qrels.services.versions import qrels_hash, store_qrels
-from collection.services.importing.records import Progress
+from collection.services.importing.import_records import Progress
 from collection.services.loading import load_collection, require_loadable
 
 

@@ -27,7 +27,7 @@ Side = QrelSet | None
 
 @require_safe
 def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Show what differs between two sides, as a page or with `format=tsv` as a file."""
+    """Show the differences between two sides; with `format=tsv`, return them as a file."""
     found = organized_task_or_404(request.user, lab, task)
     versions = list(QrelSet.objects.filter(task=found).order_by("-version"))
     context: dict[str, Any] = {"task": found, "lab": found.lab, "versions": versions}
@@ -55,7 +55,7 @@ def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _side(text: str, versions: Sequence[QrelSet]) -> Side:
-    """Return the side that an address names; raises `Http404` for a version that there is not."""
+    """Return the side named in the query. Raises `Http404` for an unknown version."""
     if text == DRAFT:
         return None
     for version in versions:
@@ -65,7 +65,7 @@ def _side(text: str, versions: Sequence[QrelSet]) -> Side:
 
 
 def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
-    """Compare the sides; the draft is made with items and completeness of the other one."""
+    """Compare the sides; a draft takes the items and completeness of the other side."""
     model = before or after
 
     def frame(side: Side) -> pl.DataFrame:
@@ -81,8 +81,9 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
 def _steps(
     diff: QrelDiff, labels: Sequence[int]
 ) -> list[tuple[int | None, list[tuple[int | None, int]]]]:
-    """Return how many lines went from a label (a row) to another (its cells); None is a line that is
-    not there.
+    """Return the matrix of label changes: labels before in rows, labels after in cells.
+
+    None stands for a line that is missing on one side.
     """
     known = [*labels, None]
     return [

@@ -1,4 +1,4 @@
-"""What pages show of labels: shares of a whole, and counts by topic."""
+"""The distribution of labels, and label counts per topic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arqlab.ir.judgments.qrels import JudgedTopic
 
 @dataclass(frozen=True, slots=True)
 class LabelShare:
-    """How often a label was given; `percent` of all labels, and where its part of a bar starts."""
+    """The count of a label, its `percent` of all labels, and the start of its part of the bar."""
 
     label: int
     count: int
@@ -33,5 +33,5 @@ def label_shares(topics: Sequence[JudgedTopic], labels: Sequence[int]) -> list[L
 def topic_lines(
     topics: Iterable[JudgedTopic], labels: Sequence[int]
 ) -> list[tuple[JudgedTopic, list[int]]]:
-    """Return each topic with its counts in the order of the labels."""
+    """Return each topic with its label counts, in the order of the labels."""
     return [(topic, [topic.labels[label] for label in labels]) for topic in topics]

@@ -1,6 +1,4 @@
-"""The pages of a task's qrels: the draft as judgments stand, the frozen versions, and what they
-hold.
-"""
+"""The pages of a task's qrels: the draft, the frozen versions and their contents."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ TSV = "text/tab-separated-values; charset=utf-8"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer sees the draft and the versions, and freezes the draft as the next one."""
+    """Show the draft and the versions of the qrels, and freeze the draft as a new version."""
     found = organized_task_or_404(request.user, lab, task)
     form = FreezeForm(request.POST or None, task=found)
     if request.method == "POST" and form.is_valid():
@@ -49,7 +47,8 @@ def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         else:
             messages.success(
                 request,
-                f"{made.name} is frozen as version {made.version}. Runs are scored against it now.",
+                f"{made.name} is frozen as version {made.version}. "
+                f"Runs are being scored against it.",
             )
             return redirect("assessment:qrels-detail", lab=lab, task=task, version=made.version)
     context = _draft_context(draft_of(found)) | {"form": form, "versions": qrel_versions(found)}
@@ -60,8 +59,9 @@ def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @require_safe
 def qrels_draft(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Return the qrels of now as a file, by instance or with `level=visual`; `complete` keeps 5 and
-    6.
+    """Return the draft as a file, by instance or with `level=visual` by formula.
+
+    `complete` includes labels 5 and 6.
     """
     found = organized_task_or_404(request.user, lab, task)
     wanted = request.GET.get("level", Level.INSTANCES)
@@ -73,8 +73,9 @@ def qrels_draft(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 @require_safe
 def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
-    """Show a version: what it is, its labels by topic, the topics it leaves out; with `format=tsv`,
-    its file.
+    """Show a version: its facts, labels per topic and dropped topics.
+
+    With `format=tsv`, return its file.
     """
     found = organized_task_or_404(request.user, lab, task)
     shown = get_object_or_404(qrel_versions(found), version=version)
@@ -95,14 +96,14 @@ def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> Htt
 
 @require_POST
 def qrels_current(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
-    """An organizer makes a version the one that boards show."""
+    """Make a version the current one."""
     found = organized_task_or_404(request.user, lab, task)
     chosen = get_object_or_404(
         QrelSet.objects.select_related("task__lab"), task=found, version=version
     )
     choose_current_qrels(qrel_set=chosen, by=signed_in(request))
     messages.success(
-        request, f"{chosen.name} is current: boards show it unless other qrels are chosen."
+        request, f"{chosen.name} is now the current version. Leaderboards use it by default."
     )
     return redirect("assessment:qrels-list", lab=lab, task=task)
 

@@ -1,4 +1,4 @@
-"""Sanitize posts and comments again, when the rules have changed."""
+"""Sanitize posts and comments again after the sanitizer's rules changed."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from collection.services.cleaning import clean_posts
 
 
 class Command(LabCommand):
-    """Bring posts and comments up to the sanitizer's rules of today; what the dump had stays."""
+    """Sanitize posts and comments by the current rules. The original texts do not change."""
 
-    help = "Sanitizes posts and comments again whose rules are older than today's. Can be broken off and called again."
+    help = (
+        "Sanitize again the posts and comments that were sanitized by older rules. "
+        "If you stop the command, the next call continues."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the collection, and whether all its texts are meant."""
+        """Declare the collection and the option for all texts."""
         parser.add_argument(
-            "collection", nargs="?", help="slug of the collection; all of them where none is named"
+            "collection", nargs="?", help="slug of the collection (default: all collections)"
         )
         parser.add_argument(
-            "--all", action="store_true", help="also the texts that went through today's rules"
+            "--all", action="store_true", help="also texts sanitized by the current rules"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Sanitize and say how many."""
-        found = collection_named(options["collection"]) if options["collection"] else None
+        """Sanitize the texts and report their number."""
+        collection = collection_named(options["collection"]) if options["collection"] else None
         progress = ProgressLine(self.stdout, "Sanitizing")
-        count = clean_posts(collection=found, of_all=options["all"], progress=progress)
+        count = clean_posts(collection=collection, of_all=options["all"], progress=progress)
         progress.close()
-        self.stdout.write(f"{count:,} posts and comments were sanitized.")
+        self.stdout.write(f"Sanitized {count:,} posts and comments.")

@@ -1,4 +1,4 @@
-"""`manage.py import_formulas --collection SLUG`: take the index of a collection's formulas in."""
+"""`manage.py import_formulas --collection SLUG`: import the formula index of a collection."""
 
 from __future__ import annotations
 
@@ -20,28 +20,31 @@ KINDS = ("latex", "slt", "opt")
 
 
 class Command(LabCommand):
-    """Take in what the index files say; name the rows that cannot be read, and take the rest in."""
+    """Import the index files and report the rows that cannot be read."""
 
-    help = "Take the index of a collection's formulas in: LaTeX, SLT and OPT, of any edition, each a TSV or a folder."
+    help = (
+        "Import the formula index of a collection: LaTeX, SLT and OPT of any edition, "
+        "each a TSV or a folder."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the collection and a path for each representation."""
+        """Declare the collection and a path for each representation."""
         parser.add_argument("--collection", metavar="SLUG", type=collection_slug, required=True)
         for kind in KINDS:
             parser.add_argument(
                 f"--{kind}",
                 metavar="PATH",
                 type=Path,
-                help="a TSV, plain or compressed, or a folder of them",
+                help="a TSV (plain or compressed) or a folder of TSVs",
             )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read the files and print their counts and problems."""
+        """Import the files and print their counts and problems."""
         files = {kind: options[kind] for kind in KINDS if options[kind]}
         if not files:
             raise CommandError("Name at least one file: --latex, --slt or --opt.")
         if missing := [str(path) for path in files.values() if not path.exists()]:
-            raise CommandError(f"There is no {', '.join(missing)}. Name files that are there.")
+            raise CommandError(f"File not found: {', '.join(missing)}. Check the path.")
         now = timezone.now()
         collection, _ = Collection.objects.get_or_create(
             slug=options["collection"], defaults={"loaded_at": now}
@@ -53,4 +56,4 @@ class Command(LabCommand):
             line.close()
         for text in import_lines(records):
             self.stdout.write(text)
-        self.stdout.write(f"Now run: manage.py make_visual_ids {collection.slug}")
+        self.stdout.write(f"Next, run: manage.py make_visual_ids {collection.slug}")

@@ -1,4 +1,4 @@
-"""`manage.py import_posts PATH --collection SLUG`: take the files of a dump in."""
+"""`manage.py import_posts PATH --collection SLUG`: import the files of a data dump."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import DUMP_FILES, dump_files
+from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
 from arqlab.ir.records import FileRefusedError
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines
 from collection.models import Collection, Import
 from collection.services.importing.related_files import import_file
-from collection.services.loading import search_collection
+from collection.services.loading import assign_collection
 
 INTERRUPTED = 130
-"""The status that shells give a command that Ctrl-C ended."""
+"""The exit status of a command that Ctrl-C ended, as in shells."""
 
 
 class Command(LabCommand):
-    """Take in what the files of a dump say; name the rows that cannot be read, and take the rest
-    in.
-    """
+    """Import the files of a data dump and report the rows that cannot be read."""
 
     help = (
-        "Take the files of a dump in: posts, comments, links, tags, users, votes and badges as XML, plain or packed as .gz, "
-        ".bz2 or .7z. Ctrl-C stops it, and the same command goes on from there."
+        "Import the files of a data dump: posts, comments, links, tags, users, votes and badges "
+        "as XML, plain or packed as .gz, .bz2 or .7z. Stop with Ctrl-C; run the same command "
+        "again to continue."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the files, the collection, and which days are taken in."""
+        """Declare the files, the collection and the date window."""
         parser.add_argument(
             "path",
             metavar="PATH",
@@ -50,29 +49,29 @@ class Command(LabCommand):
             metavar="SLUG",
             type=collection_slug,
             required=True,
-            help="it is made if there is none",
+            help="created if it does not exist",
         )
         kinds = ", ".join(DUMP_FILES)
         parser.add_argument(
             "--kind",
             choices=list(DUMP_FILES),
-            help=f"of PATH, where its name does not say: {kinds}",
+            help=f"the kind of PATH, if its name does not show it: {kinds}",
         )
         parser.add_argument(
-            "--since", metavar="DATE", type=date.fromisoformat, help="leave out what is older"
+            "--since", metavar="DATE", type=date.fromisoformat, help="skip older rows"
         )
         parser.add_argument(
-            "--until", metavar="DATE", type=date.fromisoformat, help="leave out what is newer"
+            "--until", metavar="DATE", type=date.fromisoformat, help="skip newer rows"
         )
         parser.add_argument(
             "--keep-later",
             action="store_true",
-            help="keep what is newer for topics and threads, and do not search it",
+            help="keep newer posts for topics and threads, but do not search them",
         )
-        parser.add_argument("--lab", metavar="LAB", help="have this lab search the collection")
+        parser.add_argument("--lab", metavar="LAB", help="the lab that searches the collection")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import file after file and print counts and problems."""
+        """Import the files one by one and print their counts and problems."""
         window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
         lab = self._lab(options["lab"])
@@ -80,7 +79,7 @@ class Command(LabCommand):
             slug=options["collection"], defaults={"loaded_at": now}
         )
         if lab:
-            search_collection(lab=lab, collection=collection)
+            assign_collection(lab=lab, collection=collection)
         for kind, path in files.items():
             line = ProgressLine(
                 self.stderr, Import.Kind(kind).label, is_quiet=not options["verbosity"], path=path
@@ -107,7 +106,7 @@ class Command(LabCommand):
             self._print(import_lines([record]), options["verbosity"])
             if record.finished_at != now:
                 self._print(
-                    [f"{record.source} was in already and was not read again."],
+                    [f"{record.source} was already imported and was not read again."],
                     options["verbosity"],
                 )
 
@@ -115,31 +114,34 @@ class Command(LabCommand):
         since, until = options["since"], options["until"]
         if since and until and until < since:
             raise CommandError(
-                f"--until {until} is before --since {since}, so nothing would be in. Correct one of them."
+                f"--until {until} is before --since {since}, so nothing would be imported. "
+                "Correct one of the dates."
             )
         if options["keep_later"] and not until:
-            raise CommandError("--keep-later needs --until, the last day that is searched. Add it.")
+            raise CommandError("--keep-later needs --until. Add the last day to be searched.")
         return Window(since, until, options["keep_later"])
 
     def _files(self, path: Path, kind: str | None) -> dict[str, Path]:
         if not path.exists():
             raise CommandError(
-                f"There is no {path}. Name a file of the dump, or a folder or archive of them."
+                f"{path} does not exist. Name a file of the data dump, or a folder or archive of "
+                "such files."
             )
         try:
-            found = dump_files(path)
+            files = dump_files(path)
         except FileRefusedError as refused:
             raise CommandError("\n".join(str(problem) for problem in refused.problems)) from refused
         if kind and path.is_dir():
-            found = {kind: found[kind]} if kind in found else {}
+            files = {kind: files[kind]} if kind in files else {}
         elif kind:
-            found = {kind: path}
-        if not found:
+            files = {kind: path}
+        if not files:
             names = ", ".join(DUMP_FILES.values())
             raise CommandError(
-                f"{path} is none of {names} by its name, and holds none. Say with --kind what it is."
+                f"{path} is not named like a file of a data dump ({names}) and contains none. "
+                "Name its kind with --kind."
             )
-        return found
+        return files
 
     def _lab(self, slug: str | None) -> Lab | None:
         if slug is None:
@@ -147,7 +149,7 @@ class Command(LabCommand):
         if lab := Lab.objects.filter(slug=slug).first():
             return lab
         known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none yet"
-        raise CommandError(f"There is no lab {slug}. Labs: {known}.")
+        raise CommandError(f"Lab not found: {slug}. Labs: {known}.")
 
     def _stopped(self, collection: Collection, kind: str) -> str:
         rows = (
@@ -157,9 +159,7 @@ class Command(LabCommand):
             .first()
             or 0
         )
-        return (
-            f"Stopped after {rows:,} rows, which are in. Give the same command to go on from there."
-        )
+        return f"Stopped. {rows:,} rows are imported. Run the same command again to continue."
 
     def _print(self, lines: Iterator[str] | list[str], verbosity: int) -> None:
         for text in lines if verbosity else ():

@@ -1,4 +1,4 @@
-"""`manage.py index_posts [COLLECTION]`: bring the search indexes up to date now."""
+"""`manage.py index_posts [COLLECTION]`: update the search indexes now."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ from collection.selectors.collections import collection_named
 from collection.services.indexing import (
     index_formulas,
     index_posts,
-    waiting_collections,
-    waiting_versions,
+    unindexed_collections,
+    unindexed_visual_maps,
 )
 
 
 class Command(LabCommand):
     """Index the words of posts and the symbol pairs of formulas that are not indexed yet."""
 
-    help = (
-        "Index the words of posts and the symbol pairs of formulas, those that are not indexed yet."
-    )
+    help = "Index the words of posts and the symbol pairs of formulas that are not indexed yet."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take a collection."""
+        """Declare the collection."""
         parser.add_argument(
             "collection",
             metavar="COLLECTION",
             nargs="?",
-            help="its slug; without it, all that wait",
+            help="slug of the collection (default: all that need indexing)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Index, and say how many posts there were and whose formulas."""
-        collections, versions = list(waiting_collections()), waiting_versions()
+        """Update the indexes and report what was indexed."""
+        collections, versions = list(unindexed_collections()), unindexed_visual_maps()
         if slug := options["collection"]:
             collections = [collection_named(slug)]
             versions = versions.filter(collection__slug=slug)
@@ -43,8 +41,8 @@ class Command(LabCommand):
             self._index_posts(collection)
         for version in versions:
             done = index_formulas(version=version).pairs
-            said = "were indexed" if done else "are being indexed by another process"
-            self.stdout.write(f"{version.collection}: the formulas {said}.")
+            state = "indexed" if done else "are being indexed by another process"
+            self.stdout.write(f"{version.collection}: formulas {state}.")
 
     def _index_posts(self, collection: Collection) -> None:
         line = ProgressLine(self.stderr, "Posts indexed")
@@ -52,4 +50,4 @@ class Command(LabCommand):
             done = index_posts(collection=collection, progress=line)
         finally:
             line.close()
-        self.stdout.write(f"{collection}: {done:,} posts were indexed.")
+        self.stdout.write(f"{collection}: {done:,} posts indexed.")

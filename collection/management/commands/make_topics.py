@@ -1,6 +1,4 @@
-"""`manage.py make_topics COLLECTION`: list questions that may become topics, or make topics of
-those chosen.
-"""
+"""`manage.py make_topics COLLECTION`: list topic candidates, or make topics of chosen questions."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ from arqlab.texts.posts.topic_candidates import (
     write_candidates,
 )
 from collection.models import Collection
-from collection.selectors.candidates import candidates_of, highest_topic_number, topics_there
+from collection.selectors.candidates import candidates_of, existing_topics, highest_topic_number
 from collection.selectors.collections import collection_named
 from collection.services.topic_making import make_topic_files
 
@@ -33,25 +31,26 @@ V = TypeVar("V")
 
 
 class Command(LabCommand):
-    """Without --chosen, list candidates; with it, write the topics' files."""
+    """List topic candidates, or with --chosen write the files of topics."""
 
     help = (
-        "List the questions of a collection that may become topics, as CSV with all that they are chosen by; "
-        "or, with --chosen, write the topics of tasks 1 and 2, their formulas and their information."
+        "List the questions of a collection that may become topics, as CSV with the criteria for "
+        "choosing them. With --chosen, write the topics of tasks 1 and 2 with their formulas and "
+        "topic information."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the collection, the filters of candidates, and the list of chosen questions."""
+        """Declare the collection, the filters for candidates and the list of chosen questions."""
         parser.add_argument("collection", metavar="COLLECTION", help="the slug of the collection")
         listing = parser.add_argument_group(
-            "candidates", "A RANGE is FROM..TO, both allowed, either left out."
+            "candidates", "A RANGE is FROM..TO, inclusive; you can omit either end."
         )
         listing.add_argument(
             "--from",
             dest="which",
             choices=["later", "searched", "all"],
             default="later",
-            help="questions after the window (the default), those that are searched, or all",
+            help="questions after the date window (default), searched questions, or all",
         )
         for name in MEASURED:
             listing.add_argument(
@@ -61,16 +60,16 @@ class Command(LabCommand):
             "--dates", metavar="RANGE", type=_range(date.fromisoformat), help="days like 2019-01-01"
         )
         listing.add_argument(
-            "--related", action="store_true", help="a related question will do for a duplicate"
+            "--related", action="store_true", help="accept a related question as a duplicate"
         )
         listing.add_argument(
-            "--unlinked", action="store_true", help="take questions without a known duplicate too"
+            "--unlinked", action="store_true", help="also list questions without a known duplicate"
         )
         listing.add_argument(
             "--alike",
             type=float,
             default=ALIKE,
-            help=f"share of common words that makes titles one ({ALIKE})",
+            help=f"proportion of common words from which titles count as equal (default: {ALIKE})",
         )
         making = parser.add_argument_group("topics")
         making.add_argument(
@@ -79,17 +78,17 @@ class Command(LabCommand):
         making.add_argument(
             "--first",
             type=_topic_number,
-            help="the first number; else the one after the highest topic here",
+            help="the first topic number (default: one above the highest topic on this server)",
         )
         making.add_argument(
-            "--crlf", action="store_true", help="end the lines of the XML as ARQMath-1 and -2 do"
+            "--crlf", action="store_true", help="use CRLF in the XML, as ARQMath-1 and -2 do"
         )
         parser.add_argument(
-            "--out", metavar="PATH", type=Path, help="file of the list, or folder of the topics"
+            "--out", metavar="PATH", type=Path, help="file for the list, or folder for the topics"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """List or make."""
+        """List candidates or make topics."""
         collection = collection_named(options["collection"])
         if options["chosen"]:
             self._make(collection, options)
@@ -97,7 +96,7 @@ class Command(LabCommand):
             self._list(collection, options)
 
     def _list(self, collection: Collection, options: dict[str, Any]) -> None:
-        threads, titles = topics_there()
+        threads, titles = existing_topics()
         first, last = options["dates"] or (None, None)
         criteria = Criteria(
             bounds={name: Bounds(*options[name]) for name in MEASURED if options[name]},
@@ -110,12 +109,11 @@ class Command(LabCommand):
             alike=options["alike"],
         )
         kept, left_out = sift(candidates_of(collection, which=options["which"]), criteria)
-        self._say(
-            f"{len(kept) + sum(left_out.values())} questions of {collection}, {options['which']}"
-        )
+        total = len(kept) + sum(left_out.values())
+        self._report(f"{total} questions of {collection}, {options['which']}")
         for name, count in left_out.items():
-            self._say(f"{count:>9} left out: {name}")
-        self._say(f"{len(kept):>9} candidates")
+            self._report(f"{count:>9} left out: {name}")
+        self._report(f"{len(kept):>9} candidates")
         data = write_candidates(kept)
         if options["out"]:
             _write({options["out"]: data})
@@ -125,7 +123,7 @@ class Command(LabCommand):
     def _make(self, collection: Collection, options: dict[str, Any]) -> None:
         path, folder = options["chosen"], options["out"]
         if folder is None:
-            raise CommandError("Name the folder of the topics with --out.")
+            raise CommandError("Name the folder for the topics with --out.")
         first = highest_topic_number() + 1 if options["first"] is None else options["first"]
         newline = "\r\n" if options["crlf"] else "\n"
         try:
@@ -135,52 +133,52 @@ class Command(LabCommand):
             )
         except OSError as error:
             raise CommandError(
-                f"{path} cannot be read ({error.strerror}). Name the list of questions."
+                f"Cannot read {path}: {error.strerror}. Name the list of chosen questions."
             ) from error
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
-            raise CommandError(f"No topics were made.\n{problems}") from error
+            raise CommandError(f"No topics were written.\n{problems}") from error
         _write({folder / name: data for name, data in made.files.items()})
-        self._say(
-            f"{made.questions} topics of task 1 and {made.formulas} of task 2 were written to {folder}."
+        self._report(
+            f"Wrote {made.questions} topics of task 1 and {made.formulas} of task 2 to {folder}."
         )
         for topic in made.without_formula:
-            self._say(f"{topic} has no formula, and therefore no topic in task 2.")
+            self._report(f"{topic} has no formula, so there is no topic for it in task 2.")
 
-    def _say(self, line: str) -> None:
-        """Report a person, apart from what is written for a machine."""
+    def _report(self, line: str) -> None:
+        """Print a message on standard error, because standard output has the CSV."""
         self.stderr.write(line, style_func=str)
 
 
 def _topic_number(text: str) -> int:
     if not re.fullmatch("[0-9]{1,6}", text):
         raise ArgumentTypeError(
-            f"{text!r} is no number of a topic. Write one of at most six digits, like 401."
+            f"{text!r} is not a topic number. Use a number of at most six digits, like 401."
         )
     return int(text)
 
 
 def _range(read: Callable[[str], V]) -> Callable[[str], tuple[V | None, V | None]]:
-    """Read FROM..TO; a value alone is both."""
+    """Return a parser of FROM..TO; a single value is both."""
 
     def bounds(text: str) -> tuple[V | None, V | None]:
         least, dots, most = text.partition("..")
         try:
-            found = (read(least) if least else None, read(most) if most else None)
+            ends = (read(least) if least else None, read(most) if most else None)
         except ValueError as error:
             raise ArgumentTypeError(
-                f"{text!r} is no range. Write it as FROM..TO, FROM.. or ..TO."
+                f"{text!r} is not a range. Use FROM..TO, FROM.. or ..TO."
             ) from error
-        return found if dots else (found[0], found[0])
+        return ends if dots else (ends[0], ends[0])
 
     return bounds
 
 
 def _write(files: dict[Path, bytes]) -> None:
-    """Write files that are not there yet: the topics of a lab are not replaced by mistake."""
-    if there := [str(path) for path in files if path.exists()]:
+    """Write new files. Raise `CommandError` for existing ones, so that nothing is overwritten."""
+    if existing := [str(path) for path in files if path.exists()]:
         raise CommandError(
-            f"{', '.join(there)} is there already. Name another place with --out, or move it away."
+            f"{', '.join(existing)} already exists. Choose another path with --out, or move it."
         )
     try:
         for path, data in files.items():
@@ -188,5 +186,5 @@ def _write(files: dict[Path, bytes]) -> None:
             path.write_bytes(data)
     except OSError as error:
         raise CommandError(
-            f"Nothing can be written there ({error}). Name another place with --out."
+            f"Cannot write the files ({error}). Choose another path with --out."
         ) from error

@@ -1,1 +1,1 @@
-"""What takes the files of a collection in."""
+"""Import of the files of a collection: posts, related files and the formula index."""

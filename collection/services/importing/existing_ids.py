@@ -1,4 +1,4 @@
-"""Which posts and authors a collection has already, asked for many ids at once."""
+"""The posts and authors that a collection already has, for many ids at once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from arqlab.formats.batches import in_slices
 from collection.models import Author, Collection, Post
 
-# SQLite takes 32,766 parameters in one statement, and a row may need four.
-A_STATEMENT = 5_000
+# SQLite allows 32,766 parameters in one statement, and a row may need four.
+IDS_PER_STATEMENT = 5_000
 
 
 def known_posts(collection: Collection, post_ids: Iterable[str]) -> set[str]:
-    """Return those of the ids that are posts of the collection."""
+    """Return the ids that are posts of the collection."""
     posts = Post.objects.filter(collection=collection)
-    slices = in_slices(set(post_ids), size=A_STATEMENT)
+    slices = in_slices(set(post_ids), size=IDS_PER_STATEMENT)
     return {
         found
         for part in slices
@@ -23,9 +23,9 @@ def known_posts(collection: Collection, post_ids: Iterable[str]) -> set[str]:
 
 
 def known_authors(collection: Collection, author_ids: Iterable[str]) -> set[str]:
-    """Return those of the ids that are authors of the collection."""
+    """Return the ids that are authors of the collection."""
     authors = Author.objects.filter(collection=collection)
-    slices = in_slices(set(author_ids), size=A_STATEMENT)
+    slices = in_slices(set(author_ids), size=IDS_PER_STATEMENT)
     return {
         found
         for part in slices

@@ -1,9 +1,7 @@
-"""Formulas that were found in posts and comments themselves: the formula index of a dump that has
-none.
+"""The formula index of a data dump without one, extracted from its posts and comments.
 
-Those of posts are told with them as an import passes, and put down here; one that is taken up again
-is told those of the rows before once more. Nothing else holds them until the transaction that ends
-the import names the index.
+An import of posts adds the formulas of each post and writes them to disk. A resumed import adds
+those of the earlier rows again, because they are stored only by the last transaction.
 """
 
 from __future__ import annotations
@@ -21,52 +19,50 @@ from arqlab.texts.html.dump_posts import ReadyPost
 from arqlab.texts.html.sanitizer import source_latex
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.columns import name_columns
 from collection.services.importing.formulas import KINDS
 from collection.services.importing.parquet_parts import INDEX_COLUMNS, Parts
+from collection.services.parquet_files import replace_files
 
-TOLD = dict.fromkeys(
+TEXT_SCHEMA = dict.fromkeys(
     ("post_id", "thread_id", "type", "comment_id", "formula_id", "latex"), pl.String
 )
-"""What is told of a text, its ids and LaTeX each joined by NUL."""
+"""The columns of one text. Its formula ids and LaTeX strings are each joined by NUL."""
 NULL = [
-    pl.lit(None, pl.String).alias(name) for name in (*INDEX_COLUMNS, "layout") if name not in TOLD
+    pl.lit(None, pl.String).alias(name)
+    for name in (*INDEX_COLUMNS, "layout")
+    if name not in TEXT_SCHEMA
 ]
 TEXTS = 2_500
-"""Texts whose formulas are put down together: some 20,000 formulas."""
+"""The number of texts written together, with about 20,000 formulas."""
 COMMENTS = 500
-"""Comments that are in memory at once."""
+"""The number of comments in memory at once."""
 
 
 class FoundFormulas(Parts):
-    """Formulas on their way into an index, the LaTeX without dollars; memory is the same for every
-    collection.
-    """
+    """Extracted formulas (LaTeX without dollars), written to disk in parts of constant size."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._texts: list[tuple[str | None, ...]] = []
         self._dropped: list[str] = []
 
-    def take(self, post: ReadyPost) -> None:
-        """Take what was found in a post."""
+    def add_post(self, post: ReadyPost) -> None:
+        """Add the formulas of a post."""
         for kind, ids, latex in post.found:
-            self.tell(str(post.number), str(post.thread), kind, None, ids, latex)
+            self.add_text(str(post.number), str(post.thread), kind, None, ids, latex)
 
-    def tell(self, *text: str | None) -> None:
-        """Take the formulas of a text, told as TOLD says."""
+    def add_text(self, *text: str | None) -> None:
+        """Add the formulas of a text, with the values of `TEXT_SCHEMA`."""
         self._texts.append(text)
         if len(self._texts) >= TEXTS:
             self.close()
 
     def drop(self, post_ids: Iterable[str]) -> None:
-        """Leave out posts that were taken."""
+        """Remove the formulas of these posts."""
         self._dropped += post_ids
 
     def rows(self) -> pl.LazyFrame:
-        """Open all that was put down and not dropped, in the columns of
-        `Collection.formulas_index`.
-        """
+        """Return a lazy scan of the formulas with the columns of `Collection.formulas_index`."""
         kept = super().rows().filter(~pl.col("post_id").is_in(self._dropped))
         rows = kept.with_columns(pl.col("formula_id", "latex").str.split("\0")).explode(
             "formula_id", "latex"
@@ -74,53 +70,55 @@ class FoundFormulas(Parts):
         return rows.with_columns(NULL).select(*INDEX_COLUMNS, "layout")
 
     def close(self) -> None:
-        """Put down what waits."""
+        """Write the remaining texts to disk."""
         if self._texts:
-            self.add(pl.DataFrame(self._texts, schema=TOLD, orient="row"))
+            self.add(pl.DataFrame(self._texts, schema=TEXT_SCHEMA, orient="row"))
         self._texts = []
 
 
-def index_found_formulas(collection: Collection, found: FoundFormulas, *, anew: SeenIds) -> None:
-    """Make an index of the formulas found, those of its comments, and those that it has of posts
-    that are not `anew`.
+def index_found_formulas(
+    collection: Collection, found: FoundFormulas, *, reimported: SeenIds
+) -> None:
+    """Store a formula index of the extracted formulas of posts and of the comments.
 
-    There is none when most formulas came with their ids: then there is one somewhere, and only that
-    has all. One that was imported stays. Call it in the transaction that ends an import of posts or
-    comments.
+    Formulas of posts that are not among the `reimported` ones are copied from the present index. An
+    imported index is kept. No index is stored if most formulas have ids in the dump: then the dump
+    has its own index, and only that one is complete. Call this in the last transaction of an import
+    of posts or comments.
     """
-    collection.refresh_from_db(fields=["formulas_index"])  # an index may have come meanwhile
+    collection.refresh_from_db(fields=["formulas_index"])  # it may have changed during the import
     if collection.formulas_index and collection.imports.filter(kind__in=KINDS, kept__gt=0).exists():
         return
     counts = [one.counts for one in collection.imports.filter(kind=Import.Kind.POSTS)]
     formulas, ours = (
         sum(one.get(name, 0) for one in counts) for name in ("formulas", "formulas_numbered")
     )
-    name = _stored(collection, found, anew) if 2 * ours > formulas else ""
-    name_columns(collection, formulas_index=name)
+    name = _store(collection, found, reimported) if 2 * ours > formulas else ""
+    replace_files(collection, formulas_index=name)
 
 
-def _stored(collection: Collection, found: FoundFormulas, anew: SeenIds) -> str:
+def _store(collection: Collection, found: FoundFormulas, reimported: SeenIds) -> str:
     if collection.formulas_index:
         found.close()
         of_posts = (
             scan_columns(collection.formulas_index)
             .filter(pl.col("type") != "comment")
-            .select(*TOLD)
+            .select(*TEXT_SCHEMA)
         )
         for frame in of_posts.collect_batches(maintain_order=True):
-            stays = pl.Series(
-                [int(post_id) not in anew for post_id in frame["post_id"]], dtype=pl.Boolean
+            is_kept = pl.Series(
+                [int(post_id) not in reimported for post_id in frame["post_id"]], dtype=pl.Boolean
             )
-            if stays.any():
-                found.add(frame.filter(stays))
-    for text in _of_comments(collection):
-        found.tell(*text)
+            if is_kept.any():
+                found.add(frame.filter(is_kept))
+    for text in _comment_formulas(collection):
+        found.add_text(*text)
     found.close()
     return found.store(slug=collection.slug, what="formulas")
 
 
-def _of_comments(collection: Collection) -> Iterator[tuple[str, ...]]:
-    """Report the formulas of comments on posts that are searched."""
+def _comment_formulas(collection: Collection) -> Iterator[tuple[str, ...]]:
+    """Yield the formulas of comments on searched posts, with the values of `TEXT_SCHEMA`."""
     posts = Post.objects.filter(collection=collection, is_searched=True)
     comments = Comment.objects.filter(collection=collection).order_by("pk")
     fields = ("comment_id", "post_id", Coalesce("clean_text", "text"))

@@ -1,9 +1,8 @@
-"""The formula index into columns: LaTeX, layout and MathML of every instance, joined by formula id.
+"""Import of a formula index: LaTeX, layout and MathML of every instance, joined by formula id.
 
-The whole of Math Stack Exchange has 28 million instances. Its index is read in parts that are put
-down on disk; of all ids only a hash is held (eight bytes each), by which a layout finds the part
-that its instance stands in, in whatever order the files are. No more than a part of any file is in
-memory at a time.
+Math Stack Exchange has 28 million instances. The index is read in parts that are written to disk,
+so that only one part of a file is in memory at a time. Eight-byte hashes of all ids map each layout
+to the part with its instance, whatever the order of the files.
 """
 
 from __future__ import annotations
@@ -22,15 +21,7 @@ from arqlab.formats.formulas.index import IndexPart, read_index
 from arqlab.ir.formulas.layout import layout_strings
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.columns import name_columns
-from collection.services.importing.parquet_parts import (
-    INDEX_COLUMNS,
-    STORED_AS,
-    IndexRows,
-    Layouts,
-    Parts,
-)
-from collection.services.importing.records import (
+from collection.services.importing.import_records import (
     Progress,
     file_digest,
     finish_import,
@@ -38,11 +29,19 @@ from collection.services.importing.records import (
     start_import,
     stopped_on_error,
 )
+from collection.services.importing.parquet_parts import (
+    INDEX_COLUMNS,
+    STORED_AS,
+    IndexRows,
+    Layouts,
+    Parts,
+)
+from collection.services.parquet_files import replace_files
 
 KINDS = ("latex", "slt", "opt")
 FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}
 FORMAT = "1"
-"""Of the columns that are written. Raised when these change, so that the files are read again."""
+"""The version of the stored columns. Raise it when they change, so that files are read again."""
 
 
 def import_formulas(
@@ -52,26 +51,26 @@ def import_formulas(
     at: datetime,
     progress: Progress | None = None,
 ) -> list[Import]:
-    """Take the representations of a formula index in: `files` by kind (latex, slt, opt), each a TSV
-    or a folder of them.
+    """Import the representations of a formula index. Return one record per file.
 
-    What is not among them, or has no row that can be read, stays as it was before. An import that
-    was stopped starts again: nothing of it was stored. Gives the record of each file.
+    `files` maps kinds (latex, slt, opt) to a TSV or a folder of TSVs. A representation that is
+    missing, or that has no readable row, does not change. An import that was stopped starts again
+    from the beginning, because nothing of it was stored.
     """
     with ExitStack() as stack:
         records: dict[str, Import] = {}
         for kind in (kind for kind in KINDS if kind in files):
             records[kind] = _record(collection, kind, files[kind], at)
             stack.enter_context(stopped_on_error(records[kind]))
-        if not all(_stands(collection, record) for record in records.values()):
-            _take_in(_Sources(collection, files, records), at, progress)
+        if not all(_is_current(collection, record) for record in records.values()):
+            _import_files(_Sources(collection, files, records), at, progress)
     return list(records.values())
 
 
-def forget_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> None:
-    """Forget representations: their columns, and that their files were taken in."""
+def delete_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> None:
+    """Delete representations of formulas, and the records of their imports."""
     kinds = tuple(kinds)
-    name_columns(collection, **{FIELDS[kind]: "" for kind in kinds})
+    replace_files(collection, **{FIELDS[kind]: "" for kind in kinds})
     Import.objects.filter(collection=collection, kind__in=kinds).delete()
 
 
@@ -81,10 +80,8 @@ def _record(collection: Collection, kind: str, path: Path, at: datetime) -> Impo
     )
 
 
-def _stands(collection: Collection, record: Import) -> bool:
-    """Return whether the columns are those of the record's file: the last one of its kind that was
-    taken in.
-    """
+def _is_current(collection: Collection, record: Import) -> bool:
+    """Return whether the stored columns come from the record's file, the latest of its kind."""
     newest = Import.objects.filter(collection=collection, kind=record.kind, state=Import.State.DONE)
     last = newest.order_by("-finished_at", "-pk").first()
     return last == record and bool(
@@ -94,14 +91,14 @@ def _stands(collection: Collection, record: Import) -> bool:
 
 @dataclass(frozen=True)
 class _Sources:
-    """Which files are taken into which collection, with their records."""
+    """The files to import into a collection, with their records."""
 
     collection: Collection
     files: Mapping[str, Path]
     records: Mapping[str, Import]
 
 
-def _take_in(sources: _Sources, at: datetime, progress: Progress | None) -> None:
+def _import_files(sources: _Sources, at: datetime, progress: Progress | None) -> None:
     for record in sources.records.values():
         record.problems.all().delete()
         record.rows = record.kept = record.problem_count = 0
@@ -110,13 +107,13 @@ def _take_in(sources: _Sources, at: datetime, progress: Progress | None) -> None
     with TemporaryDirectory(prefix="arqlab-formulas-") as folder:
         names = _Reading(sources, Path(folder), at, progress).store()
     with transaction.atomic():
-        name_columns(sources.collection, **names)
+        replace_files(sources.collection, **names)
         for record in sources.records.values():
             finish_import(record=record, at=at)
 
 
 class _Reading:
-    """One reading of an index, with its parts in a folder."""
+    """One pass over the index files, with its parts in a folder."""
 
     def __init__(
         self, sources: _Sources, folder: Path, at: datetime, progress: Progress | None
@@ -129,7 +126,7 @@ class _Reading:
         self.folder, self.at, self.progress = folder, at, progress
 
     def store(self) -> dict[str, str]:
-        """Read all, store the columns, and give their names by field."""
+        """Read the files and store the columns. Return the names of the stored files by field."""
         rows = IndexRows(self.folder / "rows")
         for frame in self._rows():
             rows.add(frame)
@@ -149,8 +146,9 @@ class _Reading:
         return names
 
     def _rows(self) -> Iterator[pl.DataFrame]:
-        """Return the rows of the LaTeX index; without any those that were stored, else those of
-        another representation.
+        """Yield the rows of the index.
+
+        They come from the LaTeX file, else from the stored index, else from another representation.
         """
         if "latex" in self.files:
             for part in self._parts("latex"):
@@ -167,16 +165,14 @@ class _Reading:
                 )
 
     def _is_indexed(self) -> bool:
-        """Return whether an index was imported before: one of formulas that were found in texts has
-        other ids.
-        """
+        """Return whether the stored index was imported, and not extracted from texts."""
         earlier = self.collection.imports.filter(kind__in=KINDS, kept__gt=0).exclude(
             pk__in=[one.pk for one in self.records.values()]
         )
         return bool(self.collection.formulas_index) and earlier.exists()
 
     def _mathml(self, kind: str, layouts: Layouts) -> str:
-        """Store the MathML of a representation; gives its name, empty where there is none."""
+        """Store the MathML of a representation. Return the file's name, empty without rows."""
         written, unknown, read = Parts(self.folder / kind), 0, 0
         for part in self._parts(kind):
             written.add(part.frame.select("formula_id", mathml="formula"))
@@ -215,7 +211,7 @@ class _Reading:
         return written.store(slug=self.collection.slug, what="formulas")
 
     def _parts(self, kind: str) -> Iterator[IndexPart]:
-        """Read a representation, with its record kept up to date."""
+        """Yield the parts of a representation and update its record."""
         record = self.records[kind]
         for part in read_index(self.files[kind]):
             record.rows += part.frame.height + len(part.problems)
@@ -226,16 +222,14 @@ class _Reading:
             yield part
 
     def _stored(self, *columns: str) -> Iterator[pl.DataFrame]:
-        """Return columns of the index as it was stored before, part by part."""
+        """Yield columns of the stored index in batches."""
         if self.collection.formulas_index:
             index = scan_columns(self.collection.formulas_index)
             yield from index.select(columns).collect_batches(maintain_order=True)
 
 
 def _post_ids(collection: Collection) -> pl.DataFrame | None:
-    """Return the ids of the collection's posts; None when it has none, and no formula can be said to
-    lack its post.
-    """
+    """Return the ids of the collection's posts, or None if it has no posts."""
     ids = list(
         Post.objects.filter(collection=collection)
         .values_list("post_id", flat=True)

@@ -1,4 +1,4 @@
-"""Rows on their way into columns: in parts on disk, so that memory does not grow with their number."""
+"""Rows written to disk in parts before they become one Parquet file, so that memory is bounded."""
 
 from __future__ import annotations
 
@@ -9,44 +9,40 @@ import numpy as np
 import polars as pl
 
 from arqlab.formats.formulas.index import COLUMNS
-from collection.services.columns import store_file
+from collection.services.parquet_files import store_file
 
 ROWS = 250_000
-"""Rows of a part: with their layouts about 100 MB."""
+"""Rows of a part, about 100 MB with their layouts."""
 GROUP = 25_000
-"""Rows that are written together: with their MathML about 15 MB, of which several are under way at
-a time.
-"""
+"""Rows of a row group, about 15 MB with their MathML; several are in memory at a time."""
 STORED_AS = {"visual_id": "given_visual_id", "formula": "latex"}
-"""Columns of an index file that are stored under names of ours."""
+"""Columns of an index file that are stored under other names."""
 INDEX_COLUMNS = tuple(STORED_AS.get(name, name) for name in COLUMNS)
 LAYOUT_SCHEMA = {"formula_id": pl.String, "layout": pl.String}
 
 
 class Parts:
-    """Frames put down one after the other, and written as one Parquet file."""
+    """Frames that are written to disk one by one and then stored as one Parquet file."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self.folder, self.count = folder, 0
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Put the next frame down."""
+        """Write the next frame to disk."""
         frame.write_parquet(self.path(self.count), compression="lz4")
         self.count += 1
 
     def path(self, number: int) -> Path:
-        """Return where a frame stands."""
+        """Return the path of a frame."""
         return self.folder / f"{number:06}.parquet"
 
     def rows(self) -> pl.LazyFrame:
-        """Open all frames as one."""
+        """Return a lazy scan of all frames."""
         return pl.scan_parquet([self.path(number) for number in range(self.count)])
 
     def store(self, *, slug: str, what: str) -> str:
-        """Store all frames as one file of a collection; gives its name, empty where there is no
-        frame.
-        """
+        """Store all frames as one file of a collection. Return its name, empty without frames."""
         if not self.count:
             return ""
         whole = self.folder / "whole.parquet"
@@ -55,8 +51,9 @@ class Parts:
 
 
 class IndexRows(Parts):
-    """The rows of a formula index without layouts, all parts but the last of `ROWS` rows, and where
-    each id stands.
+    """The rows of a formula index without layouts, in parts of `ROWS` rows, with the ids' parts.
+
+    The last part may be shorter.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,7 +63,7 @@ class IndexRows(Parts):
         self._sorted, self._parts = np.empty(0, np.uint64), np.empty(0, np.uint16)
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Take the next rows."""
+        """Add the next rows."""
         frame = frame.select(INDEX_COLUMNS)
         self._hashes.append(frame["formula_id"].hash(0).to_numpy())
         self._waiting = pl.concat([self._waiting, frame])
@@ -75,7 +72,7 @@ class IndexRows(Parts):
             self._waiting = self._waiting.slice(ROWS)
 
     def close(self) -> None:
-        """Put the last rows down, and sort what is known of the ids."""
+        """Write the last rows, and sort the hashes of the ids."""
         if self._waiting.height or not self.count:
             super().add(self._waiting)
         hashes = np.concatenate(self._hashes) if self._hashes else np.empty(0, np.uint64)
@@ -84,7 +81,7 @@ class IndexRows(Parts):
         self._sorted, self._parts = hashes[order], (order // ROWS).astype(np.uint16)
 
     def parts_of(self, ids: pl.Series) -> pl.Series:
-        """Return the part that each id stands in; null where it stands in none."""
+        """Return the part each id belongs to, or null."""
         hashes = ids.hash(0).to_numpy()
         places = np.searchsorted(self._sorted, hashes)
         places[places == len(self._sorted)] = 0
@@ -95,16 +92,14 @@ class IndexRows(Parts):
 
 
 class Layouts:
-    """Layout strings, put down by the part of the index that their instance stands in."""
+    """Layout strings on disk, grouped by the part of the index that has their instance."""
 
     def __init__(self, folder: Path, rows: IndexRows) -> None:
         folder.mkdir()
         self._folder, self._rows, self._count = folder, rows, 0
 
     def add(self, frame: pl.DataFrame) -> int:
-        """Take formula_id and, where there is one, layout of the next rows; gives how many are in
-        no part.
-        """
+        """Add rows of formula_id and optionally layout. Return how many ids are in no part."""
         frame = frame.with_columns(part=self._rows.parts_of(frame["formula_id"]))
         if "layout" in frame.columns:
             known = frame.drop_nulls(["part", "layout"])
@@ -118,7 +113,7 @@ class Layouts:
         return frame["part"].null_count()
 
     def joined(self, rows: IndexRows) -> Iterator[pl.DataFrame]:
-        """Return the parts of the index with the column layout, null where none was read."""
+        """Yield the parts of the index with the column `layout`, null if it is unknown."""
         for number in range(rows.count):
             found = sorted(self._folder.glob(f"{number:06}-*.parquet"))
             layouts = pl.read_parquet(found) if found else pl.DataFrame(schema=LAYOUT_SCHEMA)

@@ -1,6 +1,6 @@
-"""Writing posts that were made ready, in batches: by COPY on PostgreSQL, in bulk elsewhere.
+"""Storing batches of posts: with COPY on PostgreSQL, with bulk inserts elsewhere.
 
-A post that the collection has already is changed; its votes, which other files bring, stay.
+Existing posts are updated, except for their votes, which come from another file.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from collection.models import Collection, Post
 from collection.services.importing.existing_ids import known_posts
 
 ROWS = 500
-"""Rows that one statement writes where there is no COPY."""
+"""Rows per INSERT statement without COPY."""
 
 _COLUMNS = ("collection_id", "is_searched", *FIELDS)
 
 
 class StoredPost(NamedTuple):
-    """A post to be written: its id, whether it is searched, and its values as
-    `arqlab.texts.html.dump_posts` gives them.
-    """
+    """A post to be stored, with its values from `arqlab.texts.html.dump_posts`."""
 
     number: int
     is_searched: bool
@@ -32,7 +30,7 @@ class StoredPost(NamedTuple):
 
 
 def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exist: bool) -> None:
-    """Write posts; `may_exist` says that the collection may have some of them."""
+    """Store posts. Update those that exist, if some `may_exist`."""
     if not posts:
         return
     exist = may_exist and _some_exist(collection, posts)
@@ -77,7 +75,7 @@ def _copy(collection: Collection, posts: Sequence[StoredPost], table: str) -> No
 
 
 def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
-    """Copy into a table of our own and change the posts from there."""
+    """Copy the posts into a temporary table, and insert or update them from there."""
     table, incoming, columns = Post._meta.db_table, "incoming_posts", ", ".join(_COLUMNS)
     changes = ", ".join(
         f"{name} = EXCLUDED.{name}" for name in ("is_searched", *FIELDS) if name != "post_id"
@@ -88,7 +86,7 @@ def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
         )
         _copy(collection, posts, incoming)
         cursor.execute(
-            # names of ours
+            # Only names from our models are in the text.
             f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {incoming} "  # noqa: S608
             f"ON CONFLICT (collection_id, post_id) DO UPDATE SET {changes}"
         )

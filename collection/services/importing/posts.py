@@ -1,8 +1,7 @@
-"""Posts of a dump into rows: read as a stream, made safe, formulas found, stored batch by batch.
+"""Import of the posts of a data dump: read as a stream, sanitized, and stored in batches.
 
-Each batch is stored together with how far the file was read, so an import that was stopped or
-killed goes on from there. A post that the collection has is changed to what the file says; posts
-that the file lacks stay.
+Each batch is stored together with the number of rows read, so that a stopped or killed import can
+resume there. Posts that exist are updated from the file; posts missing from the file are kept.
 """
 
 from __future__ import annotations
@@ -19,32 +18,31 @@ from django.db.models import QuerySet
 
 from arqlab.core.services.storing import takes_copy
 from arqlab.formats.batches import in_slices
+from arqlab.formats.dumps.blocks import blocks
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import blocks, dump_files
+from arqlab.formats.dumps.sources import dump_files
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
 from collection.models import Collection, Import, Post
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
-from collection.services.importing.post_store import StoredPost, store_posts
-from collection.services.importing.posts_index import write_posts_index
-from collection.services.importing.records import (
+from collection.services.importing.import_records import (
     Progress,
-    begin_anew,
     file_digest,
     finish_import,
+    restart_import,
     save_progress,
     start_import,
     stopped_on_error,
 )
-from collection.services.importing.threads import Threads
-from collection.services.importing.workers import ready_blocks, worth_starting
+from collection.services.importing.post_store import StoredPost, store_posts
+from collection.services.importing.posts_index import write_posts_index
+from collection.services.importing.sanitizer_pool import process_count, ready_blocks
+from collection.services.importing.thread_tracker import ThreadTracker
 
 BATCH = 2_000
-"""Posts that are stored together, about 3 MB: few enough for memory, enough that a commit costs
-little.
-"""
+"""Posts stored in one transaction, about 3 MB."""
 ASKED = 500
-"""Ids that one query asks for."""
+"""Ids in one query."""
 
 
 def import_posts(
@@ -55,16 +53,15 @@ def import_posts(
     at: datetime,
     progress: Progress | None = None,
 ) -> Import:
-    """Take the questions and answers of a Posts.xml into a collection; gives the record of how that
-    went.
+    """Import the questions and answers of a Posts.xml into a collection. Return the record.
 
-    `path` may be packed, an archive or a folder. A file that is in already is not read again. What
-    cannot be read is among the record's problems, and the rest is in. Raises FileRefusedError where
-    there is no file, `UserError` when another process is importing it.
+    `path` may be compressed, an archive or a folder. A file that is already imported is not read
+    again. Rows that cannot be read become problems of the record. Raise `FileRefusedError` if the
+    file does not exist, and `UserError` if another process is importing it.
     """
     path = dump_files(path).get("posts", path) if path.is_dir() else path
     if not path.is_file():
-        todo = "Name a Posts.xml, or a folder or an archive that holds one."
+        todo = "Name a Posts.xml, or a folder or archive with one."
         raise FileRefusedError([Problem(str(path), None, "no such file", "Posts.xml", todo)])
     digest = file_digest(path, "posts", *window)
     record = start_import(
@@ -73,32 +70,30 @@ def import_posts(
     if record.state == Import.State.DONE:
         if not _is_overtaken(record):
             return record
-        begin_anew(record, at)
+        restart_import(record, at)
     with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
-        intake = _Intake(
+        batches = _PostImport(
             collection,
             record,
             at,
-            Threads(path.name),
+            ThreadTracker(path.name),
             FoundFormulas(Path(folder, "found")),
             progress,
         )
         works = _works(path, window, done=record.rows)
-        for ready in ready_blocks(works, processes=worth_starting(path.stat().st_size)):
-            intake.take(ready)
-        intake.store()
+        for ready in ready_blocks(works, processes=process_count(path.stat().st_size)):
+            batches.add(ready)
+        batches.store()
         with transaction.atomic():
-            intake.settle_threads()
+            batches.settle_threads()
             write_posts_index(collection)
-            index_found_formulas(collection, intake.found, anew=intake.threads.seen)
+            index_found_formulas(collection, batches.found, reimported=batches.threads.seen)
             finish_import(record=record, at=at)
     return record
 
 
 def _is_overtaken(record: Import) -> bool:
-    """Return whether another version of the file, or another window of it, came in later: then its
-    posts are the other's.
-    """
+    """Return whether a file of the same name with other contents or window was imported later."""
     others = Import.objects.filter(
         collection=record.collection, kind=record.kind, source=record.source
     )
@@ -114,13 +109,13 @@ def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:
 
 
 @dataclass
-class _Intake:
-    """A batch on its way into the database, and what is known of the posts before it."""
+class _PostImport:
+    """An import in progress: the current batch, and the threads and formulas read so far."""
 
     collection: Collection
     record: Import
     at: datetime
-    threads: Threads
+    threads: ThreadTracker
     found: FoundFormulas
     progress: Progress | None
     posts: list[StoredPost] = field(default_factory=list)
@@ -132,14 +127,12 @@ class _Intake:
         self.may_exist = Post.objects.filter(collection=self.collection).exists()
         self.reached, self.share = self.record.rows, 1.0
 
-    def take(self, ready: ReadyBlock) -> None:
-        """Take what was made of a block; of one that is stored already only ids and formulas are
-        noted.
-        """
-        taken = [(post, self.threads.take(post, ready.counts)) for post in ready.posts]
+    def add(self, ready: ReadyBlock) -> None:
+        """Add a block. Of a block that is already stored, note only ids and formulas."""
+        taken = [(post, self.threads.add(post, ready.counts)) for post in ready.posts]
         for post, stored in taken:
             if isinstance(stored, StoredPost) and stored.is_searched:
-                self.found.take(post)
+                self.found.add_post(post)
         if ready.is_stored:
             return
         self.posts += [stored for _, stored in taken if isinstance(stored, StoredPost)]
@@ -153,14 +146,14 @@ class _Intake:
             self.store()
 
     def store(self) -> None:
-        """Store the batch and how far the file was read, and begin the next one."""
+        """Store the batch and the number of rows read, and start the next batch."""
         record = self.record
         with transaction.atomic():
             store_posts(self.collection, self.posts, may_exist=self.may_exist)
-            # An earlier import had a wider window.
+            # An earlier import with a wider date window may have stored them.
             for some in in_slices(self.outside, size=ASKED):
                 self._posts(some).delete()
-            if not record.rows:  # one that begins again has those of last time
+            if not record.rows:  # a restarted import still has its old counts
                 record.counts = {}
             record.rows = self.reached
             record.kept += len(self.posts)
@@ -170,15 +163,13 @@ class _Intake:
         if self.progress is not None:
             self.progress(record.rows, round(record.rows / self.share) if self.share else None)
 
-    def _count(self, told: Mapping[str, int]) -> None:
+    def _count(self, added: Mapping[str, int]) -> None:
         counts = Counter(self.record.counts)
-        counts.update(told)
+        counts.update(added)
         self.record.counts = dict(counts)
 
     def settle_threads(self) -> None:
-        """See to the answers that came before their question, and report those whose question is
-        not there.
-        """
+        """Resolve the answers that precede their question, and report those without a question."""
         for some in in_slices(self.threads.waiting(), size=ASKED):
             places = self._places({parent for _, parent, _ in some})
             out, later = (
@@ -201,12 +192,10 @@ class _Intake:
         )
 
     def _places(self, numbers: set[int]) -> dict[int, str]:
-        """Return where questions lie, those that came later in the file and those that another file
-        brought.
-        """
-        found = {number: place for number in numbers if (place := self.threads.place_of(number))}
-        rest = self._posts(numbers - found.keys()).filter(kind=Post.Kind.QUESTION)
-        return found | {
+        """Return the places of questions relative to the window, from this file or the database."""
+        places = {number: place for number in numbers if (place := self.threads.place_of(number))}
+        rest = self._posts(numbers - places.keys()).filter(kind=Post.Kind.QUESTION)
+        return places | {
             int(name): IN if is_in else LATER
             for name, is_in in rest.values_list("post_id", "is_searched")
         }

@@ -1,6 +1,4 @@
-"""Columns that are made of a collection's rows, in parts, so that memory does not grow with their
-number.
-"""
+"""The Parquet file of a collection's searched posts, written in parts to bound memory."""
 
 from __future__ import annotations
 
@@ -11,18 +9,16 @@ import polars as pl
 
 from arqlab.formats.batches import in_slices
 from collection.models import Collection, Post
-from collection.services.columns import name_columns
 from collection.services.importing.parquet_parts import Parts
+from collection.services.parquet_files import replace_files
 
 PART = 25_000
-"""Rows that are in memory at once, but for those of some parts that are read ahead when they are
-put together.
-"""
+"""Rows per part, and the number of rows in memory while the parts are written."""
 POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
 
 
 def write_posts_index(collection: Collection) -> None:
-    """Store which posts of a collection are searched, and have it name that file."""
+    """Store the searched posts of a collection as its posts index."""
     posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
     rows = posts.values_list("post_id", "kind", "thread_id").iterator(PART)
     with TemporaryDirectory() as folder:
@@ -30,4 +26,4 @@ def write_posts_index(collection: Collection) -> None:
         for some in in_slices(rows, size=PART):
             parts.add(pl.DataFrame(some, schema=POSTS_SCHEMA, orient="row"))
         name = parts.store(slug=collection.slug, what="posts")
-    name_columns(collection, posts_index=name)
+    replace_files(collection, posts_index=name)

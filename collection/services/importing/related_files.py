@@ -1,8 +1,8 @@
-"""What stands around the posts of a dump: comments, links, tags, users, votes, badges.
+"""Import of the other files of a data dump: comments, links, tags, users, votes and badges.
 
-A file is read once, batch by batch; each batch is stored together with how far the import came, so
-one that was stopped is taken up where it was, and no vote counts twice. A file takes the place of
-an earlier one of its kind.
+A file is read once, in batches. Each batch is stored together with the number of rows read, so that
+a stopped import can resume there and no vote counts twice. A file replaces an earlier one of its
+kind.
 """
 
 from __future__ import annotations
@@ -18,105 +18,107 @@ from typing import Any, Protocol
 from django.db import transaction
 
 from arqlab.formats.dumps import records as dumprecords
+from arqlab.formats.dumps.blocks import blocks
 from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import DumpRow, blocks, dump_files, read_block
+from arqlab.formats.dumps.rows import DumpRow, read_block
+from arqlab.formats.dumps.sources import dump_files
 from arqlab.formats.formulas.seen_ids import SeenIds
 from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import Collection, Import
-from collection.services.importing import related_rows, tallies
+from collection.services.importing import related_rows, votes_and_badges
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
-from collection.services.importing.posts import import_posts
-from collection.services.importing.records import (
+from collection.services.importing.import_records import (
     Progress,
-    begin_anew,
     file_digest,
     finish_import,
+    restart_import,
     save_progress,
     start_import,
     stopped_on_error,
 )
+from collection.services.importing.posts import import_posts
 
 Kind = Import.Kind
-# Rows that are only counted: the more at once, the fewer posts are written twice; a batch must give
-# a sign within a minute.
-TALLIED = 100_000
+# The batch size of rows that are only counted. Larger batches update fewer posts twice, but a batch
+# must end within `STALE_AFTER`.
+COUNTED_BATCH = 100_000
 
 
-def _nothing(_: Collection) -> Counter[str]:
+def _no_counts(_: Collection) -> Counter[str]:
     return Counter()
 
 
 def _index_found(collection: Collection) -> Counter[str]:
     with TemporaryDirectory(prefix="arqlab-comments-") as folder:
-        index_found_formulas(collection, FoundFormulas(Path(folder, "found")), anew=SeenIds())
+        index_found_formulas(collection, FoundFormulas(Path(folder, "found")), reimported=SeenIds())
     return Counter()
 
 
-class _Gathered(Protocol):
-    """What rows are put into until they are stored: a list, or a tally of them."""
+class _Batchable(Protocol):
+    """A container of the rows of a batch: a list or a `Tally`."""
 
     def append(self, row: Any, /) -> None: ...
     def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True)
-class _Way:
-    """How rows of one kind get in: what reads one, what its key is, what stores a batch."""
+class _Importer:
+    """The functions that import rows of one kind: read a row, get its key, store a batch."""
 
     read: Callable[[DumpRow, str], Any]
     key: Callable[[Any], str]
     store: Callable[[Collection, Any], Counter[str]]
     clear: Callable[[Collection], object]
-    gather: Callable[[], _Gathered] = list
-    finish: Callable[[Collection], Counter[str]] = _nothing
+    gather: Callable[[], _Batchable] = list
+    finish: Callable[[Collection], Counter[str]] = _no_counts
     batch: int = 2_000
     needs: tuple[str, ...] = (Kind.POSTS,)
 
 
-_WAYS: dict[str, _Way] = {
-    Kind.COMMENTS: _Way(
+_IMPORTERS: dict[str, _Importer] = {
+    Kind.COMMENTS: _Importer(
         read=dumprecords.read_comment,
         key=lambda comment: str(comment.comment_id),
         store=related_rows.store_comments,
         clear=related_rows.clear_comments,
         finish=_index_found,
     ),
-    Kind.POST_LINKS: _Way(
+    Kind.POST_LINKS: _Importer(
         read=dumprecords.read_post_link,
         key=lambda link: str(link.link_id),
         store=related_rows.store_post_links,
         clear=related_rows.clear_post_links,
     ),
-    Kind.TAGS: _Way(
+    Kind.TAGS: _Importer(
         read=dumprecords.read_tag,
         key=lambda tag: str(tag.name),
         store=related_rows.store_tags,
         clear=related_rows.clear_tags,
         needs=(),
     ),
-    Kind.USERS: _Way(
+    Kind.USERS: _Importer(
         read=dumprecords.read_author,
         key=lambda author: str(author.author_id),
         store=related_rows.store_authors,
-        clear=_nothing,
+        clear=_no_counts,
         needs=(),
     ),
-    Kind.VOTES: _Way(
+    Kind.VOTES: _Importer(
         read=dumprecords.read_vote,
         key=lambda vote: str(vote.vote_id),
-        store=tallies.store_votes,
-        clear=tallies.clear_votes,
-        gather=tallies.gather_votes,
-        finish=tallies.finish_votes,
-        batch=TALLIED,
+        store=votes_and_badges.store_votes,
+        clear=votes_and_badges.clear_votes,
+        gather=votes_and_badges.vote_tally,
+        finish=votes_and_badges.finish_votes,
+        batch=COUNTED_BATCH,
     ),
-    Kind.BADGES: _Way(
+    Kind.BADGES: _Importer(
         read=dumprecords.read_badge,
         key=lambda badge: str(badge.badge_id),
-        store=tallies.store_badges,
-        clear=tallies.clear_badges,
-        gather=tallies.gather_badges,
-        batch=TALLIED,
+        store=votes_and_badges.store_badges,
+        clear=votes_and_badges.clear_badges,
+        gather=votes_and_badges.badge_tally,
+        batch=COUNTED_BATCH,
         needs=(Kind.USERS,),
     ),
 }
@@ -124,21 +126,21 @@ _WAYS: dict[str, _Way] = {
 
 @dataclass
 class _Batch:
-    """Rows that are stored together, and how many rows of the file are read with them."""
+    """Rows to store in one transaction, and the number of rows of the file read so far."""
 
     rows: int
-    records: _Gathered
+    records: _Batchable
     problems: list[Problem] = field(default_factory=list)
     outside: int = 0
     share: float = 0.0
 
     def __len__(self) -> int:
-        """Return how many rows were read into it."""
+        """Return the number of rows read into the batch."""
         return len(self.records) + len(self.problems) + self.outside
 
     @property
     def total(self) -> int | None:
-        """Return how many rows the file will have, as far as the part of it tells that was read."""
+        """Return the estimated number of rows in the file, or None."""
         return round(self.rows / self.share) if self.share else None
 
 
@@ -151,44 +153,45 @@ def import_file(
     at: datetime,
     progress: Progress | None = None,
 ) -> Import:
-    """Take a file of the dump in, and give the record of how that went.
+    """Import a file of a data dump. Return the record.
 
-    A file that is in already is not read again, unless what it hangs on (the posts, for badges the
-    users) came in later. Rows outside the window, and those on posts that the collection does not
-    hold, are counted and passed over. `path` may be packed, an archive or a folder. Raises
-    FileRefusedError where there is no file, `UserError` when another process is importing it.
+    A file that is already imported is read again only if the posts (for badges, the users) were
+    imported later. Rows outside the date window, and rows on posts that the collection does not
+    have, are counted and skipped. `path` may be compressed, an archive or a folder. Raise
+    `FileRefusedError` if the file does not exist, and `UserError` if another process is importing
+    it.
     """
     if kind == Kind.POSTS:
         return import_posts(
             collection=collection, path=path, window=window, at=at, progress=progress
         )
-    way, path = _WAYS[kind], _file_of(path, kind)
+    importer, path = _IMPORTERS[kind], _file_of(path, kind)
     digest = file_digest(path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
-    if _is_overtaken(record, way):
-        begin_anew(record, at)
+    if _is_overtaken(record, importer):
+        restart_import(record, at)
     elif record.state == Import.State.DONE:
         return record
     with stopped_on_error(record):
-        for batch in _batches(way, kind, path, window, already=record.rows):
+        for batch in _batches(importer, kind, path, window, already=record.rows):
             with transaction.atomic():
-                _store(record, way, batch)
+                _store(record, importer, batch)
                 save_progress(record=record, problems=batch.problems, at=at)
             if progress is not None:
                 progress(record.rows, batch.total)
         with transaction.atomic():
-            _count(record, way.finish(collection))
+            _count(record, importer.finish(collection))
             finish_import(record=record, at=at)
     return record
 
 
 def _file_of(path: Path, kind: str) -> Path:
-    """Return the file of a kind, where `path` is the folder of a dump."""
+    """Return `path`, or the file of this kind in it if it is a folder."""
     file = dump_files(path).get(kind, path) if path.is_dir() else path
     if not file.is_file():
         expected, todo = (
-            "a file of the dump",
-            "Name the file, or the folder or archive that holds it.",
+            "a file of the data dump",
+            "Name the file, or a folder or archive with it.",
         )
         raise FileRefusedError(
             [Problem(str(path), None, f"no {Import.Kind(kind).label.lower()}", expected, todo)]
@@ -196,59 +199,60 @@ def _file_of(path: Path, kind: str) -> Path:
     return file
 
 
-def _is_overtaken(record: Import, way: _Way) -> bool:
-    """Return whether what the file hangs on came in after it: then some of what was passed over
-    belongs to it now.
+def _is_overtaken(record: Import, importer: _Importer) -> bool:
+    """Return whether the rows that the file refers to were imported later than the file.
+
+    Some of its skipped rows may then belong to the collection.
     """
-    needed = Import.objects.filter(collection=record.collection, kind__in=way.needs)
+    needed = Import.objects.filter(collection=record.collection, kind__in=importer.needs)
     return needed.filter(finished_at__gt=record.finished_at or record.updated_at).exists()
 
 
-def _batches(way: _Way, kind: str, path: Path, window: Window, *, already: int) -> Iterator[_Batch]:
-    """Return the rows in batches of whole blocks, but for those that are stored already: of these,
-    only the ids are noted.
+def _batches(
+    importer: _Importer, kind: str, path: Path, window: Window, *, already: int
+) -> Iterator[_Batch]:
+    """Yield the rows in batches of whole blocks. Of rows already stored, note only the ids.
 
-    What is wrong with a row or with the text beside it belongs to its block: it is stored once, and
-    with it.
+    The problems of a block are stored with the block, so each is stored only once.
     """
-    met, batch = _Met(kind), _Batch(already, way.gather())
+    seen, batch = _SeenKeys(kind), _Batch(already, importer.gather())
     for block in blocks(path, kind):
         is_stored = block.row_count > 0 and block.last <= already
         for row in read_block(block):
-            found = met.read(way, row, block.source)
+            found = seen.read(importer, row, block.source)
             if not is_stored:
                 _put(batch, found, window)
         batch.rows, batch.share = max(block.last, already), block.share
-        if len(batch) >= way.batch:
+        if len(batch) >= importer.batch:
             yield batch
-            batch = _Batch(batch.rows, way.gather(), share=block.share)
+            batch = _Batch(batch.rows, importer.gather(), share=block.share)
     yield batch
 
 
-class _Met:
-    """The keys of the rows so far: one that stands there again is a mistake."""
+class _SeenKeys:
+    """The keys of the rows so far, to find duplicates."""
 
     def __init__(self, kind: str) -> None:
         self.what = Import.Kind(kind).label.lower()
         self.numbers, self.names = SeenIds(), set[str]()
 
-    def read(self, way: _Way, row: DumpRow | Problem, source: str) -> Any:
-        """Return the record of a row, or what is wrong with it."""
-        found = row if isinstance(row, Problem) else way.read(row, source)
-        if isinstance(found, Problem) or self._is_new(way.key(found)):
+    def read(self, importer: _Importer, row: DumpRow | Problem, source: str) -> Any:
+        """Return the record of a row, or a problem."""
+        found = row if isinstance(row, Problem) else importer.read(row, source)
+        if isinstance(found, Problem) or self._is_new(importer.key(found)):
             return found
-        todo = "Take one of the two rows out; the first was taken."
         return Problem(
             source,
             row.line,
-            f"{way.key(found)} again among the {self.what}",
+            f"{importer.key(found)} again among the {self.what}",
             "each of them once",
-            todo,
+            "Remove one of the two rows. The first was imported.",
         )
 
     def _is_new(self, key: str) -> bool:
-        """Note a key and say whether it is new; ids are digits, only tags have names. Old dumps
-        have rows without.
+        """Add a key and return whether it is new.
+
+        Ids are digits; only tags have names. Rows of old dumps may have no key.
         """
         if key.isdecimal():
             return self.numbers.add(int(key))
@@ -266,24 +270,24 @@ def _put(batch: _Batch, found: Any, window: Window) -> None:
         batch.outside += 1
 
 
-def _store(record: Import, way: _Way, batch: _Batch) -> None:
+def _store(record: Import, importer: _Importer, batch: _Batch) -> None:
     if record.rows == 0:
         record.counts = {}
-    # Until something is kept, nothing of this file is in: to clear twice takes nothing away.
+    # While no row of this file is stored, clearing again deletes nothing of it.
     if record.kept == 0 and batch.records:
-        _take_the_place_of_others(record, way)
-    _count(record, way.store(record.collection, batch.records) if batch.records else Counter())
+        _replace_earlier_file(record, importer)
+    _count(record, importer.store(record.collection, batch.records) if batch.records else Counter())
     _count(record, Counter(outside_the_window=batch.outside))
     record.rows = batch.rows
 
 
-def _take_the_place_of_others(record: Import, way: _Way) -> None:
-    way.clear(record.collection)
+def _replace_earlier_file(record: Import, importer: _Importer) -> None:
+    importer.clear(record.collection)
     Import.objects.filter(collection=record.collection, kind=record.kind).exclude(
         pk=record.pk
     ).delete()
 
 
-def _count(record: Import, told: Counter[str]) -> None:
-    record.kept += told.pop("kept", 0)
-    record.counts = dict(Counter(record.counts) + told)
+def _count(record: Import, added: Counter[str]) -> None:
+    record.kept += added.pop("kept", 0)
+    record.counts = dict(Counter(record.counts) + added)

@@ -1,4 +1,4 @@
-"""Comments, links, tags and authors: rows of the dump that become rows of ours."""
+"""Storing comments, links, tags and authors of a data dump."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from arqlab.texts.html.sanitizer import RULES, CleanText, clean_comment
 from collection.models import Author, Collection, Comment, PostLink, Tag
 from collection.services.importing.existing_ids import known_posts
 
-ROWS_A_STATEMENT = 1_000
+ROWS_PER_STATEMENT = 1_000
 
 
 def clear_comments(collection: Collection) -> None:
-    """Take the comments of an earlier file away."""
+    """Delete the comments of an earlier file."""
     Comment.objects.filter(collection=collection).delete()
 
 
 def store_comments(collection: Collection, comments: Sequence[CommentRecord]) -> Counter[str]:
-    """Sanitize and store the comments on posts of the collection, and say what became of all."""
+    """Sanitize and store the comments on posts of the collection. Return the counts."""
     known = known_posts(collection, (comment.post_id for comment in comments))
-    held = [comment for comment in comments if comment.post_id in known]
+    kept = [comment for comment in comments if comment.post_id in known]
     formulas = 0
     rows: list[Comment] = []
-    for comment in held:
+    for comment in kept:
         clean = clean_comment(comment.text, comment_id=str(comment.comment_id))
         formulas += clean.formula_count
         rows.append(_comment(collection, comment, clean))
-    Comment.objects.bulk_create(rows, batch_size=ROWS_A_STATEMENT)
+    Comment.objects.bulk_create(rows, batch_size=ROWS_PER_STATEMENT)
     return Counter(
-        kept=len(held), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(held)
+        kept=len(kept), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(kept)
     )
 
 
@@ -50,14 +50,12 @@ def _comment(collection: Collection, comment: CommentRecord, clean: CleanText) -
 
 
 def clear_post_links(collection: Collection) -> None:
-    """Take the links of an earlier file away."""
+    """Delete the links of an earlier file."""
     PostLink.objects.filter(collection=collection).delete()
 
 
 def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) -> Counter[str]:
-    """Store the links whose two ends are posts of the collection, each once, and say what became of
-    all.
-    """
+    """Store the distinct links between posts of the collection. Return the counts."""
     known = known_posts(
         collection, (end for link in links for end in (link.post_id, link.related_id))
     )
@@ -79,7 +77,7 @@ def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) ->
             )
             for link in reversed(distinct.values())
         ),
-        batch_size=ROWS_A_STATEMENT,
+        batch_size=ROWS_PER_STATEMENT,
     )
     kinds = Counter(link.kind for link in distinct.values())
     again, passed = len(within) - len(distinct), len(links) - len(within)
@@ -89,12 +87,12 @@ def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) ->
 
 
 def clear_tags(collection: Collection) -> None:
-    """Take the tags of an earlier file away."""
+    """Delete the tags of an earlier file."""
     Tag.objects.filter(collection=collection).delete()
 
 
 def store_tags(collection: Collection, tags: Sequence[TagRecord]) -> Counter[str]:
-    """Store a batch of tags."""
+    """Store a batch of tags. Return the counts."""
     Tag.objects.bulk_create(
         Tag(collection=collection, name=tag.name, count=tag.questions) for tag in tags
     )
@@ -102,7 +100,7 @@ def store_tags(collection: Collection, tags: Sequence[TagRecord]) -> Counter[str
 
 
 def store_authors(collection: Collection, authors: Sequence[AuthorRecord]) -> Counter[str]:
-    """Store a batch of authors; one who is known is renamed, and keeps the badges."""
+    """Store a batch of authors, and update existing ones except their badges. Return the counts."""
     Author.objects.bulk_create(
         (
             Author(
@@ -116,6 +114,6 @@ def store_authors(collection: Collection, authors: Sequence[AuthorRecord]) -> Co
         update_conflicts=True,
         update_fields=["name", "reputation"],
         unique_fields=["collection", "author_id"],
-        batch_size=ROWS_A_STATEMENT,
+        batch_size=ROWS_PER_STATEMENT,
     )
     return Counter(kept=len(authors))

@@ -1,43 +1,46 @@
-// What counts as judged in the topic: what is submitted at once, less what the server refuses, and what it tells of others.
-// Events: `counted` ({items, milliseconds} more, or fewer), `progress` ({total, done}).
+// How many items of the topic are judged: submitted items count at once, refused ones no longer,
+// and the server adds those of other assessors.
+// Events: `counted` ({items, milliseconds}, negative after a refusal), `progress` ({total, done}).
 
 export class Counts extends EventTarget {
   constructor({ outbox, queue, base }) {
     super();
-    Object.assign(this, { outbox, base, made: new Map() }); // of submits on their way, by the key of their first label
+    Object.assign(this, { outbox, base, pending: new Map() }); // by the key of the first label
     outbox.addEventListener("refused", ({ detail }) => this.#take(detail.row, false));
     outbox.addEventListener("sent", ({ detail }) => {
       this.#take(detail.row, true);
-      this.made.delete(detail.row.body.judgments?.[0].key);
+      this.pending.delete(detail.row.body.judgments?.[0].key);
     });
     queue.addEventListener("progress", ({ detail }) => this.#progress(detail));
   }
 
-  /** Labels were submitted, the first for a new item or others for one that was judged before. */
+  /** Count submitted labels: the first of an item, or changes of an item judged before. */
   submitted(judgments, isNew) {
     const milliseconds = judgments.reduce((sum, each) => sum + each.active_ms, 0);
     const count = { items: isNew ? 1 : 0, milliseconds };
-    this.made.set(judgments[0].key, { ...count, isTaken: true });
-    this.#tell("counted", count);
+    this.pending.set(judgments[0].key, { ...count, isCounted: true });
+    this.#emit("counted", count);
   }
 
-  /** What was refused is not done; it is when it was sent again and taken. */
-  #take(row, isTaken) {
-    const count = this.made.get(row.body.judgments?.[0].key);
-    if (!count || count.isTaken === isTaken) return;
-    count.isTaken = isTaken;
-    const sign = isTaken ? 1 : -1;
-    this.#tell("counted", { items: sign * count.items, milliseconds: sign * count.milliseconds });
+  /** Stop counting a refused submission; count it again when the server stores it after all. */
+  #take(row, isCounted) {
+    const count = this.pending.get(row.body.judgments?.[0].key);
+    if (!count || count.isCounted === isCounted) return;
+    count.isCounted = isCounted;
+    const sign = isCounted ? 1 : -1;
+    const { items, milliseconds } = count;
+    this.#emit("counted", { items: sign * items, milliseconds: sign * milliseconds });
   }
 
-  /** The server told how far the topic is; it does not know yet what waits here. */
+  /** Add to the server's numbers what is still waiting in this browser. */
   #progress({ total, done }) {
-    const isNew = (row) => row.base === this.base && row.body.judgments?.some((each) => each.seen === null && !each.after);
+    const isFirst = (each) => each.seen === null && !each.after;
+    const isNew = (row) => row.base === this.base && row.body.judgments?.some(isFirst);
     const items = new Set(this.outbox.waiting.filter(isNew).map((row) => row.item));
-    this.#tell("progress", { total, done: done + items.size });
+    this.#emit("progress", { total, done: done + items.size });
   }
 
-  #tell(name, detail) {
+  #emit(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }

@@ -1,40 +1,50 @@
-// What was chosen and typed and not yet submitted, by instance: it outlives the page, its lease and its network.
-// Kept at each change, in the storage that writes at once, for a page may go without warning.
+// What the assessor chose and typed but did not submit, by instance. A draft is stored at every
+// change, in local storage, which writes at once: a page may close without warning. It survives
+// the page, its lease and its connection.
 
-import * as local from "./local.js";
+import * as storage from "./local-storage.js";
 
-const AGE = 90 * 86_400_000; // ms; older ones belong to labs that are over
+const MAX_AGE = 90 * 86_400_000; // ms; older drafts belong to labs that are over
 
 export class Drafts {
   constructor(user) {
     this.prefix = `arqlab.judge.draft.${user}.`;
-    for (const name of local.names().filter((each) => each.startsWith(this.prefix))) {
-      if (Date.now() - (local.value(name)?.at ?? 0) > AGE) local.remove(name);
+    for (const name of storage.names().filter((each) => each.startsWith(this.prefix))) {
+      if (Date.now() - (storage.value(name)?.at ?? 0) > MAX_AGE) storage.remove(name);
     }
   }
 
-  /** Give `{label, comment, reason, active_ms, seen}` of an instance, or null. `seen` is the judgment that it would change. */
+  /**
+   * Return the draft `{label, comment, reason, active_ms, seen}` of an instance, or null. `seen` is
+   * the judgment that it would change.
+   */
   of(instance) {
-    return local.value(this.prefix + instance);
+    return storage.value(this.prefix + instance);
   }
 
-  /** Where the browser does not keep it, the page itself still holds what was typed. */
+  /** Store a draft. If the browser refuses, the page still has what was typed. */
   keep(instance, draft) {
-    local.set(this.prefix + instance, JSON.stringify({ ...draft, at: Date.now() }));
+    storage.set(this.prefix + instance, JSON.stringify({ ...draft, at: Date.now() }));
   }
 
-  /** What the server refused is not submitted; what was typed since stays. */
+  /** Turn judgments that the server refused back into drafts; newer drafts stay. */
   restore(judgments) {
     for (const { instance, label, comment, reason, active_ms, seen } of judgments) {
       if (!this.of(instance)) this.keep(instance, { label, comment, reason, active_ms, seen });
     }
   }
 
-  /** What was submitted is no draft any more; what was typed since changes that, by its `key` and then by its id. */
+  /**
+   * Remove the draft of a submitted judgment. A draft typed since then changes that judgment: it
+   * refers to it by its `key`, and by its id (`judgment`) once the server has stored it.
+   */
   settle({ instance, key, label, comment }, judgment = key) {
     const draft = this.of(instance);
     if (!draft) return;
-    if (draft.label === label && draft.comment?.trim() === comment) local.remove(this.prefix + instance);
-    else if (draft.seen === key && judgment !== key) this.keep(instance, { ...draft, seen: judgment });
+    const isSame = draft.label === label && draft.comment?.trim() === comment;
+    if (isSame) storage.remove(this.prefix + instance);
+    else if (draft.seen === key && judgment !== key) {
+      this.keep(instance, { ...draft, seen: judgment });
+    }
   }
 }

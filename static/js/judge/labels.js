@@ -1,8 +1,16 @@
-// The labels of the task, as the buttons of the page have them: what each is called, and which key gives it.
+// The labels of the task, read from the page's buttons: the word and the key of each.
 
-const buttons = [...document.getElementById("instance-template").content.querySelectorAll("[data-label]")];
+const template = document.getElementById("instance-template");
+const buttons = [...template.content.querySelectorAll("[data-label]")];
+const keyOf = (button) => button.getAttribute("aria-keyshortcuts");
 
-export const WORDS = Object.fromEntries(buttons.map((button) => [button.dataset.label, button.dataset.word]));
-export const KEYS = buttons.map((button) => button.getAttribute("aria-keyshortcuts"));
-export const KEY_OF = Object.fromEntries(buttons.map((button, place) => [button.dataset.label, KEYS[place]]));
-export const LABELS = Object.fromEntries(buttons.map((button, place) => [KEYS[place].toLowerCase(), Number(button.dataset.label)]));
+function byLabel(value) {
+  return Object.fromEntries(buttons.map((each) => [each.dataset.label, value(each)]));
+}
+
+export const WORDS = byLabel((button) => button.dataset.word);
+export const KEY_OF = byLabel(keyOf);
+export const KEYS = buttons.map(keyOf);
+export const LABELS = Object.fromEntries(
+  buttons.map((button) => [keyOf(button).toLowerCase(), Number(button.dataset.label)]),
+);

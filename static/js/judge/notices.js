@@ -1,36 +1,40 @@
-// What the server refused, and what it kept without counting: it stays in sight until the assessor settles it.
+// Notices: what the server refused, and labels that it stored without counting them. They stay in
+// sight until the assessor resolves them.
 
-import { Told } from "./told.js";
+import { NoticesStore } from "./notices-store.js";
 
-/** What the server did not take, and why. */
+/** Return what the server refused, and why. */
 export function refusedText({ name, message, body }) {
-  return `${name} was not ${body.judgments ? "saved" : "put off"}. ${message}`;
+  return `${name} was not ${body.judgments ? "saved" : "skipped"}. ${message}`;
 }
 
-/** `open(row)` takes the assessor to the item of a refused row. */
+/** `open(row)` opens the item of a refused row. */
 export class Notices {
   constructor(place, outbox, open) {
-    Object.assign(this, { place, outbox, open, told: new Told(outbox.user), entries: new Map() });
+    Object.assign(this, { place, outbox, open, entries: new Map() });
+    this.stored = new NoticesStore(outbox.user);
     this.list = place.querySelector("ul");
     outbox.addEventListener("change", () => this.#draw());
-    outbox.addEventListener("sent", ({ detail }) => this.#hear(detail));
+    outbox.addEventListener("sent", ({ detail }) => this.#addMessages(detail));
     this.#draw();
   }
 
-  #hear({ row, answer }) {
+  #addMessages({ row, answer }) {
     const messages = (answer.saved ?? []).map((saved) => saved.message).filter(Boolean);
-    for (const message of new Set(messages)) this.tell(`${row.name}: ${message}`);
+    for (const message of new Set(messages)) this.add(`${row.name}: ${message}`);
   }
 
-  /** Show a sentence until the assessor has understood it. */
-  tell(text) {
-    this.told.add(text);
+  /** Show a text until the assessor dismisses it. */
+  add(text) {
+    this.stored.add(text);
     this.#draw();
   }
 
-  /** What is in sight already is left alone: it is not read out again, and keeps the focus. */
+  /** Entries already in sight stay as they are: they keep the focus and are not read out again. */
   #draw() {
-    const wanted = new Map([...this.outbox.refused.map((row) => this.#refusal(row)), ...this.told.texts.map((text) => this.#news(text))]);
+    const refusals = this.outbox.refused.map((row) => this.#refusal(row));
+    const messages = this.stored.texts.map((text) => this.#message(text));
+    const wanted = new Map([...refusals, ...messages]);
     for (const [key, entry] of this.entries) {
       if (wanted.has(key)) continue;
       entry.remove();
@@ -44,40 +48,40 @@ export class Notices {
     this.place.hidden = wanted.size === 0;
   }
 
-  #news(text) {
-    return [text, { text, actions: [["Understood", () => this.#understand(text)]] }];
+  #message(text) {
+    return [text, { text, actions: [["Dismiss", () => this.#dismiss(text)]] }];
   }
 
-  #understand(text) {
-    this.told.drop(text);
+  #dismiss(text) {
+    this.stored.remove(text);
     this.#draw();
   }
 
   #refusal(row) {
     const text = [refusedText(row), ...row.todo].join(" ");
-    // Rows are read anew from what the browser keeps, so the one meant is looked up when a button is pressed.
-    const now = () => this.outbox.refused.find((each) => each.id === row.id) ?? row;
+    // Rows are read again from the browser's database: look this one up when a button is pressed.
+    const current = () => this.outbox.refused.find((each) => each.id === row.id) ?? row;
     const actions = [
-      ["Open the item", () => this.open(now())],
-      ["Send it again", () => this.outbox.retry(now())],
-      ["Let it go", () => this.outbox.discard(now())],
+      ["Open item", () => this.open(current())],
+      ["Send again", () => this.outbox.retry(current())],
+      ["Discard", () => this.outbox.discard(current())],
     ];
     return [`${row.id} ${text}`, { text, actions }];
   }
 
   #entry(text, actions) {
     const entry = document.createElement("li");
-    const said = document.createElement("p");
-    said.textContent = text;
-    const buttons = actions.map(([name, act]) => {
+    const paragraph = document.createElement("p");
+    paragraph.textContent = text;
+    const buttons = actions.map(([name, action]) => {
       const button = document.createElement("button");
       button.type = "button";
       button.className = "btn btn-sm";
       button.textContent = name;
-      button.addEventListener("click", act);
+      button.addEventListener("click", action);
       return button;
     });
-    entry.append(said, ...buttons);
+    entry.append(paragraph, ...buttons);
     return entry;
   }
 }

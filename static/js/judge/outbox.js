@@ -1,16 +1,17 @@
-// What was submitted and is not yet saved. Rows are kept by the browser first and sent then, in order, each with keys that
-// the server takes once; a row that the server refuses stays until the assessor settles it.
+// What the assessor submitted and the server has not stored yet. A row is stored in this browser
+// first, then sent, in order, with keys by which the server stores it once. A row that the server
+// refuses stays until the assessor resolves it.
 // Events: `change` (rows or connection), `back` (the server answers again), `sent` ({row, answer}),
-// `refused` ({row}), `gone` ({row}: another tab sent it or settled it, and it is no more among the rows).
+// `refused` ({row}), `gone` ({row}: another tab sent or resolved it).
 
-import { Away, Refusal, ask } from "./api.js";
-import { Lately } from "./lately.js";
+import { Outage, Refusal, ask } from "./api.js";
+import { RecentlySent } from "./recently-sent.js";
 import { Store } from "./store.js";
 
-const FIRST_PAUSE = 1000; // ms before the second try; then twice as long each time
+const FIRST_PAUSE = 1000; // ms before the second attempt; each further pause is twice as long
 const LONGEST_PAUSE = 30_000;
 
-/** A random UUID, on plain http too, where crypto.randomUUID is not given. */
+/** Return a random UUID, also over plain http, where crypto.randomUUID is missing. */
 export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;
@@ -19,22 +20,23 @@ export function uuid() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** Only one tab of a person sends at a time, where the browser can see to that; the keys make it safe anyway. */
-function alone(name, work) {
+/** Let one tab of a user send at a time, if the browser has locks. The keys make it safe anyway. */
+function withLock(name, work) {
   return navigator.locks ? navigator.locks.request(name, work) : work();
 }
 
 export class Outbox extends EventTarget {
   /**
-   * `have(row)` gives the ids of the items that the page holds, for the answer to bring another; `probe()` asks the server
-   * for something, to find out whether it is back where there is nothing to send.
+   * `have(row)` returns the ids of the items that the page holds, so that the answer brings another
+   * one; `probe()` asks the server for something, to find out whether it answers again.
    */
   static async open({ user, have, probe }) {
     const outbox = new Outbox();
-    Object.assign(outbox, { user, have, probe, rows: [], absence: null, tries: 0, isSending: false });
-    outbox.unstored = new Set(); // ids of rows that are being kept
-    outbox.saved = new Map(); // judgments by the keys of their labels
-    outbox.lately = new Lately(user);
+    const state = { rows: [], outage: null, attempts: 0, isSending: false };
+    Object.assign(outbox, { user, have, probe, ...state });
+    outbox.unstored = new Set(); // ids of rows that the store is still writing
+    outbox.saved = new Map(); // ids of judgments by the keys of their labels
+    outbox.recentlySent = new RecentlySent(user);
     outbox.store = await Store.open("outbox");
     await outbox.#read();
     addEventListener("online", () => outbox.send());
@@ -54,64 +56,66 @@ export class Outbox extends EventTarget {
     return this.rows.filter((row) => row.state === "refused");
   }
 
-  /** Keep `{base, path, item, name, body}`, then send it. Resolves when it is kept. */
-  async add(letter) {
+  /** Store `{base, path, item, name, body}`, then send it. Resolves when it is stored. */
+  async add(submission) {
     const made = Math.max(Date.now(), (this.rows.at(-1)?.made ?? 0) + 1);
-    const row = { ...letter, id: uuid(), user: this.user, made, state: "waiting" };
+    const row = { ...submission, id: uuid(), user: this.user, made, state: "waiting" };
     this.rows.push(row);
     this.unstored.add(row.id);
-    this.#tell("change");
+    this.#emit("change");
     await this.store.put(row);
     this.unstored.delete(row.id);
     this.send();
   }
 
-  /** Send what waits, unless that is going on. */
+  /** Send the waiting rows, unless this is already happening. */
   async send() {
     if (this.isSending) return;
     this.isSending = true;
     clearTimeout(this.timeout);
     try {
-      await alone(`arqlab-outbox-${this.user}`, () => this.#sendAll());
+      await withLock(`arqlab-outbox-${this.user}`, () => this.#sendAll());
     } finally {
       this.isSending = false;
     }
-    if (!this.absence && this.waiting.length) this.send();
+    if (!this.outage && this.waiting.length) this.send();
   }
 
-  /** A refused row is sent once more. */
+  /** Send a refused row again. */
   async retry(row) {
     row.state = "waiting";
     await this.store.put(row);
-    this.#tell("change");
+    this.#emit("change");
     this.send();
   }
 
-  /** Resolves when no row that `is(row)` is on its way, or nobody answers. */
-  async arrival(is) {
-    while (!this.absence && this.waiting.some(is)) await new Promise((done) => this.addEventListener("change", done, { once: true }));
+  /** Resolve when no row that matches is waiting, or when the server does not answer. */
+  async arrival(matches) {
+    while (!this.outage && this.waiting.some(matches)) {
+      await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));
+    }
   }
 
-  /** The assessor settled a refused row. */
+  /** Remove a refused row: the assessor resolved it. */
   async discard(row) {
     await this.#remove(row);
-    this.#tell("change");
+    this.#emit("change");
   }
 
   async #sendAll() {
     await this.#read();
     try {
-      if (this.absence && !this.waiting.length) await this.#look();
+      if (this.outage && !this.waiting.length) await this.#probe();
       await this.#sendWaiting();
-      this.#reach();
+      this.#answered();
     } catch (error) {
-      if (!(error instanceof Away)) throw error;
-      this.stay(error);
+      if (!(error instanceof Outage)) throw error;
+      this.retryLater(error);
     }
   }
 
-  /** Find out whether the server is back; one that refuses what it is asked for is. */
-  async #look() {
+  /** Find out whether the server answers again; a refusal is an answer, too. */
+  async #probe() {
     try {
       await this.probe();
     } catch (error) {
@@ -119,7 +123,10 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /** A row at which the server itself fails keeps its item waiting, and no other; throws Away for it in the end. */
+  /**
+   * Send the rows in order. A row that makes the server fail holds up its own item and no other;
+   * its Outage is thrown at the end.
+   */
   async #sendWaiting() {
     const failures = new Map(); // by item
     const next = () => this.waiting.find((row) => !failures.has(row.item));
@@ -146,48 +153,53 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /** The server answered. */
-  #reach() {
-    this.tries = 0;
-    if (!this.absence) return;
-    this.absence = null;
-    this.#tell("back");
-    this.#tell("change");
+  /** Note that the server answers. */
+  #answered() {
+    this.attempts = 0;
+    if (!this.outage) return;
+    this.outage = null;
+    this.#emit("back");
+    this.#emit("change");
   }
 
-  /** Nobody is there: try again by and by. */
-  stay(absence) {
+  /** Note that the server does not answer, and try again after a pause. */
+  retryLater(outage) {
     clearTimeout(this.timeout);
-    this.absence = absence;
-    const pause = Math.min(FIRST_PAUSE * 2 ** this.tries, LONGEST_PAUSE);
-    this.tries += 1;
+    this.outage = outage;
+    const pause = Math.min(FIRST_PAUSE * 2 ** this.attempts, LONGEST_PAUSE);
+    this.attempts += 1;
     this.timeout = setTimeout(() => this.send(), pause);
-    this.#tell("change");
+    this.#emit("change");
   }
 
   async #sent(row, answer) {
     for (const { key, judgment } of answer.saved ?? []) this.saved.set(key, judgment);
     for (const other of this.waiting) if (this.#resolve(other)) await this.store.put(other);
-    this.lately.add(row.item);
+    this.recentlySent.add(row.item);
     await this.#remove(row);
-    this.#reach();
-    this.#tell("sent", { row, answer });
-    this.#tell("change");
+    this.#answered();
+    this.#emit("sent", { row, answer });
+    this.#emit("change");
   }
 
-  /** A change that was made before the first label was saved supersedes that label; says whether there was one. */
+  /**
+   * Let changes made before the first label was saved supersede that label; return whether there
+   * were any.
+   */
   #resolve(row) {
     const changes = (row.body.judgments ?? []).filter((each) => this.saved.has(each.after));
-    for (const each of changes) Object.assign(each, { seen: this.saved.get(each.after), after: undefined });
+    for (const each of changes) {
+      Object.assign(each, { seen: this.saved.get(each.after), after: undefined });
+    }
     return changes.length > 0;
   }
 
   async #refuse(row, refusal) {
     Object.assign(row, { state: "refused", message: refusal.message, todo: refusal.todo });
     await this.store.put(row);
-    this.#reach();
-    this.#tell("refused", { row });
-    this.#tell("change");
+    this.#answered();
+    this.#emit("refused", { row });
+    this.#emit("change");
   }
 
   async #remove(row) {
@@ -195,20 +207,20 @@ export class Outbox extends EventTarget {
     this.rows = this.rows.filter((each) => each.id !== row.id);
   }
 
-  /** The rows as they are kept now: another tab may have added some, or sent them. */
+  /** Read the stored rows: another tab may have added or sent some. */
   async #read() {
     const all = await this.store.all().catch(() => null);
     if (!all) return;
-    const kept = all.filter((row) => row.user === this.user);
-    const away = this.rows.filter((row) => !kept.some((each) => each.id === row.id));
-    const fresh = away.filter((row) => this.unstored.has(row.id));
-    const gone = away.filter((row) => !this.unstored.has(row.id));
-    this.rows = [...kept, ...fresh].sort((one, other) => one.made - other.made);
-    for (const row of gone) this.#tell("gone", { row });
-    if (gone.length) this.#tell("change");
+    const stored = all.filter((row) => row.user === this.user);
+    const missing = this.rows.filter((row) => !stored.some((each) => each.id === row.id));
+    const unstored = missing.filter((row) => this.unstored.has(row.id));
+    const gone = missing.filter((row) => !this.unstored.has(row.id));
+    this.rows = [...stored, ...unstored].sort((one, other) => one.made - other.made);
+    for (const row of gone) this.#emit("gone", { row });
+    if (gone.length) this.#emit("change");
   }
 
-  #tell(name, detail) {
+  #emit(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }

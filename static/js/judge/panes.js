@@ -1,28 +1,28 @@
-// The two panes: a divider that is dragged or moved by keys and keeps its place; in a narrow window two tabs, as judge.css
-// has it. A link of the question opens beside the page, as those of items do.
+// The two panes. A divider between them is moved by mouse or keys and keeps its place; in a narrow
+// window they are two tabs (see judge.css). Links in the question open in a new tab.
 
-import * as local from "./local.js";
+import * as storage from "./local-storage.js";
 
-const STORED = "arqlab.judge.split"; // split.js reads it before the first paint
+const STORED = "arqlab.judge.split"; // before-first-paint.js reads it
 const LEAST = 25;
 const MOST = 75;
 const TABS = "(max-width: 63.99rem)";
 const KEYS = { ArrowLeft: -2, ArrowRight: 2, ArrowDown: -2, ArrowUp: 2, Home: -100, End: 100 };
 
 export function startPanes(page) {
-  const divider = page.querySelector(".judge-divider");
-  const tabs = [...page.querySelectorAll("[role=tab]")];
-  const narrow = matchMedia(TABS);
-
+  startDivider(page.querySelector(".judge-divider"));
   for (const link of page.querySelectorAll(".judge-question .post a[href]")) {
     Object.assign(link, { target: "_blank", rel: "noopener" });
   }
+  return startTabs(page);
+}
 
+function startDivider(divider) {
   function place(percent) {
     const kept = Math.round(Math.min(MOST, Math.max(LEAST, percent)));
     document.documentElement.style.setProperty("--judge-split", String(kept));
     divider.setAttribute("aria-valuenow", String(kept));
-    local.set(STORED, String(kept));
+    storage.set(STORED, String(kept));
   }
 
   function drag(event) {
@@ -30,21 +30,29 @@ export function startPanes(page) {
     place(((event.clientX - left) / width) * 100);
   }
 
-  divider.setAttribute("aria-valuenow", local.get(STORED) ?? divider.getAttribute("aria-valuenow"));
+  const kept = storage.get(STORED) ?? divider.getAttribute("aria-valuenow");
+  divider.setAttribute("aria-valuenow", kept);
   divider.addEventListener("pointerdown", (event) => {
     divider.setPointerCapture(event.pointerId);
     divider.addEventListener("pointermove", drag);
     event.preventDefault();
   });
-  divider.addEventListener("lostpointercapture", () => divider.removeEventListener("pointermove", drag));
+  divider.addEventListener("lostpointercapture", () => {
+    divider.removeEventListener("pointermove", drag);
+  });
   divider.addEventListener("dblclick", () => place(46));
   divider.addEventListener("keydown", (event) => {
     if (!(event.key in KEYS)) return;
     event.preventDefault();
     place(Number(divider.getAttribute("aria-valuenow")) + KEYS[event.key]);
   });
+}
 
-  /** Show a pane, `question` or `item`, where there is room for one only. */
+/** Return a function that shows a pane, `question` or `item`, if there is room for only one. */
+function startTabs(page) {
+  const tabs = [...page.querySelectorAll("[role=tab]")];
+  const narrow = matchMedia(TABS);
+
   function turnTo(name) {
     page.dataset.pane = name;
     for (const tab of tabs) {
@@ -54,7 +62,7 @@ export function startPanes(page) {
     }
   }
 
-  /** Side by side the panes are two regions; one behind the other, what their tabs lead to. */
+  /** Side by side, the panes are two regions; as tabs, each is a tab panel. */
   function setRoles() {
     for (const tab of tabs) {
       const pane = document.getElementById(tab.getAttribute("aria-controls"));

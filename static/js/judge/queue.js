@@ -1,15 +1,21 @@
-// The items that wait for the assessor: the one that stands, and some ahead of it, so that the next stands at once and a lost
-// network is not noticed for a while. Each is leased; leases are renewed while somebody works.
-// Events: `progress` ({total, done}: how far the topic is), `taken` ({item, message}: it is another assessor's now).
+// The items waiting for the assessor: the one shown and some ahead of it, so that the next one
+// appears at once and a lost connection goes unnoticed for a while. Each is leased; leases are
+// renewed while the assessor works.
+// Events: `progress` ({total, done}: of the topic), `taken` ({item, message}: another assessor has
+// the item now).
 
 import { Refusal, ask } from "./api.js";
 
-const AHEAD = 5; // items behind the one that is read
-const FEW = 3; // with fewer here some are fetched; until then each answer brings one
-const AGAIN = 10 * 60_000; // ms after which a lease is renewed: a third of it, by this clock alone, for the server's may differ
+const AHEAD = 5; // items behind the one shown
+const FEW = 3; // with fewer than this, request some; otherwise each answer brings one
+// ms until a lease is renewed: a third of its time, by this clock, as the server's may differ
+const RENEWAL = 10 * 60_000;
 
 export class Queue extends EventTarget {
-  /** `busy()` gives the ids of items whose labels are on their way; `isSettled(id, since)` says whether they arrived since. */
+  /**
+   * `busy()` returns the ids of items whose labels are waiting to be sent; `isSettled(id, since)`
+   * returns whether they arrived since then.
+   */
   constructor({ base, busy, isSettled }) {
     super();
     Object.assign(this, { base, busy, isSettled, held: [], isExhausted: false, filling: null });
@@ -27,27 +33,28 @@ export class Queue extends EventTarget {
     return [...new Set([...this.held.map((item) => item.item), ...this.busy()])];
   }
 
-  /** Whether items are to be fetched: few are here and there may be more, or none is here. */
+  /** Whether to request items: there are few and there may be more, or there are none. */
   get isLow() {
     return this.held.length === 0 || (this.held.length < FEW && !this.isExhausted);
   }
 
-  /** Take an item in, unless it is here or its labels are on their way. */
+  /** Add an item, unless it is in the queue or its labels are waiting to be sent. */
   add(item) {
-    if (item && !this.ids.includes(item.item)) this.held.push(Object.assign(item, { renewAt: Date.now() + AGAIN }));
+    if (!item || this.ids.includes(item.item)) return;
+    this.held.push(Object.assign(item, { renewAt: Date.now() + RENEWAL }));
   }
 
   remove(id) {
     this.held = this.held.filter((item) => item.item !== id);
   }
 
-  /** What came with an answer: the next item, or that there is none. */
+  /** Take what came with an answer: the next item, or null if there is none. */
   take(next) {
     this.isExhausted = next === null;
     this.add(next);
   }
 
-  /** Fetch items until enough are here or there are no more; throws Away. One at a time, however often it is asked. */
+  /** Request items until there are enough or no more, once at a time. Throws Outage. */
   fill() {
     this.filling ??= this.#fetch().finally(() => {
       this.filling = null;
@@ -58,36 +65,38 @@ export class Queue extends EventTarget {
   async #fetch() {
     this.isExhausted = false;
     while (this.held.length <= AHEAD && !this.isExhausted) {
-      const asked = Date.now();
+      const askedAt = Date.now();
       const { item, progress } = await ask(`${this.base}next/?have=${this.ids.join(",")}`);
-      if (!this.isSettled(item?.item, asked)) this.take(item);
-      this.#tell("progress", progress);
+      if (!this.isSettled(item?.item, askedAt)) this.take(item);
+      this.#emit("progress", progress);
     }
   }
 
-  /** Renew the leases that were not renewed for a while; throws Away. */
+  /** Renew the leases that are due. Throws Outage. */
   async renew() {
-    for (const item of this.held.filter((each) => each.renewAt <= Date.now())) await this.#lease(item);
+    const due = this.held.filter((each) => each.renewAt <= Date.now());
+    for (const item of due) await this.#lease(item);
   }
 
-  /** Ask the server for anything that is of use; throws Away. */
+  /** Ask the server for something useful, to see whether it answers. Throws Outage. */
   probe() {
     return this.first ? this.#lease(this.first) : this.fill();
   }
 
   async #lease(item) {
     try {
-      const { lease, progress } = await ask(`${this.base}lease/`, { item: item.item, lease: item.lease });
+      const body = { item: item.item, lease: item.lease };
+      const { lease, progress } = await ask(`${this.base}lease/`, body);
       item.lease = lease;
-      this.#tell("progress", progress);
+      this.#emit("progress", progress);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.#tell("taken", { item, message: error.message });
+      this.#emit("taken", { item, message: error.message });
     }
-    item.renewAt = Date.now() + AGAIN;
+    item.renewAt = Date.now() + RENEWAL;
   }
 
-  #tell(name, detail) {
+  #emit(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }

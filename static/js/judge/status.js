@@ -1,38 +1,40 @@
-// What the page says of itself: how far the topic is and how fast it goes, what is saved, and what keeps it from being saved.
+// The status of the page: progress and pace in the topic, whether everything is saved, and why not.
 
-const SLOW = 1000; // ms; sending one judgment is no news before
+const SLOW = 1000; // ms; before that, sending one judgment is not worth a message
 
-// Why nobody answers who could say yes or no, by the reason of an absence.
+// Why there is no answer, by the reason of an outage.
 const WHY = {
   network: "Offline",
   "signed-out": "You are signed out",
   server: "The server does not answer",
   busy: "The server is busy",
-  stranger: "Something else answers in the server’s place, perhaps the network’s own sign-in page",
+  stranger: "Something other than the server answered, perhaps the sign-in page of your network",
 };
 
 function counted(count, one, many) {
   return count ? [`${count} ${count === 1 ? one : many}`] : [];
 }
 
-/** 2 judgments and 1 item put off */
+/** Return "2 judgments and 1 skipped item" for rows of the outbox. */
 export function named(rows) {
   const judged = rows.filter((row) => row.body.judgments).length;
-  const putOff = counted(rows.length - judged, "item put off", "items put off");
-  return [...counted(judged, "judgment", "judgments"), ...putOff].join(" and ");
+  const skipped = counted(rows.length - judged, "skipped item", "skipped items");
+  return [...counted(judged, "judgment", "judgments"), ...skipped].join(" and ");
 }
 
-function absent({ reason, status }, rows, isKept) {
+function outageText({ reason, status }, rows, isKept) {
   const why = `${WHY[reason]}${status >= 500 ? ` (${status})` : ""}.`;
-  const what = rows.length ? `${named(rows)} ${rows.length === 1 ? "waits" : "wait"}` : "What you judge waits";
-  if (!isKept) return `${why} ${what}; this browser keeps nothing, so leave this page open.`;
+  const are = rows.length === 1 ? "is" : "are";
+  const what = rows.length ? `${named(rows)} ${are} waiting` : "You can go on judging";
+  if (!isKept) return `${why} ${what}. This browser cannot store judgments: keep this page open.`;
+  const then = reason === "network" ? "when you are back online" : "automatically";
+  if (!rows.length) return `${why} ${what}: judgments wait in this browser.`;
   if (reason === "signed-out") return `${why} ${what} in this browser.`;
-  const when = reason === "network" ? "when the connection is back" : "by itself";
-  return `${why} ${what} in this browser and ${rows.length > 1 ? "are" : "is"} sent ${when}.`;
+  return `${why} ${what} in this browser and will be sent ${then}.`;
 }
 
-/** 26 s, 50 min, 3 h 20 min, 1,234 h, as the server's `duration` writes it for the first paint. */
-function inWords(seconds) {
+/** 26 s, 50 min, 3 h 20 min, 1,234 h: as the server's `duration` for the first paint. */
+function duration(seconds) {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes} min`;
@@ -48,19 +50,18 @@ export class Status {
     this.live = find(".judge-live");
     this.place = find(".judge-progress");
     this.pace = find(".judge-pace");
-    this.submit = find("[data-act=go-on]");
     Object.assign(this, config.progress, config.pace, { savedAt: null, outbox: null });
     addEventListener("beforeunload", (event) => {
       if (this.outbox && !this.outbox.isKept && this.outbox.rows.length) event.preventDefault();
     });
   }
 
-  /** Tell a screen reader. */
+  /** Announce a text to screen readers. */
   announce(text) {
     this.live.textContent = text;
   }
 
-  /** Tell a screen reader, and for a while whoever looks at the footer. */
+  /** Announce a hint, and show it in the footer for a while. */
   say(text) {
     this.announce(text);
     this.hint = text;
@@ -76,9 +77,9 @@ export class Status {
     this.savedAt = new Date(judged_at);
   }
 
-  /** Rows or connection changed. A connection that is lost or back is told to a screen reader too. */
+  /** Show new rows or another connection; a connection lost or restored is announced, too. */
   connection(outbox) {
-    const { reason } = outbox.absence ?? {};
+    const { reason } = outbox.outage ?? {};
     const isNews = reason !== this.reason;
     Object.assign(this, { outbox, reason });
     this.#draw();
@@ -86,21 +87,22 @@ export class Status {
   }
 
   #draw() {
-    const { absence, waiting } = this.outbox;
+    const { outage, waiting } = this.outbox;
     this.line.dataset.waiting = waiting.length;
-    this.line.classList.toggle("is-away", absence !== null && !this.hint);
-    this.signIn.hidden = absence?.reason !== "signed-out";
+    this.line.classList.toggle("is-away", outage !== null && !this.hint);
+    this.signIn.hidden = outage?.reason !== "signed-out";
     this.#write(this.hint || this.#state());
     clearTimeout(this.slow);
-    if (waiting.length && !absence) this.slow = setTimeout(() => this.#draw(), SLOW);
+    if (waiting.length && !outage) this.slow = setTimeout(() => this.#draw(), SLOW);
   }
 
   #state() {
-    const { absence, waiting, isKept } = this.outbox;
-    if (absence) return absent(absence, waiting, isKept);
-    const isSlow = waiting.length > 1 || (waiting.length && Date.now() - waiting[0].made >= SLOW);
-    const state = isSlow ? `saving ${named(waiting)}…` : this.#lastSaved();
-    return isKept ? state : `${state} · this browser keeps nothing: leave the page only when all is saved`;
+    const { outage, waiting, isKept } = this.outbox;
+    if (outage) return outageText(outage, waiting, isKept);
+    const isSlow = waiting.length && Date.now() - waiting[0].made >= SLOW;
+    const state = waiting.length > 1 || isSlow ? `saving ${named(waiting)}…` : this.#lastSaved();
+    if (isKept) return state;
+    return `${state} · this browser cannot store judgments: stay on this page until all are saved`;
   }
 
   #lastSaved() {
@@ -109,11 +111,11 @@ export class Status {
     return this.savedAt ? `saved ${this.savedAt.toLocaleTimeString("en-GB")}` : "all saved";
   }
 
-  /** Nothing stands to be judged; what says why is where the item was. */
+  /** There is no item to judge: announce the reason, which is shown where the item was. */
   stop(place) {
     const [heading, text] = place.children;
     this.announce(text.textContent.trim());
-    // Whoever is in a dialog, or at the question, stays there.
+    // Do not take the focus from a dialog or from the question.
     if (document.activeElement === document.body) heading.focus({ preventScroll: true });
   }
 
@@ -123,7 +125,7 @@ export class Status {
     this.line.title = text;
   }
 
-  /** Items that were judged, and their active time, go into the pace; below zero they were refused. */
+  /** Add judged items and their active time to the pace; negative after a refusal. */
   count({ items, milliseconds }) {
     this.done += items;
     this.items += items;
@@ -131,23 +133,29 @@ export class Status {
     if (this.card) this.#place();
   }
 
-  /** How far the topic is, by whomever it was judged. */
+  /** Set the progress of the topic, by all assessors. */
   progress({ total, done }) {
     Object.assign(this, { total, done });
     if (this.card) this.#place();
   }
 
-  /** Where the assessor is: an item that waits, or an earlier one. */
+  /** Show the position of the card: an item that waits, or an earlier one. */
   show(card, isEarlier) {
     Object.assign(this, { card, isEarlier });
     this.#place();
-    this.announce(`${this.place.textContent}. ${card.active.data.heading}. ${card.instances.length > 1 ? `${card.instances.length} instances.` : ""}`);
+    const { length } = card.instances;
+    const instances = length > 1 ? `${length} instances.` : "";
+    this.announce(`${this.place.textContent}. ${card.active.data.heading}. ${instances}`);
   }
 
   #place() {
     const { card, isEarlier, done, total } = this;
-    this.place.textContent = isEarlier ? `earlier item, place ${card.item.position}` : `item ${Math.min(done + 1, total)} of ${total}`;
+    this.place.textContent = isEarlier
+      ? `earlier item, position ${card.item.position}`
+      : `item ${Math.min(done + 1, total)} of ${total}`;
     const each = this.items ? this.active_ms / this.items / 1000 : 0;
-    this.pace.textContent = Math.round(each) ? `${Math.round(each)} s each · ${inWords(each * (total - done))} left` : "";
+    const seconds = Math.round(each);
+    const left = duration(each * (total - done));
+    this.pace.textContent = seconds ? `${seconds} s each · ${left} left` : "";
   }
 }

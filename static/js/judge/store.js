@@ -1,5 +1,6 @@
-// A table of the browser's database that outlives the page, for what must not be lost. What the browser does not keep (some
-// private windows, a full disk, a database that was closed under the page) lives as long as the page, and `isKept` says so.
+// A table in the browser's database (IndexedDB). It survives a reload and a closed browser.
+// A browser may refuse to store rows: private windows, a full disk, a database closed under the
+// page. Such rows live as long as the page, and `isKept` reports it.
 
 const NAME = "arqlab-judging";
 
@@ -16,7 +17,7 @@ async function opened(table) {
   return settled(request);
 }
 
-/** A table of rows by their `id`. Every method waits until the database has done it. */
+/** Rows by their `id`. Every method resolves when the database has finished. */
 export class Store {
   static async open(table) {
     const store = new Store();
@@ -25,39 +26,39 @@ export class Store {
     return store;
   }
 
-  /** Whether all that was put would be there after this page. */
+  /** Whether every stored row survives this page. */
   get isKept() {
     return this.database !== null && this.memory.size === 0;
   }
 
-  /** Keep a row; resolves in any case, for what cannot be kept can still be sent. */
+  /** Store a row. Never throws: a row that the browser cannot store can still be sent. */
   async put(row) {
     try {
-      await this.#written(row);
+      await this.#write(row);
       this.memory.delete(row.id);
     } catch {
       this.memory.set(row.id, row);
     }
   }
 
-  /** A row that cannot be taken away is found by the next page; whoever sends it again gives it the same keys. */
+  /** Delete a row. If that fails, the next page sends it again with the same keys: harmless. */
   async delete(id) {
     this.memory.delete(id);
     try {
       await settled((await this.#begin("readwrite")).objectStore(this.table).delete(id));
     } catch {
-      // Said above.
+      // The row stays: see above.
     }
   }
 
-  /** All rows; throws where the database does not tell them. */
+  /** Return all rows. Throws if the database cannot be read. */
   async all() {
     const rows = await settled((await this.#begin("readonly")).objectStore(this.table).getAll());
     return [...rows.filter((row) => !this.memory.has(row.id)), ...this.memory.values()];
   }
 
-  async #written(row) {
-    // Strict: written to the disk before this resolves, so that a machine that goes down loses nothing either.
+  async #write(row) {
+    // Strict: on the disk before this resolves, so that even a power failure loses nothing.
     const change = await this.#begin("readwrite", { durability: "strict" });
     change.objectStore(this.table).put(row);
     return new Promise((resolve, reject) => {
@@ -66,7 +67,7 @@ export class Store {
     });
   }
 
-  /** Begin a transaction; a browser may have closed the database under the page: then it is opened anew. */
+  /** Begin a transaction. A browser may close the database under the page: open it again then. */
   async #begin(mode, options) {
     try {
       return this.database.transaction(this.table, mode, options);

@@ -1,37 +1,41 @@
-// Active time: the page in view and the person at it. A pause counts up to a minute, for one reads without touching anything;
-// what is longer is no work on the item.
+// Active time: the page is visible and somebody is there. A pause counts for up to a minute, since
+// reading needs no key or mouse; a longer pause is no work on the item.
 
 const IDLE = 60_000; // ms
 const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchstart", "focus"];
 
-/** Counts the milliseconds of whatever is on: `timer.begin(id, 0)`, `timer.on(id)`, then `timer.of(id)`. */
+/** Milliseconds by instance: `timer.begin(id, 0)`, `timer.on(id)`, then `timer.of(id)`. */
 export class Timer {
   constructor() {
     this.spent = new Map();
     this.current = null;
     this.last = performance.now();
-    this.isSeen = !document.hidden;
-    for (const sign of SIGNS) addEventListener(sign, () => this.touch(), { passive: true, capture: true });
+    this.isVisible = !document.hidden;
+    for (const sign of SIGNS) {
+      addEventListener(sign, () => this.touch(), { passive: true, capture: true });
+    }
     document.addEventListener("visibilitychange", () => {
       this.touch();
-      this.isSeen = !document.hidden;
+      this.isVisible = !document.hidden;
     });
   }
 
-  /** Take what went by since the last sign of life. */
+  /** Add the time since the last sign of activity. */
   touch() {
     const now = performance.now();
-    const passed = this.isSeen ? Math.min(now - this.last, IDLE) : 0;
-    if (this.current !== null) this.spent.set(this.current, (this.spent.get(this.current) ?? 0) + passed);
+    const passed = this.isVisible ? Math.min(now - this.last, IDLE) : 0;
+    if (this.current !== null) {
+      this.spent.set(this.current, (this.spent.get(this.current) ?? 0) + passed);
+    }
     this.last = now;
   }
 
-  /** An earlier page had counted `before` of `id`. */
+  /** Begin with the time that an earlier page counted for `id`. */
   begin(id, before) {
     if (!this.spent.has(id)) this.spent.set(id, before);
   }
 
-  /** From now on the time is that of `id`, or nobody's with null. */
+  /** Count for `id` from now on, or for nothing if it is null. */
   on(id) {
     this.touch();
     this.current = id;
@@ -42,15 +46,15 @@ export class Timer {
     return Math.round(this.spent.get(id) ?? 0);
   }
 
-  /** Begin again with an instance whose time was sent. */
+  /** Forget an instance whose time was sent. */
   clear(id) {
     this.touch();
     this.spent.delete(id);
     if (this.current === id) this.current = null;
   }
 
-  /** Whether there was a sign of life within the last minutes. */
+  /** Whether there was a sign of activity in the last milliseconds. */
   isActive(milliseconds) {
-    return this.isSeen && performance.now() - this.last < milliseconds;
+    return this.isVisible && performance.now() - this.last < milliseconds;
   }
 }

@@ -1,4 +1,4 @@
-"""Check a run file against the rules of a task, without storing anything."""
+"""Check a run file against the rules of a task without storing anything."""
 
 from __future__ import annotations
 
@@ -18,29 +18,32 @@ from submissions.services.checking import check_file
 
 
 class Command(LabCommand):
-    """Report every problem of a run file, as text or JSON, and exit with 1 when a run has errors."""
+    """Report every problem in a run file as text or JSON. Exit with 1 if a run has errors."""
 
-    help = "Checks a run file (plain, gz or zip) and prints its report. Exits with 1 when a run has errors. Stores nothing."
+    help = (
+        "Check a run file (plain, gz or zip) and print the report without storing anything. "
+        "Exit with 1 if a run has errors."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file, the task and the form of the report."""
+        """Declare the file, the task and the output format."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument(
-            "--task", required=True, metavar="LAB/TASK", help="the task whose rules hold"
+            "--task", required=True, metavar="LAB/TASK", help="the task whose rules apply"
         )
         parser.add_argument(
             "--items",
             choices=Task.Items.values,
-            help="what the items are, where the file does not tell",
+            help="the type of the items, if the file does not show it",
         )
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print JSON; of an archive with several runs, a list",
+            help="print JSON; for an archive with several runs, a list",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check and report; nothing is stored."""
+        """Check the file and print its reports."""
         try:
             task = task_named(options["task"])
             with options["file"].open("rb") as stream:
@@ -48,7 +51,7 @@ class Command(LabCommand):
                 reports = check_file(file=file, task=task, items=options["items"] or "")
         except OSError as error:
             raise CommandError(
-                f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."
+                f"Cannot read {options['file']}: {error.strerror}. Give the path of a run file."
             ) from error
         if options["json"]:
             shown = [{"file": name, **report} for name, report in reports.items()]

@@ -1,4 +1,4 @@
-"""Submit a run file from the lab's own machine, and validate it at once."""
+"""Submit a run file on the server and validate it at once."""
 
 from __future__ import annotations
 
@@ -22,28 +22,32 @@ from arqlab.formats.runs.filename import read_name
 from submissions.management.report_text import report_text
 from submissions.models import Run
 from submissions.selectors import report_data
-from submissions.services.intake import claims_for, submit_upload
+from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 
 class Command(LabCommand):
-    """Submit the runs of a file, wait for their reports, print them, and exit with 1 when a run is
-    refused.
+    """Submit the runs of a file, validate them and print their reports.
+
+    Exit with 1 if a run has errors.
     """
 
-    help = "Submits a run file (plain, gz or zip) under the rules of its task, validates it and prints its report."
+    help = (
+        "Submit a run file (plain, gz or zip) under the rules of its task, validate it and print "
+        "the report. Exit with 1 if a run has errors."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file, for whom and by whom it is submitted, and what is said of the run."""
+        """Declare the file, the team, the submitter and the metadata of the run."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK")
-        parser.add_argument("--team", help="the team's name; otherwise the file's name tells it")
+        parser.add_argument("--team", help="the team's name; by default read from the file name")
         parser.add_argument(
             "--by",
             metavar="PERSON",
-            help="who submits, by e-mail address or user name; the deadline does not bind an organizer",
+            help="who submits (e-mail address or user name); organizers may submit late",
         )
-        parser.add_argument("--tag", help="the run tag; otherwise the file's name tells it")
+        parser.add_argument("--tag", help="the run tag; by default read from the file name")
         parser.add_argument("--primary", dest="is_primary", action="store_true", default=None)
         parser.add_argument("--alternate", dest="is_primary", action="store_false")
         parser.add_argument("--manual", dest="is_manual", action="store_true", default=None)
@@ -60,18 +64,18 @@ class Command(LabCommand):
         parser.add_argument(
             "--items",
             choices=Task.Items.values,
-            help="what the items are, where the file does not tell",
+            help="the type of the items, if the file does not show it",
         )
         parser.add_argument("--description")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Submit, validate and report."""
+        """Submit the file, validate its runs and print their reports."""
         try:
             with options["file"].open("rb") as stream:
                 runs = self.submit(File(stream, name=options["file"].name), options)
         except OSError as error:
             raise CommandError(
-                f"{options['file']} cannot be read: {error.strerror}. Give the path of a run file."
+                f"Cannot read {options['file']}: {error.strerror}. Give the path of a run file."
             ) from error
         for run in runs:
             validate_uploaded_run(run_id=run.pk, at=timezone.now())
@@ -89,7 +93,7 @@ class Command(LabCommand):
 
     @transaction.atomic
     def submit(self, file: File, options: dict[str, Any]) -> list[Run]:
-        """Take the file in, with the team that it names."""
+        """Store the file as a submission of its team and return the runs in it."""
         task, by = (
             task_named(options["task"]),
             person_named(options["by"]) if options["by"] else None,
@@ -105,27 +109,27 @@ class Command(LabCommand):
             "description",
         )
         given = {field: options[field] for field in fields if options[field] is not None}
-        claims = claims_for(file, **given)
-        team = self.team_named(options["team"] or read_name(next(iter(claims))).team, task, by)
+        metadata = metadata_by_name(file, **given)
+        team = self.team_named(options["team"] or read_name(next(iter(metadata))).team, task, by)
         return submit_upload(
-            file=file, task=task, team=team, by=by, at=timezone.now(), claims=claims
+            file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )
 
     def team_named(self, name: str | None, task: Task, by: User | None) -> Team:
-        """Return the team of that name, made now where the lab has none."""
+        """Return the team with this name; create it if the lab has no such team."""
         if not name:
             raise UserError(
-                "The file's name does not tell the team. Say it with --team NAME.", code="no-team"
+                "The file name contains no team. Name the team with --team NAME.", code="no-team"
             )
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None:
             team = create_team(lab=task.lab, name=name, by=by, joins=False)
-            said = f"Made team {team.name}, which {task.lab.slug} did not have yet."
-            transaction.on_commit(partial(self.stdout.write, said))
+            message = f"Created team {team.name} in {task.lab.slug}."
+            transaction.on_commit(partial(self.stdout.write, message))
         return team
 
     def wait_for(self, run: Run) -> None:
-        """Wait until the run is checked: a worker may have taken it first."""
+        """Wait until the run is checked: a worker may have claimed it first."""
         run.refresh_from_db()
         while run.status == Run.Status.VALIDATING:
             time.sleep(0.2)

@@ -64,7 +64,7 @@ def test_many_topics_are_assigned_at_once(organizing, task, bo):
 def test_assigning_again_changes_nothing_and_says_so(organizing, task, bo):
     do(organizing, "assign", "A.1", person=bo.pk)
 
-    assert "Nothing was changed: the topics are assigned so already." in do(
+    assert "Nothing changed: the topics are already assigned this way." in do(
         organizing, "assign", "A.1", person=bo.pk
     )
     assert (
@@ -114,18 +114,18 @@ def test_topics_are_taken_from_one_person_or_from_all(organizing, task, assessor
     do(organizing, "take", "A.1", person=bo.pk)
     assert ("A.1", assessor.username) in open_ones()
     page = do(organizing, "take", "A.1", "A.2")
-    assert "Nobody was chosen. Choose whose assignments shall end, or tick" in page
+    assert "No assessor selected. Choose an assessor, or tick" in page
     assert open_ones() == {("A.1", assessor.username), ("A.2", assessor.username), ("A.2", "bo")}
     do(organizing, "take", "A.1", "A.2", everybody="on")
     assert open_ones() == set()
 
 
 def test_without_topics_or_a_person_the_page_says_what_is_missing(organizing, task, bo):
-    assert "No topic was chosen. Tick topics in the table first." in do(
+    assert "No topics selected. Select topics in the table first." in do(
         organizing, "assign", person=bo.pk
     )
     page = do(organizing, "assign", "A.2")
-    assert "Nobody was chosen. Choose who is to judge the topics." in page
+    assert "No assessor selected. Choose who should judge the topics." in page
     assert re.search(r'value="A.2"\s+aria-label="A.2" checked', page)
 
 
@@ -141,7 +141,7 @@ def test_what_no_page_of_ours_sends_is_refused(organizing, task, data):
 
 
 def test_nobody_is_assigned_who_may_not_judge(organizing, task, outsider):
-    assert "may not judge here any more" in do(organizing, "assign", "A.1", person=outsider.pk)
+    assert "can no longer judge in this lab" in do(organizing, "assign", "A.1", person=outsider.pk)
     assert open_ones() == set()
 
 
@@ -156,7 +156,7 @@ def test_the_grid_tells_state_pace_and_what_is_left(organizing, task, assessor):
     # 44.1 s an answer, as in ARQMath-3, while ten were not judged; the pace shown is the topic's
     # own.
     assert row(text, "A.1").startswith("A.1 In progress 3 2 30 0.0")
-    assert row(text, "A.2").startswith("A.2 Not begun 1 0 – 0.0")
+    assert row(text, "A.2").startswith("A.2 Not started 1 0 – 0.0")
     assert "2 of 4 items judged." in text
 
 
@@ -177,7 +177,7 @@ def test_what_is_not_finished_or_has_no_items_cannot_be_in_review(
     make_pool(task, items)
     assign(assessor, *task.topics.all())
 
-    assert "Not so: A.1, A.2. Nothing was changed." in do(organizing, "review", "A.1", "A.2")
+    assert "Cannot review A.1, A.2." in do(organizing, "review", "A.1", "A.2")
 
 
 def test_a_review_ends_when_an_item_waits_again(organizing, organizer, task, assessor):
@@ -211,7 +211,7 @@ def test_imported_labels_do_not_hasten_the_finish(organizing, task, assessor):
     items, now = PoolItem.objects.all(), timezone.now()
     for item in items[:20]:
         judge(assessor, item.instances.get(), 1, judged_at=now, is_imported=True)
-    assert "finished about" not in organizing.get(path()).text
+    assert "estimated completion" not in organizing.get(path()).text
     for item in items[20:30]:
         judge(assessor, item.instances.get(), 1, judged_at=now - timedelta(days=2))
     # Ten in the two days since the first are five a day; ten are left.
@@ -224,7 +224,7 @@ def test_who_is_no_assessor_any_more_is_marked(organizing, task, lab, assessor):
     assign(assessor, *task.topics.all())
     lab.memberships.filter(user=assessor).delete()
 
-    assert "no assessor any more" in organizing.get(path()).text
+    assert "no longer an assessor" in organizing.get(path()).text
 
 
 def test_a_topic_that_only_who_may_judge_no_longer_has_waits_for_somebody(
@@ -237,7 +237,7 @@ def test_a_topic_that_only_who_may_judge_no_longer_has_waits_for_somebody(
     lab.memberships.filter(user=assessor).delete()
 
     page = organizing.get(path()).text
-    assert "Nobody has 1 topic yet." in page
+    assert "1 unassigned topic." in page
     assert row(page, "A.1").startswith("A.1 Unassigned")
     assert [(one.person, one.left) for one in organizing.get(path()).context["grid"].judges] == [
         (bo, 2),
@@ -257,7 +257,7 @@ def test_the_labels_of_who_has_neither_role_nor_topics_any_more_stay_in_the_grid
 
     page = organizing.get(path()).text
     assert f"{assessor.name} judged 1 and has the topic no longer" in page
-    assert "no assessor any more" in page
+    assert "no longer an assessor" in page
     assert f'<option value="{assessor.pk}"' not in page
 
 
@@ -271,7 +271,7 @@ def test_who_has_not_begun_a_shared_topic_is_told_apart_from_who_has(
 
     page = organizing.get(path()).text
     assert f'title="{assessor.name}: in progress, 1 judged"' in page
-    assert f'title="{bo.name}: not begun, 0 judged"' in page
+    assert f'title="{bo.name}: not started, 0 judged"' in page
     assert row(page, "A.1").startswith("A.1 In progress")
 
 
@@ -311,7 +311,7 @@ def apply(client, page: str) -> str:
 def test_a_file_is_shown_before_it_changes_anything(organizing, task, assessor, bo):
     page = preview(organizing, f"topic,assessor\nA.1,BO@example.org\nA.2,{assessor.username}\n")
 
-    assert "2 topics of Answer retrieval would change hands" in page
+    assert "The file reassigns 2 topics of Answer retrieval" in page
     assert open_ones() == set()
     assert "2 assignments made." in apply(organizing, page)
     assert open_ones() == {("A.1", "bo"), ("A.2", assessor.username)}
@@ -330,7 +330,7 @@ def test_every_problem_of_a_file_is_told_by_its_line(organizing, task, bo):
     assert "3 problems" in page
     assert "the topic &#x27;A.9&#x27;" in page
     assert "the assessor &#x27;nobody&#x27;" in page
-    assert "Nothing can be assigned by this file until none is left." in page
+    assert "Nothing was assigned. Correct the file and upload it again." in page
     assert path("apply") not in page
 
 
@@ -349,7 +349,7 @@ def test_an_assignment_that_comes_twice_is_made_once(organizing, task, bo):
 def test_a_preview_that_did_not_come_whole_changes_nothing(organizing, task, pairs):
     page = organizing.post(path("apply"), {"pairs": pairs}, follow=True).text
 
-    assert "did not come whole, and nothing was changed" in page
+    assert "are incomplete, so nothing was changed" in page
 
 
 def test_topics_that_nobody_has_are_shared_out_by_size(organizing, task, assessor, bo):
@@ -369,6 +369,6 @@ def test_without_assessors_there_is_nobody_to_share_with(organizing, task, lab, 
     lab.memberships.filter(role="assessor").delete()
 
     assert (
-        "Grant somebody the role on the page People first."
+        "Grant the role on the People page first."
         in organizing.post(path("share"), follow=True).text
     )

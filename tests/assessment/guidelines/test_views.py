@@ -1,4 +1,4 @@
-"""The instructions for assessors: read by them, written by organizers, in versions that stay."""
+"""The guidelines: read by assessors, written by organizers, and never changed once saved."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_an_old_version_stays_and_leads_to_the_newest(assessor, organizer, clien
     html = client_of(assessor).get(path(1)).text
 
     assert "First words." in html
-    assert f'<a href="{path(2)}">Version 2</a> is the newest' in html
+    assert f'<a href="{path(2)}">Version 2</a> is the current version' in html
 
 
 def test_instructions_are_sanitized_and_typeset(assessor, client_of, task):
@@ -77,7 +77,7 @@ def test_saving_makes_the_next_version_and_shows_what_changed(organizer, client_
     client.post(EDIT, {"text": "<p>One.</p>\r\n<p>Two.</p>", "after": 0})
     page = client.post(EDIT, {"text": "<p>One.</p>\r\n<p>Three.</p>", "after": 1}, follow=True).text
 
-    assert "Version 2 is what assessors go by now." in page
+    assert "Assessors now follow version 2." in page
     changes = " ".join(page[page.index('id="changes"') :].split())
     assert '<tr class="removed">' in changes
     assert "&lt;p&gt;Two.&lt;/p&gt;" in changes
@@ -101,7 +101,7 @@ def test_who_was_overtaken_sees_what_differs_and_saves_again(organizer, client_o
         EDIT, {"text": "<p>Old.</p>\r\n<p>Mine.</p>", "after": after}, follow=True
     ).text
 
-    assert "Version 2 is what assessors go by now." in again
+    assert "Assessors now follow version 2." in again
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_who_was_overtaken_sees_what_differs_and_saves_again(organizer, client_o
         ("  ", 1, "The guidelines are empty."),
         ("x" * 50_001, 1, "Shorten them."),
         ("<p>Old.</p>", 1, "Nothing was changed"),
-        ("<p>New.</p>", 0, "Somebody else wrote version 1"),
+        ("<p>New.</p>", 0, "Someone else wrote version 1"),
     ],
 )
 def test_what_cannot_be_a_version_is_refused_and_what_was_typed_stays(

@@ -1,7 +1,7 @@
 """Assessors at a served lab whose web process is killed: what was acknowledged is there once, and
 nothing is torn.
 
-    python -m tests.assessment.judging.kills --seconds 120 --kills 2 --singles 200
+    python -m tests.assessment.judging.kills --submits 7000 --kills 2 --singles 200
 
 The lab is on the database that DATABASE_URL names, else on SQLite in a folder of its own. Prints
 what was found.
@@ -172,7 +172,7 @@ class Served:
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=self.environment, start_new_session=True
         )
-        wait_for_port(self.port, seconds=60)
+        wait_for_port(self.port)
 
     def kill(self) -> None:
         """Kill all processes at once, as a power cut does."""
@@ -233,13 +233,12 @@ class Seat:
             raise AssertionError(f"{method} {path} answers {response.status}: {text[:300]!r}")
         return json.loads(text)
 
-    def insist(self, method: str, path: str, body: Any, until: float) -> Any:
-        """Ask until there is an answer; None after the moment (`time.monotonic()`)."""
-        while time.monotonic() < until:
+    def insist(self, method: str, path: str, body: Any) -> Any:
+        """Ask until there is an answer."""
+        while True:
             with contextlib.suppress(OSError, HTTPException):
                 return self.ask(method, path, body)
             time.sleep(0.05)
-        return None
 
     def labels(self, item: Any) -> dict[str, Any]:
         """Return a label for each instance; now and then one is a ticket."""
@@ -259,15 +258,15 @@ class Seat:
             one["key"]: (one["instance"], one["label"]) for one in answer["saved"]
         }
 
-    def judge(self, end: float) -> None:
-        """Judge until the moment; what is under way then is sent to its end."""
-        answer = self.insist("GET", "next/", None, end)
-        item = answer and answer["item"]
-        while item and time.monotonic() < end:
+    def judge(self, over: threading.Event, submitted: threading.Semaphore) -> None:
+        """Judge until it is over, and tell of each submit; what is under way then is sent to its end."""
+        item = self.insist("GET", "next/", None)["item"]
+        while item and not over.is_set():
             start, body = time.monotonic(), self.labels(item)
-            answer = self.insist("POST", "judgments/", body, end + 60)
+            answer = self.insist("POST", "judgments/", body)
             self.times.append(time.monotonic() - start)
             self.note(answer)
+            submitted.release()
             item = answer["next"]
 
 
@@ -283,19 +282,24 @@ def served_lab(folder: Path, database: str | None, *, items: int) -> Iterator[Se
             served.kill()
 
 
-def judge_through_kills(served: Served, *, seconds: float, kills: int) -> tuple[Found, list[float]]:
-    """Have 32 assessors judge for some seconds, and kill the web processes so often; give also the
-    times of submits.
-    """
+def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Found, list[float]]:
+    """Have 32 assessors submit so many items, and kill the web processes so often meanwhile; return also the times of
+    submits."""
     seats = [Seat(served, number) for number in range(ASSESSORS)]
-    end = time.monotonic() + seconds
-    threads = [threading.Thread(target=seat.judge, args=(end,)) for seat in seats]
+    over, submitted = threading.Event(), threading.Semaphore(0)
+    threads = [
+        threading.Thread(target=seat.judge, args=(over, submitted), daemon=True) for seat in seats
+    ]
     for thread in threads:
         thread.start()
-    for _ in range(kills):
-        time.sleep(seconds / (kills + 1))
-        served.kill()
-        served.start()
+    for number in range(kills + 1):
+        for _ in range(submits // (kills + 1)):
+            while not submitted.acquire(timeout=1):
+                assert any(thread.is_alive() for thread in threads), "Nobody judges any more."
+        if number < kills:
+            served.kill()
+            served.start()
+    over.set()
     for thread in threads:
         thread.join()
     acknowledged = {key: said for seat in seats for key, said in seat.acknowledged.items()}
@@ -306,7 +310,7 @@ def kill_after_submits(served: Served, *, count: int) -> Found:
     """Submit labels one by one, each time kill what answers 0-30 ms after it was sent, and send it
     again if nobody answered: the page does not know whether it was stored."""
     seat, chance = Seat(served, 0), random.Random(7)
-    item = seat.insist("GET", "next/", None, time.monotonic() + 60)["item"]
+    item = seat.insist("GET", "next/", None)["item"]
     for _ in range(count):
         body, answers = seat.labels(item), list[Any]()
         sending = threading.Thread(
@@ -316,7 +320,7 @@ def kill_after_submits(served: Served, *, count: int) -> Found:
         time.sleep(chance.uniform(0, 0.03))
         served.kill_workers()
         sending.join()
-        for answer in (answers[0], seat.insist("POST", "judgments/", body, time.monotonic() + 60)):
+        for answer in (answers[0], seat.insist("POST", "judgments/", body)):
             if answer:
                 seat.note(answer)
                 item = answer["next"]
@@ -332,7 +336,7 @@ def _once(seat: Seat, body: Any) -> Any:
 def main() -> None:
     """Run the long version and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--submits", type=int, default=7_000)
     parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--singles", type=int, default=200)
     options = parser.parse_args()
@@ -340,8 +344,9 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         served_lab(Path(folder), os.environ.get("DATABASE_URL"), items=5_000) as served,
     ):
-        found, times = judge_through_kills(served, seconds=options.seconds, kills=options.kills)
-        print(f"32 assessors: {found}, {len(times) / options.seconds:.0f} submits/s")  # noqa: T201
+        start = time.monotonic()
+        found, times = judge_through_kills(served, submits=options.submits, kills=options.kills)
+        print(f"32 assessors: {found}, {len(times) / (time.monotonic() - start):.0f} submits/s")  # noqa: T201
         print(f"single submits: {kill_after_submits(served, count=options.singles)}")  # noqa: T201
 
 

@@ -1,4 +1,4 @@
-"""Questions with all that they may be chosen by: read in batches, links taken in both directions."""
+"""Topic candidates: read in batches, with links in both directions."""
 
 import pytest
 
@@ -6,9 +6,9 @@ from arqlab.core.models import Topic
 from collection.models import Post, PostLink
 from collection.selectors.candidates import (
     candidates_of,
+    existing_topics,
     highest_topic_number,
-    questions_named,
-    topics_there,
+    questions_by_id,
 )
 from tests.collection.factories import make_dump
 
@@ -19,7 +19,7 @@ def by_id(collection, which="later"):
     return {one.post_id: one for one in candidates_of(collection, which=which)}
 
 
-def test_a_question_has_all_that_it_is_chosen_by():
+def test_a_candidate_has_all_criteria():
     one = by_id(make_dump())["101"]
 
     assert (one.score, one.answers, one.comments, one.views) == (1, 1, 1, 7)
@@ -29,7 +29,7 @@ def test_a_question_has_all_that_it_is_chosen_by():
     assert one.created.isoformat() == "2019-01-01T00:00:00+00:00"
 
 
-def test_questions_are_taken_after_the_window_or_within_or_all():
+def test_candidates_are_later_or_searched_questions_or_all():
     collection = make_dump()
 
     assert [list(by_id(collection, which)) for which in ("later", "searched", "all")] == [
@@ -39,7 +39,7 @@ def test_questions_are_taken_after_the_window_or_within_or_all():
     ]
 
 
-def test_a_link_counts_once_in_whichever_direction_and_only_to_what_is_searched():
+def test_a_link_to_a_searched_question_counts_once_in_either_direction():
     collection = make_dump()
     PostLink.objects.create(
         collection=collection, post_id="102", related_id="103", kind="duplicate"
@@ -66,28 +66,28 @@ def test_other_collections_do_not_count():
     assert by_id(collection)["101"].answers == 1
 
 
-def test_a_batch_takes_six_queries(django_assert_num_queries):
+def test_a_batch_needs_six_queries(django_assert_num_queries):
     collection = make_dump(later=20)
 
     with django_assert_num_queries(6):
         list(candidates_of(collection, which="later"))
 
 
-def test_batches_join_to_all_questions(monkeypatch):
+def test_all_batches_are_returned(monkeypatch):
     monkeypatch.setattr("collection.selectors.candidates.BATCH", 2)
 
     assert list(by_id(make_dump(later=5))) == ["101", "102", "103", "104", "105"]
 
 
-def test_only_questions_are_questions():
-    assert list(questions_named(make_dump(), ["101", "1010", "999"])) == ["101"]
+def test_answers_are_not_returned_as_questions():
+    assert list(questions_by_id(make_dump(), ["101", "1010", "999"])) == ["101"]
 
 
-def test_topics_that_are_there_are_known_by_thread_and_title(task):
+def test_existing_topics_have_threads_and_titles(task):
     Topic.objects.filter(query_id="A.1").update(
         thread_id="77", title='Is <span class="math-container">$x$</span>?'
     )
-    threads, titles = topics_there()
+    threads, titles = existing_topics()
 
     assert threads == {"77"}
     assert "Is $x$?" in titles

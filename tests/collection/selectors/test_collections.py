@@ -1,4 +1,4 @@
-"""Reading a collection."""
+"""Queries on collections."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ def test_a_lab_may_have_no_collection(lab: Lab) -> None:
     assert (collection_of(lab), posts_frame(lab), visual_ids(lab)) == (None, None, None)
 
 
-def test_every_formula_has_a_visual_id_given_or_ours(lab: Lab, tmp_path: Path) -> None:
+def test_every_formula_has_a_given_or_computed_visual_id(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
     assert visual_ids(lab).rows() == [("7", "70"), ("8", "71"), ("9", "70")]
 
 
-def test_before_the_first_version_the_given_visual_ids_are_known(lab: Lab, tmp_path: Path) -> None:
+def test_the_given_visual_ids_are_used_before_the_first_version(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
     VisualMap.objects.all().delete()
     assert visual_ids(lab).rows() == [("7", "70"), ("9", "70")]
 
 
-def test_the_newest_version_gives_the_visual_ids(lab: Lab, tmp_path: Path) -> None:
+def test_the_visual_ids_are_those_of_the_newest_version(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
     assert visual_ids(lab)["visual_id"].to_list() == ["70", "71", "70"]
     load_small(lab, tmp_path, formulas=FORMULAS.replace("\t70\t", "\t99\t"))
     assert visual_ids(lab)["visual_id"].to_list() == ["99", "71", "99"]
 
 
-def test_columns_are_read_from_the_storage_once(
+def test_parquet_files_are_read_only_once(
     lab: Lab, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     load_small(lab, tmp_path)

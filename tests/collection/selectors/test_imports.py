@@ -1,4 +1,4 @@
-"""What a collection holds and lacks."""
+"""The contents of a collection, its imports, and missing data."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 from arqlab.core.models import Lab
 from collection.models import Author, Comment, Import, Post, PostLink, Tag
-from collection.selectors.imports import holdings_of, import_row, import_rows, lacks_of
+from collection.selectors.imports import holdings_of, import_row, import_rows, missing_parts
 from tests.collection.factories import NOW, load_small, make_import
 
 pytestmark = pytest.mark.django_db
 
 
-def test_what_a_collection_holds_is_counted(lab: Lab, tmp_path: Path) -> None:
+def test_the_contents_of_a_collection_are_counted(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
     Post.objects.create(
         collection=small, post_id="50", thread_id="50", kind="question", body="", is_searched=False
@@ -40,29 +40,29 @@ def test_what_a_collection_holds_is_counted(lab: Lab, tmp_path: Path) -> None:
     assert (held.first_post.year, held.last_post.year) == (2010, 2018)
 
 
-def test_a_collection_without_files_holds_nothing(lab: Lab, tmp_path: Path) -> None:
+def test_a_collection_without_files_is_empty(lab: Lab, tmp_path: Path) -> None:
     held = holdings_of(load_small(lab, tmp_path, posts=None, formulas=None))
 
     assert (held.questions, held.answers, held.formulas, held.first_post) == (0, 0, 0, None)
 
 
-def test_what_is_missing_is_told_with_its_command(lab: Lab, tmp_path: Path) -> None:
+def test_missing_data_is_listed_with_its_command(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path, posts=None, formulas=None)
-    lacks = lacks_of(small, holdings_of(small), [])
+    lacks = missing_parts(small, holdings_of(small), [])
 
     assert [lack.command for lack in lacks] == [
         "manage.py import_posts FOLDER --collection small",
         "manage.py import_formulas --collection small --latex FILE --slt FILE",
     ]
     assert [len(lack.texts) for lack in lacks] == [7, 2]
-    assert lacks[0].texts[0].startswith("No posts were imported")
+    assert lacks[0].texts[0].startswith("No posts are imported")
 
 
-def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
+def test_imported_data_is_not_listed_as_missing(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
     small.visual_maps.all().delete()
     make_import(small, kind="votes")
-    lacks = lacks_of(small, holdings_of(small), import_rows(small, at=NOW))
+    lacks = missing_parts(small, holdings_of(small), import_rows(small, at=NOW))
 
     said = " ".join(text for lack in lacks for text in lack.texts)
     assert not [word for word in ("No posts", "No votes", "No formula index") if word in said]
@@ -70,7 +70,7 @@ def test_what_came_in_is_not_missing(lab: Lab, tmp_path: Path) -> None:
     assert lacks[-1].command == "manage.py make_visual_ids small"
 
 
-def test_imports_stand_in_the_order_of_their_kinds(lab: Lab, tmp_path: Path) -> None:
+def test_imports_are_ordered_by_kind(lab: Lab, tmp_path: Path) -> None:
     small = load_small(lab, tmp_path)
     for kind in ("latex", "comments", "posts"):
         make_import(small, kind=kind, problems=0, sha256=f"test of {kind}")
@@ -80,7 +80,7 @@ def test_imports_stand_in_the_order_of_their_kinds(lab: Lab, tmp_path: Path) -> 
     assert ours == ["posts", "comments", "latex"]
 
 
-def test_an_import_that_is_silent_for_long_counts_as_stopped(lab: Lab, tmp_path: Path) -> None:
+def test_a_stale_import_counts_as_stopped(lab: Lab, tmp_path: Path) -> None:
     record = make_import(load_small(lab, tmp_path), state="running", finished_at=None)
     states = [
         import_row(record.collection, record.pk, at=NOW + timedelta(seconds=seconds)).state
@@ -90,7 +90,7 @@ def test_an_import_that_is_silent_for_long_counts_as_stopped(lab: Lab, tmp_path:
     assert states == ["running", "running", "stopped"]
 
 
-def test_the_most_frequent_count_stands_first(lab: Lab, tmp_path: Path) -> None:
+def test_the_highest_count_comes_first(lab: Lab, tmp_path: Path) -> None:
     record = make_import(load_small(lab, tmp_path), counts={"few": 1, "many": 9})
 
     assert import_row(record.collection, record.pk, at=NOW).counts == [("many", 9), ("few", 1)]

@@ -1,4 +1,4 @@
-"""Finding posts by their words, on either database."""
+"""Full-text search of posts on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -82,19 +82,19 @@ def found(collection: Collection, text: str, **options) -> list[str]:
         ("absent", set()),
     ],
 )
-def test_a_query_finds_the_posts_that_it_asks_for(collection, text, expected):
+def test_a_query_finds_matching_posts(collection, text, expected):
     assert set(found(collection, text)) == expected
 
 
-def test_a_word_of_the_title_weighs_more_than_one_of_the_body(collection):
+def test_a_word_in_the_title_has_more_weight_than_one_in_the_body(collection):
     assert found(collection, "cauchy")[0] == "3"
 
 
-def test_without_words_the_highest_score_stands_first_and_unknown_scores_last(collection):
+def test_without_words_posts_are_ordered_by_score_with_unknown_scores_last(collection):
     assert found(collection, "-absent") == ["5", "4", "3", "2", "1", "30"]
 
 
-def test_pages_do_not_overlap_and_ties_stand_in_the_order_of_the_dump(collection):
+def test_pages_do_not_overlap_and_ties_are_in_the_order_of_the_dump(collection):
     for number in range(100, 130):
         add_post(collection, str(number), "<p>tied</p>")
     index_posts(collection=collection)
@@ -126,11 +126,11 @@ def test_posts_outside_the_window_are_not_found(collection):
     assert found(collection, "later") == []
 
 
-def test_words_can_be_looked_for_among_some_posts(collection):
+def test_a_search_can_be_limited_to_some_posts(collection):
     assert set(found(collection, "cauchy", among=["3", "5", 'x"y'])) == {"3"}
 
 
-def test_any_of_the_words_will_do_where_that_is_asked(collection):
+def test_a_query_can_match_any_of_its_words(collection):
     query = parse_query("hopital erdos")
 
     assert search_posts(collection, query).total == 0
@@ -147,12 +147,12 @@ def test_any_of_the_words_will_do_where_that_is_asked(collection):
         alphabet=st.sampled_from("aé1²\"'-:*()&|!<>^{}~\\$%;tagOR NEAR\x00\ud7ff𝔽ﷺ"), max_size=40
     )
 )
-def test_whatever_is_typed_is_a_question_the_database_understands(collection, text):
+def test_any_input_is_a_valid_query(collection, text):
     assert search_posts(collection, parse_query(text)).total >= 0
 
 
 @pytest.mark.parametrize(
     "text", ['" OR 1=1 --', "title:cauchy", "NEAR(a b)", "a* ^b", "x:A & !y", "'; DROP TABLE"]
 )
-def test_operators_of_either_database_are_only_words(collection, text):
+def test_query_operators_are_treated_as_words(collection, text):
     assert found(collection, text) == []

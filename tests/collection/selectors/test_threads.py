@@ -1,4 +1,4 @@
-"""What is read of a thread."""
+"""Queries on threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def thread_of(collection, post_id: str = "1") -> Thread:
     return thread
 
 
-def test_the_accepted_answer_is_first_then_by_score_and_those_without_one_last(collection):
+def test_the_accepted_answer_comes_first_and_the_others_by_score(collection):
     add_question(collection, accepted_id="12")
     for post_id, score in (("10", None), ("11", 3), ("12", -1), ("13", 7), ("14", 3)):
         add_answer(collection, post_id, score=score)
@@ -54,7 +54,7 @@ def test_an_unknown_post_has_no_thread(collection):
     assert find_thread(collection, "1") is None
 
 
-def test_comments_stand_under_their_posts_in_the_order_of_their_dates(collection):
+def test_comments_are_grouped_by_post_and_ordered_by_date(collection):
     add_question(collection)
     add_comment(collection, "3", on="1", created_at=None)
     add_comment(collection, "2", on="1")
@@ -80,7 +80,7 @@ def test_links_are_found_in_both_directions_and_kinds(collection):
     assert [[found.post_id for found in group] for group in groups] == [["2"], ["3"], ["4"], ["5"]]
 
 
-def test_a_question_is_named_once_as_what_says_most(collection):
+def test_a_question_linked_twice_is_listed_once(collection):
     add_question(collection)
     for kind in ("related", "duplicate"):
         link(collection, "1", "2", kind)
@@ -108,7 +108,7 @@ def test_links_inside_the_thread_are_left_out(collection):
 
 
 @pytest.mark.parametrize("answers", [1, 12])
-def test_a_thread_takes_five_queries_whatever_its_length(
+def test_a_thread_needs_five_queries_whatever_its_length(
     collection, django_assert_num_queries, answers
 ):
     add_question(collection, author_id="7")

@@ -1,4 +1,4 @@
-"""Addresses lead to the pages of posts that the collection holds."""
+"""Local pages of addresses in posts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TWO = "/labs/arqmath-x/posts/2/"
         ("/users/2/somebody", None),
     ],
 )
-def test_an_address_leads_to_the_most_exact_page_that_is_here(lab, address, page):
+def test_an_address_leads_to_the_most_specific_local_page(lab, address, page):
     thread = find_thread(rich_thread(lab), "1")
 
     pages = local_pages(
@@ -38,7 +38,7 @@ def test_an_address_leads_to_the_most_exact_page_that_is_here(lab, address, page
     assert pages.get(SITE + address) == page
 
 
-def test_other_sites_lead_nowhere(lab):
+def test_addresses_of_other_sites_have_no_local_page(lab):
     thread = find_thread(rich_thread(lab), "1")
 
     address = "https://mathoverflow.net/q/2"

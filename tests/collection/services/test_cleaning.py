@@ -1,4 +1,4 @@
-"""Texts of a collection, brought up to the sanitizer's rules."""
+"""Sanitizing the texts of a collection again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def collection(lab: Lab, tmp_path: Path) -> Collection:
     return loaded
 
 
-def test_a_text_that_never_was_sanitized_is_so_when_it_is_shown(collection: Collection) -> None:
+def test_a_text_that_was_never_sanitized_is_sanitized_on_read(collection: Collection) -> None:
     post = Post(
         collection=collection, post_id="5", title="<b>On</b> $a<b$<svg onload=x()>", body=HOSTILE
     )
@@ -36,7 +36,7 @@ def test_a_text_that_never_was_sanitized_is_so_when_it_is_shown(collection: Coll
     )
 
 
-def test_what_changes_is_kept_beside_the_source_and_what_does_not_is_null(
+def test_the_sanitized_text_is_null_if_it_equals_the_source(
     collection: Collection,
 ) -> None:
     Post.objects.filter(post_id="11").update(body=HOSTILE)
@@ -46,7 +46,7 @@ def test_what_changes_is_kept_beside_the_source_and_what_does_not_is_null(
     assert Post.objects.get(post_id="10").clean_body is None
 
 
-def test_what_is_kept_without_a_second_copy_is_read_with_ids_and_dollars(
+def test_formula_ids_are_added_on_read_if_there_is_no_sanitized_copy(
     collection: Collection,
 ) -> None:
     element = '<span class="math-container"{}>{}</span>'
@@ -60,7 +60,7 @@ def test_what_is_kept_without_a_second_copy_is_read_with_ids_and_dollars(
     assert mixed.safe_body == element.format(' id="7"', "$a$") + element.format(' id="11.1"', "$b$")
 
 
-def test_comments_are_sanitized_too(collection: Collection) -> None:
+def test_comments_are_sanitized(collection: Collection) -> None:
     Comment.objects.create(
         collection=collection, comment_id="3", post_id="1", text="<p>see <b>this</b></p>"
     )
@@ -68,7 +68,7 @@ def test_comments_are_sanitized_too(collection: Collection) -> None:
     assert Comment.objects.get().clean_text == "see <b>this</b>"
 
 
-def test_what_went_through_these_rules_is_passed_over_unless_all_are_asked_for(
+def test_texts_with_current_rules_are_skipped_unless_all_are_requested(
     collection: Collection,
 ) -> None:
     clean_posts()
@@ -79,7 +79,7 @@ def test_what_went_through_these_rules_is_passed_over_unless_all_are_asked_for(
     assert Post.objects.get(post_id="10").clean_body is None
 
 
-def test_a_run_that_was_broken_off_is_taken_up(
+def test_an_interrupted_call_is_continued(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("collection.services.cleaning.BATCH", 2)
@@ -93,7 +93,7 @@ def test_a_run_that_was_broken_off_is_taken_up(
     assert clean_posts() == 3
 
 
-def test_another_collection_is_left_alone(collection: Collection) -> None:
+def test_other_collections_do_not_change(collection: Collection) -> None:
     other = Collection.objects.create(slug="other", loaded_at=collection.loaded_at)
     assert clean_posts(collection=other) == 0
     assert not Post.objects.filter(rules=RULES).exists()

@@ -1,4 +1,4 @@
-"""LaTeX without MathML gets a layout: once each, and one that fails spoils no other."""
+"""Conversion of LaTeX without MathML to layout strings."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def layouts(collection: Collection) -> dict[str, str | None]:
     return dict(converted_latex(collection).select("latex", "layout").iter_rows())
 
 
-def test_each_distinct_latex_is_converted_once_and_failures_are_kept(collection):
+def test_each_distinct_latex_is_converted_once_and_failures_are_stored(collection):
     assert convert_latex(collection=collection) == (3, 1)
     assert layouts(collection)[GOOD] == "V!e a[ V!x ]"
     kept = converted_latex(collection).filter(latex=BAD)
     assert kept.select("layout", "error").rows() == [(None, converting.NO_MATHML)]
 
 
-def test_a_second_time_nothing_is_converted(collection):
+def test_a_second_call_converts_nothing(collection):
     convert_latex(collection=collection)
     name = collection.conversions.name
 
@@ -53,7 +53,7 @@ def test_a_second_time_nothing_is_converted(collection):
     assert collection.conversions.name == name
 
 
-def test_another_engine_converts_all_again(collection, monkeypatch):
+def test_another_engine_converts_everything_again(collection, monkeypatch):
     convert_latex(collection=collection)
     monkeypatch.setattr(converting, "engine", lambda: "another 2")
 
@@ -64,7 +64,7 @@ def test_another_engine_converts_all_again(collection, monkeypatch):
     ]
 
 
-def test_a_formula_that_brings_its_batch_down_is_found(collection, monkeypatch):
+def test_a_formula_that_makes_its_batch_fail_is_found(collection, monkeypatch):
     @contextmanager
     def falling(**_: bool) -> Iterator[Converter]:
         with converter(exact=False) as real:
@@ -83,13 +83,13 @@ def fall() -> str:
     raise MemoryError("too deep")
 
 
-def test_what_was_converted_before_a_stop_is_kept(collection, monkeypatch):
+def test_conversions_before_an_interruption_are_saved(collection, monkeypatch):
     def stop(done: int, total: int | None) -> None:
         if done == 2:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(converting, "BATCH", 1)
-    monkeypatch.setattr(converting, "KEEP_EVERY", -1.0)
+    monkeypatch.setattr(converting, "SAVE_INTERVAL", -1.0)
     with pytest.raises(KeyboardInterrupt):
         convert_latex(collection=collection, progress=stop)
 

@@ -1,4 +1,4 @@
-"""The search indexes follow the posts, whoever changes them."""
+"""Updating the search indexes after posts change."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from collection.selectors.visual_maps import newest_map
 from collection.services.indexing import (
     INDEX_CLAIM,
     index_formulas,
+    index_if_small,
     index_posts,
-    index_small,
-    waiting_collections,
+    unindexed_collections,
 )
 from tests.collection.lookup import add_formulas, add_post, formula, make_collection
 
@@ -41,34 +41,34 @@ def total(collection: Collection, text: str) -> int:
     return search_posts(collection, parse_query(text)).total
 
 
-def test_the_words_are_those_of_the_text_without_formulas(collection):
+def test_the_words_exclude_formulas(collection):
     assert PostWords.objects.values_list("title", "body").get(post__post_id="1") == (
         "a title",
         "alpha",
     )
 
 
-def test_a_clean_text_is_indexed_instead_of_the_source(collection):
+def test_the_sanitized_text_is_indexed(collection):
     add_post(collection, "5", "<p>hostile</p>", clean_body="<p>harmless</p>")
     index_posts(collection=collection)
 
     assert (total(collection, "hostile"), total(collection, "harmless")) == (0, 1)
 
 
-def test_a_second_time_there_is_nothing_to_do(collection):
+def test_a_second_call_indexes_nothing(collection):
     assert index_posts(collection=collection) == 0
-    assert not waiting_collections().exists()
+    assert not unindexed_collections().exists()
 
 
-def test_a_new_post_makes_its_collection_wait(collection):
+def test_a_collection_with_a_new_post_needs_indexing(collection):
     add_post(collection, "2", "<p>delta</p>")
 
-    assert list(waiting_collections()) == [collection]
+    assert list(unindexed_collections()) == [collection]
     assert index_posts(collection=collection) == 1
     assert total(collection, "delta") == 1
 
 
-def test_a_changed_post_is_not_found_by_its_old_words_and_indexed_again(collection):
+def test_a_changed_post_loses_its_words_and_is_indexed_again(collection):
     Post.objects.filter(post_id="10").update(clean_body="<p>epsilon</p>")
 
     assert total(collection, "gamma") == 0
@@ -76,13 +76,13 @@ def test_a_changed_post_is_not_found_by_its_old_words_and_indexed_again(collecti
     assert (total(collection, "gamma"), total(collection, "epsilon")) == (0, 1)
 
 
-def test_a_change_of_what_is_not_searched_changes_no_words(collection):
+def test_a_change_of_other_fields_keeps_the_words(collection):
     Post.objects.filter(post_id="10").update(score=9, rules=2)
 
-    assert not waiting_collections().exists()
+    assert not unindexed_collections().exists()
 
 
-def test_other_tags_of_a_question_are_those_of_its_answers(collection):
+def test_changed_tags_of_a_question_apply_to_its_answers(collection):
     Post.objects.filter(post_id="1").update(tags=["series"])
     index_posts(collection=collection)
 
@@ -102,19 +102,19 @@ def test_a_post_that_leaves_the_window_is_not_found(collection):
     assert total(collection, "gamma") == 0
 
 
-def test_a_stopped_pass_goes_on_and_is_complete_only_then(lab):
+def test_an_interrupted_pass_continues_and_is_complete_only_then(lab):
     collection = make_collection(lab)
     first = add_post(collection, "1", "<p>one</p>").pk
     add_post(collection, "2", "<p>two</p>", pk=first + 5000)
 
     assert index_posts(collection=collection, seconds=-1) == 1
-    assert list(waiting_collections()) == [collection]
+    assert list(unindexed_collections()) == [collection]
     assert index_posts(collection=collection, seconds=-1) == 0
     assert index_posts(collection=collection) == 1
-    assert not waiting_collections().exists()
+    assert not unindexed_collections().exists()
 
 
-def test_posts_that_come_during_a_pass_leave_the_collection_waiting(collection):
+def test_posts_added_during_a_pass_leave_the_index_incomplete(collection):
     add_post(collection, "2", "<p>delta</p>")
 
     index_posts(
@@ -122,10 +122,10 @@ def test_posts_that_come_during_a_pass_leave_the_collection_waiting(collection):
         progress=lambda done, of: add_post(collection, f"9{done}", "<p>late</p>"),
     )
 
-    assert list(waiting_collections()) == [collection]
+    assert list(unindexed_collections()) == [collection]
 
 
-def test_the_task_finds_what_waits(lab):
+def test_the_task_updates_incomplete_indexes(lab):
     collection = make_collection(lab)
     add_post(collection, "1", "<p>zeta</p>")
     add_formulas(collection)
@@ -140,7 +140,7 @@ def test_a_small_collection_is_indexed_at_once(lab):
     collection = make_collection(lab)
     add_post(collection, "1", "<p>eta</p>")
 
-    index_small(collection=collection)
+    index_if_small(collection=collection)
 
     assert TextIndex.objects.get().indexed == 0
     assert total(collection, "eta") == 1
@@ -153,7 +153,7 @@ def test_the_pairs_of_formulas_are_indexed_once(lab):
     assert index_formulas(version=version).pairs.name == name
 
 
-def test_pairs_that_another_process_makes_are_left_to_it(lab):
+def test_pairs_claimed_by_another_process_are_skipped(lab):
     version = add_formulas(make_collection(lab))
     VisualMap.objects.update(pairs_claimed_at=timezone.now())
 
@@ -162,7 +162,7 @@ def test_pairs_that_another_process_makes_are_left_to_it(lab):
     assert index_formulas(version=version).pairs.name == ""
 
 
-def test_pairs_that_a_dead_process_claimed_are_made(lab):
+def test_pairs_claimed_by_a_dead_process_are_indexed(lab):
     add_formulas(make_collection(lab))
     VisualMap.objects.update(pairs_claimed_at=timezone.now() - INDEX_CLAIM - timedelta(seconds=1))
 
@@ -176,7 +176,7 @@ def test_a_claim_of_pairs_outlives_the_task_that_makes_them():
     assert tasks.index_waiting.time_limit < INDEX_CLAIM.total_seconds()
 
 
-def test_pairs_that_were_broken_off_wait_again_at_once(lab):
+def test_pairs_can_be_indexed_at_once_after_an_error(lab):
     version = add_formulas(make_collection(lab))
     default_storage.delete(version.forms.name)
 
@@ -186,7 +186,7 @@ def test_pairs_that_were_broken_off_wait_again_at_once(lab):
     assert VisualMap.objects.get().pairs_claimed_at is None
 
 
-def test_after_all_migrations_the_triggers_are_there(db):
+def test_the_triggers_exist_after_all_migrations(db):
     names = {"sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'"}
     with connection.cursor() as cursor:
         cursor.execute(
@@ -203,13 +203,13 @@ def test_after_changes_and_deletions_the_index_agrees_with_its_words(collection)
     Post.objects.filter(post_id="10").update(body="<p>theta</p>")
     index_posts(collection=collection)
     Post.objects.filter(post_id="1").delete()
-    if (
-        connection.vendor == "sqlite"
-    ):  # FTS5 keeps an account of its own of the words; PostgreSQL's is a column of them
+    # FTS5 has a separate index, which may differ from the words; PostgreSQL has a generated column.
+    if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
-            # Raises "database disk image is malformed" where the index and the words differ.
+            # Raises "database disk image is malformed" if the index and the words differ.
             cursor.execute(
-                "INSERT INTO collection_postwords_index(collection_postwords_index, rank) VALUES ('integrity-check', 1)"
+                "INSERT INTO collection_postwords_index(collection_postwords_index, rank) "
+                "VALUES ('integrity-check', 1)"
             )
 
     assert total(collection, "theta") == 1

@@ -43,7 +43,7 @@ def test_tags_are_read_in_both_forms(lab: Lab, tmp_path: Path) -> None:
     ]
 
 
-def test_the_ids_stand_in_columns(lab: Lab, tmp_path: Path) -> None:
+def test_ids_are_stored_in_parquet_files(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
     assert posts_frame(lab).rows()[1] == ("10", "answer", "1")
     assert formulas_frame(lab).select("formula_id", "post_id", "visual_id").rows()[:2] == [
@@ -67,13 +67,13 @@ def test_loading_twice_changes_nothing(lab: Lab, tmp_path: Path) -> None:
     assert list(second.posts.values_list("pk", flat=True)) == kept
 
 
-def test_two_labs_search_one_collection(lab: Lab, tmp_path: Path) -> None:
+def test_two_labs_can_search_one_collection(lab: Lab, tmp_path: Path) -> None:
     other = LabFactory()
     assert load_small(lab, tmp_path) == load_small(other, tmp_path)
     assert collection_of(other).labs.count() == 2
 
 
-def test_other_files_replace_the_posts_and_the_columns(lab: Lab, tmp_path: Path) -> None:
+def test_other_files_replace_posts_and_parquet_files(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
     posts_frame(lab)
     load_small(lab, tmp_path, posts=POSTS.replace('Id="12"', 'Id="13"'))
@@ -81,27 +81,27 @@ def test_other_files_replace_the_posts_and_the_columns(lab: Lab, tmp_path: Path)
     assert Post.objects.filter(post_id="12").count() == 0
 
 
-def test_a_lab_does_not_change_what_another_searches(lab: Lab, tmp_path: Path) -> None:
+def test_a_lab_cannot_change_the_collection_of_another_lab(lab: Lab, tmp_path: Path) -> None:
     loaded = load_small(lab, tmp_path)
 
-    with pytest.raises(UserError, match=f"is searched by {lab.slug}, and its files differ"):
+    with pytest.raises(
+        UserError, match=f"{lab.slug} already searches a collection small with other files"
+    ):
         load_small(LabFactory(), tmp_path, posts=POSTS.replace('Id="12"', 'Id="13"'))
     assert loaded.posts.filter(post_id="12").exists()
 
 
-def test_a_collection_that_becomes_complete_is_not_read_again(lab: Lab, tmp_path: Path) -> None:
+def test_marking_a_collection_as_complete_does_not_read_it_again(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path, complete=False)
     assert load_small(lab, tmp_path, complete=True).is_complete
 
 
-def test_a_lab_without_files_has_no_columns(lab: Lab, tmp_path: Path) -> None:
+def test_a_collection_without_files_has_no_frames(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path, posts=None, formulas=None)
     assert (posts_frame(lab), formulas_frame(lab)) == (None, None)
 
 
-def test_a_row_that_cannot_be_read_is_in_the_report_and_the_rest_is_in(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_a_bad_row_is_reported_and_the_others_are_loaded(lab: Lab, tmp_path: Path) -> None:
     loaded = load_small(lab, tmp_path, posts=POSTS.replace('Id="12"', 'Id="11"'))
     record = loaded.imports.get(kind="posts")
 
@@ -109,14 +109,14 @@ def test_a_row_that_cannot_be_read_is_in_the_report_and_the_rest_is_in(
     assert posts_frame(lab)["post_id"].to_list() == ["1", "10", "11", "2"]
 
 
-def test_a_cut_file_loads_what_stands_before_the_cut(lab: Lab, tmp_path: Path) -> None:
+def test_a_truncated_file_is_loaded_up_to_its_end(lab: Lab, tmp_path: Path) -> None:
     loaded = load_small(lab, tmp_path, posts=POSTS[: POSTS.index('<row Id="2"')])
 
     assert loaded.imports.get(kind="posts").problem_count == 1
     assert posts_frame(lab)["post_id"].to_list() == ["1", "10", "11"]
 
 
-def test_a_formula_that_cannot_be_read_is_in_the_report(lab: Lab, tmp_path: Path) -> None:
+def test_a_bad_formula_is_reported(lab: Lab, tmp_path: Path) -> None:
     loaded = load_small(lab, tmp_path, formulas=FORMULAS + "x9\t12\t2\tanswer\t\tz\n")
     [problem] = loaded.imports.get(kind="latex").problems.all()
 
@@ -124,9 +124,7 @@ def test_a_formula_that_cannot_be_read_is_in_the_report(lab: Lab, tmp_path: Path
     assert formulas_frame(lab).height == 3
 
 
-def test_headings_that_cannot_be_understood_are_refused_before_anything_is_loaded(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_an_unknown_header_is_refused_before_anything_is_loaded(lab: Lab, tmp_path: Path) -> None:
     with pytest.raises(FileRefusedError, match=r"formulas\.tsv:1"):
         load_small(lab, tmp_path, formulas="formula\tplace\nx\t1\n")
     assert not Collection.objects.exists()
@@ -140,7 +138,7 @@ def test_a_missing_file_is_refused_before_anything_is_loaded(lab: Lab, tmp_path:
     assert not Collection.objects.exists()
 
 
-def test_what_was_stopped_is_taken_up(
+def test_loading_resumes_after_an_interruption(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(**_: object) -> None:
@@ -157,7 +155,7 @@ def test_what_was_stopped_is_taken_up(
     assert formulas_frame(lab).height == 3
 
 
-def test_what_the_commands_brought_in_is_not_read_again(lab: Lab, tmp_path: Path) -> None:
+def test_files_imported_by_commands_are_not_read_again(lab: Lab, tmp_path: Path) -> None:
     file = collection_file(tmp_path)
     collection = Collection.objects.create(slug="small", loaded_at=NOW)
     import_file(collection=collection, kind="posts", path=file.posts, window=file.window, at=NOW)
@@ -167,7 +165,7 @@ def test_what_the_commands_brought_in_is_not_read_again(lab: Lab, tmp_path: Path
     assert list(Post.objects.values_list("pk", flat=True)) == kept
 
 
-def test_a_file_that_is_no_longer_named_is_forgotten(lab: Lab, tmp_path: Path) -> None:
+def test_the_rows_of_a_removed_file_are_deleted(lab: Lab, tmp_path: Path) -> None:
     load_small(lab, tmp_path)
     loaded = load_small(lab, tmp_path, posts=None)
 
@@ -175,10 +173,11 @@ def test_a_file_that_is_no_longer_named_is_forgotten(lab: Lab, tmp_path: Path) -
     assert [record.kind for record in loaded.imports.all()] == ["latex"]
 
 
-def test_the_formulas_of_a_raw_dump_are_found_in_its_posts(lab: Lab, tmp_path: Path) -> None:
+def test_formulas_of_a_raw_dump_are_extracted_from_its_posts(lab: Lab, tmp_path: Path) -> None:
     raw = (
         '<posts><row Id="1" PostTypeId="1" Title="Why $a^2$?" Body="&lt;p&gt;See.&lt;/p&gt;"/>'
-        '<row Id="10" PostTypeId="2" ParentId="1" Body="&lt;p&gt;Since $a=2b$ and $a^{2}$.&lt;/p&gt;"/></posts>'
+        '<row Id="10" PostTypeId="2" ParentId="1" '
+        'Body="&lt;p&gt;Since $a=2b$ and $a^{2}$.&lt;/p&gt;"/></posts>'
     )
     load_small(lab, tmp_path, posts=raw, formulas=None)
     found = formulas_frame(lab)
@@ -191,9 +190,7 @@ def test_the_formulas_of_a_raw_dump_are_found_in_its_posts(lab: Lab, tmp_path: P
     assert found["visual_id"][0] == found["visual_id"][2] != found["visual_id"][1]
 
 
-def test_loading_within_a_transaction_that_is_rolled_back_leaves_nothing(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_nothing_is_left_after_a_rolled_back_load(lab: Lab, tmp_path: Path) -> None:
     with transaction.atomic():
         load_small(lab, tmp_path)
         transaction.set_rollback(True)

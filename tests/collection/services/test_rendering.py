@@ -1,4 +1,4 @@
-"""Threads as the HTML of a page."""
+"""Rendering of threads as HTML."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rendered(lab, collection, post_id="1", **more):
     return render_thread(find_thread(collection, post_id), lab=lab, **more)
 
 
-def test_links_of_the_collection_open_and_all_others_are_dead(lab):
+def test_only_links_within_the_collection_are_active(lab):
     html = rendered(lab, rich_thread(lab)).question.body_html
 
     assert '<a href="/labs/arqmath-x/posts/20/#post-20">there</a>' in html
@@ -34,7 +34,7 @@ def test_links_of_the_collection_open_and_all_others_are_dead(lab):
     assert html.count('class="dead-link"') == 2
 
 
-def test_an_image_is_named_and_not_loaded(lab):
+def test_an_image_is_replaced_by_its_name(lab):
     html = rendered(lab, rich_thread(lab)).question.body_html
 
     assert "image: a plot" in html
@@ -42,7 +42,7 @@ def test_an_image_is_named_and_not_loaded(lab):
     assert "<img" not in html
 
 
-def test_headings_of_a_question_stand_below_h2_and_those_of_an_answer_below_h3(lab):
+def test_headings_of_questions_start_at_h3_and_those_of_answers_at_h4(lab):
     collection = make_collection(lab)
     add_question(collection, body="<h1>a</h1>")
     add_answer(collection, "10", body="<h1>a</h1>")
@@ -51,7 +51,7 @@ def test_headings_of_a_question_stand_below_h2_and_those_of_an_answer_below_h3(l
     assert (thread.question.body_html, thread.answers[0].body_html) == ("<h3>a</h3>", "<h4>a</h4>")
 
 
-def test_a_text_that_never_went_through_the_sanitizer_goes_through_it_now(lab):
+def test_a_text_that_was_never_sanitized_is_sanitized(lab):
     collection = make_collection(lab)
     add_question(collection, title="<script>x()</script>", body="<p onclick='x()'>a</p>", rules=0)
     add_comment(collection, "1", on="1", text="<img src=x onerror='x()'>b")
@@ -60,14 +60,14 @@ def test_a_text_that_never_went_through_the_sanitizer_goes_through_it_now(lab):
     assert "x()" not in question.title_html + question.body_html + question.comments[0].html
 
 
-def test_a_text_that_the_sanitizer_of_today_left_is_shown_as_it_was_stored(lab):
+def test_a_text_with_current_rules_is_shown_as_stored(lab):
     collection = make_collection(lab)
     add_question(collection, body="as it came", clean_body="<p>as it was left</p>", rules=RULES)
 
     assert rendered(lab, collection).question.body_html == "<p>as it was left</p>"
 
 
-def test_a_text_of_older_rules_is_sanitized_again(lab):
+def test_a_text_with_older_rules_is_sanitized_again(lab):
     collection = make_collection(lab)
     add_question(
         collection, body="<p>as it came</p>", clean_body="<script>x()</script>", rules=RULES - 1
@@ -76,7 +76,7 @@ def test_a_text_of_older_rules_is_sanitized_again(lab):
     assert rendered(lab, collection).question.body_html == "<p>as it came</p>"
 
 
-def test_macros_of_a_post_hold_in_its_comments_and_not_in_other_posts(lab):
+def test_macros_of_a_post_apply_to_its_comments_but_not_to_other_posts(lab):
     collection = make_collection(lab)
     add_question(collection, body=r"<p>$\def\one{\mathbf{1}}$</p>")
     add_comment(collection, "1", on="1", text=r"$\one$")
@@ -87,7 +87,7 @@ def test_macros_of_a_post_hold_in_its_comments_and_not_in_other_posts(lab):
     assert "one</mtext>" in thread.answers[0].body_html
 
 
-def test_formulas_are_set_once(lab, monkeypatch):
+def test_formulas_are_typeset_once(lab, monkeypatch):
     collection = rich_thread(lab)
     first = rendered(lab, collection)
     kept = TypesetFormula.objects.count()
@@ -97,7 +97,7 @@ def test_formulas_are_set_once(lab, monkeypatch):
     assert TypesetFormula.objects.count() == kept > 0
 
 
-def test_linked_questions_have_their_titles_typeset_or_only_their_ids(lab):
+def test_linked_questions_have_typeset_titles_or_only_ids(lab):
     links = dict(rendered(lab, rich_thread(lab)).links)
 
     [two] = links["Marked as a duplicate of"]
@@ -106,7 +106,7 @@ def test_linked_questions_have_their_titles_typeset_or_only_their_ids(lab):
     assert links["Linked from this thread"][0][:] == ("404", "", "")
 
 
-def test_a_linked_question_without_a_title_is_named_by_its_id(lab):
+def test_a_linked_question_without_a_title_is_shown_by_its_id(lab):
     collection = make_collection(lab)
     add_question(collection)
     add_question(collection, "2", title="")
@@ -117,7 +117,9 @@ def test_a_linked_question_without_a_title_is_named_by_its_id(lab):
 
 
 @pytest.mark.parametrize(("formula_id", "latex"), [("", "x ^2"), ("q_9", "x^{2}"), ("1.1", "z")])
-def test_the_query_formula_of_a_topic_is_marked_in_its_question_only(lab, task, formula_id, latex):
+def test_the_query_formula_of_a_topic_is_highlighted_only_in_its_question(
+    lab, task, formula_id, latex
+):
     collection = make_collection(lab)
     add_question(collection, body="<p>$x^2$ $y$</p>", title="")
     add_answer(collection, "10", body="<p>$x^2$</p>")
@@ -129,7 +131,7 @@ def test_the_query_formula_of_a_topic_is_marked_in_its_question_only(lab, task, 
 
 
 @pytest.mark.parametrize("answers", [1, 10])
-def test_a_thread_that_was_seen_before_takes_three_queries_whatever_its_length(
+def test_a_cached_thread_needs_three_queries_whatever_its_length(
     lab, django_assert_num_queries, answers
 ):
     collection = rich_thread(lab)

@@ -1,4 +1,4 @@
-"""Chosen questions become the files that a lab publishes, and its folder names."""
+"""Making topic files of chosen questions."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def written(made, folder):
     return read_lab(folder).tasks
 
 
-def test_what_was_made_is_a_lab_of_two_tasks(tmp_path):
+def test_the_files_can_be_loaded_as_a_lab_with_two_tasks(tmp_path):
     text = "post_id,category,complexity\n101,Proof,low\n102,Concept,high\n"
     questions, formulas = written(make(text), tmp_path)
 
@@ -67,7 +67,7 @@ def test_what_was_made_is_a_lab_of_two_tasks(tmp_path):
     ]
 
 
-def test_numbers_and_query_formulas_may_be_chosen(tmp_path):
+def test_numbers_and_query_formulas_can_be_chosen(tmp_path):
     text = "post_id,topic,formula_id\n101,402,101.1\n102,,\n103,A.7,\n"
     questions, formulas = written(make(text, first=402), tmp_path)
 
@@ -75,7 +75,7 @@ def test_numbers_and_query_formulas_may_be_chosen(tmp_path):
     assert [topic.latex for topic in formulas.topics] == ["x^2+1", "x", "x^2+1"]
 
 
-def test_a_question_without_formula_is_told(tmp_path):
+def test_a_question_without_formula_is_reported(tmp_path):
     make_dump("other")
     collection = make_dump(slug="again")
     Post.objects.filter(collection=collection, post_id="101").update(body="<p>Words</p>")
@@ -86,7 +86,7 @@ def test_a_question_without_formula_is_told(tmp_path):
     assert list(read_topic_info(made.files["topic-info.task2.csv"], path="i")) == ["B.2"]
 
 
-def test_lines_end_as_the_edition_wants():
+def test_line_ends_can_be_chosen():
     assert (
         make("post_id\n101\n", newline="\r\n")
         .files["topics.task1.xml"]
@@ -94,7 +94,7 @@ def test_lines_end_as_the_edition_wants():
     )
 
 
-def test_every_line_that_names_no_question_or_formula_is_told():
+def test_every_line_with_an_unknown_question_or_formula_is_reported():
     with pytest.raises(FileRefusedError) as refused:
         make("post_id,formula_id\n101,102.1\n999,\n1010,\n1,7\n")
 
@@ -107,6 +107,6 @@ def test_every_line_that_names_no_question_or_formula_is_told():
     assert refused.value.problems[0].todo == "Its formulas are 101.1, 101.2."
 
 
-def test_a_long_name_is_no_large_formula():
+def test_a_long_name_is_not_a_large_formula():
     assert formula_size(r"\operatorname{averyverylongname}") < formula_size("a+b")
     assert formula_size(r"\frac{a")[0] == 0

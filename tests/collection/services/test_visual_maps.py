@@ -1,4 +1,4 @@
-"""Versions of visual ids: stable, numbered, and made only where an id differs."""
+"""Versions of visual ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ids(version: VisualMap) -> dict[str, str]:
     return dict(map_frame(version, "mapping").select("formula_id", "visual_id").iter_rows())
 
 
-def test_given_ids_are_used_and_others_are_ours(collection, tmp_path):
+def test_given_ids_are_used_and_others_are_computed(collection, tmp_path):
     version = take_in(collection, tmp_path, *ROWS)
 
     assert version.version == 1
@@ -43,7 +43,7 @@ def test_given_ids_are_used_and_others_are_ours(collection, tmp_path):
     assert (version.counts["instances"], version.counts["formulas"]) == (3, 2)
 
 
-def test_the_same_formulas_make_no_new_version(collection, tmp_path):
+def test_the_same_formulas_create_no_new_version(collection, tmp_path):
     first = take_in(collection, tmp_path, *ROWS)
 
     assert make_visual_map(collection=collection, at=NOW) == first
@@ -51,7 +51,7 @@ def test_the_same_formulas_make_no_new_version(collection, tmp_path):
     assert VisualMap.objects.count() == 1
 
 
-def test_ids_stay_when_formulas_join(collection, tmp_path):
+def test_ids_do_not_change_when_formulas_are_added(collection, tmp_path):
     before = ids(take_in(collection, tmp_path, *ROWS))
     version = take_in(collection, tmp_path, "4\t1\t1\ttitle\t\ta", *ROWS)
 
@@ -60,7 +60,7 @@ def test_ids_stay_when_formulas_join(collection, tmp_path):
     assert version.counts["new instances"] == 1
 
 
-def test_a_merge_is_kept_with_the_instances_that_moved(collection, tmp_path):
+def test_a_merge_is_stored_with_the_moved_instances(collection, tmp_path):
     take_in(collection, tmp_path, *ROWS)
     version = take_in(collection, tmp_path, *ROWS[:2], "3\t1\t1\ttitle\t70\ty")
 
@@ -68,7 +68,7 @@ def test_a_merge_is_kept_with_the_instances_that_moved(collection, tmp_path):
     assert (version.counts["merges"], version.counts["splits"]) == (1, 0)
 
 
-def test_where_we_differ_from_given_ids_is_kept_as_an_opinion(collection, tmp_path):
+def test_differences_from_given_ids_are_stored_as_an_opinion(collection, tmp_path):
     version = take_in(collection, tmp_path, "1\t1\t1\ttitle\t70\tx", "2\t1\t1\ttitle\t71\tx")
 
     assert version.counts["would merge"] == 1
@@ -76,7 +76,7 @@ def test_where_we_differ_from_given_ids_is_kept_as_an_opinion(collection, tmp_pa
     assert ids(version) == {"1": "70", "2": "71"}
 
 
-def test_converted_latex_decides_where_there_is_no_mathml(collection, tmp_path):
+def test_converted_latex_is_used_without_mathml(collection, tmp_path):
     version = take_in(collection, tmp_path, "1\t1\t1\ttitle\t\te^x", "2\t1\t1\ttitle\t\te^{x}")
 
     assert len(set(ids(version).values())) == 1
@@ -91,7 +91,7 @@ def test_new_ids_are_above_every_judged_one(collection, tmp_path):
     assert ids(version)["3"] == "5001"
 
 
-def test_an_id_that_was_given_up_is_not_used_again(collection, tmp_path):
+def test_an_abandoned_id_is_not_reused(collection, tmp_path):
     take_in(collection, tmp_path, *ROWS)
     take_in(collection, tmp_path, *ROWS[:2], "3\t1\t1\ttitle\t70\ty")
     version = take_in(
@@ -101,7 +101,7 @@ def test_an_id_that_was_given_up_is_not_used_again(collection, tmp_path):
     assert ids(version)["4"] == "72"
 
 
-def test_relevance_decides_between_equal_parts(collection, tmp_path):
+def test_relevance_breaks_ties_between_equal_parts(collection, tmp_path):
     slt = "{}\t1\t1\ttitle\t\t<math><mi>{}</mi></math>"
     write_index(tmp_path, "one.tsv", slt.format(1, "x"), slt.format(2, "x"))
     import_formulas(collection=collection, files={"slt": tmp_path / "one.tsv"}, at=NOW)
@@ -120,7 +120,7 @@ def test_without_formulas_there_is_no_version(collection):
     assert newest_map(collection) is None
 
 
-def test_conversions_that_change_are_new_inputs(collection, tmp_path):
+def test_changed_conversions_are_new_inputs(collection, tmp_path):
     version = take_in(collection, tmp_path, *ROWS)
     convert_latex(collection=collection)
 

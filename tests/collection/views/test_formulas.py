@@ -94,8 +94,8 @@ def test_an_id_that_was_merged_away_says_into_which(show, collection):
     old, new = (" ".join(show(one).content.decode().split()) for one in (gone, kept))
 
     assert f'merged into <a href="/labs/arqmath-x/formulas/{kept}/">' in old
-    assert "not used any more" in old
-    assert "took in" in new
+    assert "no longer used" in old
+    assert "merged from" in new
     assert "3 instances" in new
 
 

@@ -34,9 +34,9 @@ def test_the_overview_tells_what_is_here_and_what_is_not(
     html = client_of(scene.organizer).get(overview(scene)).text
 
     assert "Comments.xml" in html
-    assert "No users were imported" in html
+    assert "No users are imported" in html
     assert "manage.py import_posts FOLDER --collection small" in html
-    assert "No comments were imported" not in html
+    assert "No comments are imported" not in html
 
 
 def test_the_overview_says_which_imports_to_look_at(
@@ -48,9 +48,9 @@ def test_the_overview_says_which_imports_to_look_at(
     make_import(small, sha256="3", problems=18)
     said = " ".join(client_of(scene.organizer).get(overview(scene)).text.split())
 
-    assert "was stopped after 90,000 rows. Give the same command again" in said
-    assert "is coming in: 7,000 rows so far." in said
-    assert "has 18 problems. Everything else of it is in" in said
+    assert "stopped after 90,000 rows. Run the same command again" in said
+    assert "is being imported: 7,000 rows so far." in said
+    assert "has 18 problems. All other rows were imported" in said
 
 
 def test_the_overview_of_a_lab_without_collection_says_how_to_get_one(
@@ -134,7 +134,7 @@ def test_an_import_that_runs_is_asked_for_its_next_batch(
             "has probably ended",
         ),
         ({"problem_count": 2}, "2 problems in the file."),
-        ({"problem_count": 20_000}, "The first 2 of 20,000 are kept by line."),
+        ({"problem_count": 20_000}, "Only the first 2 of 20,000 problems are listed."),
     ],
 )
 def test_an_import_says_what_to_do_next(
@@ -171,7 +171,7 @@ def test_an_import_without_problems_is_good(
 ) -> None:
     record = make_import(load_small(scene.lab, tmp_path), problems=0)
 
-    assert "Every row could be read." in client_of(scene.organizer).get(page(scene, record)).text
+    assert "No problems." in client_of(scene.organizer).get(page(scene, record)).text
 
 
 def test_an_import_of_another_labs_collection_is_not_found(

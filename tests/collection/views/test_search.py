@@ -40,7 +40,7 @@ def test_before_a_search_there_is_only_the_form(ask):
     html = ask().content.decode()
 
     assert 'name="q"' in html
-    assert "Nothing was found" not in html
+    assert "No results" not in html
 
 
 def test_words_find_posts_and_are_marked(ask):
@@ -67,7 +67,7 @@ def test_a_formula_finds_the_same_before_similar_ones_and_is_marked(ask):
     html = response.content.decode()
 
     assert posts(response) == ["1", "10", "20"]
-    assert html.index("the same") < html.index("% alike")
+    assert html.index("identical") < html.index("% similar")
     assert html.count("found-formula") == 3
     assert "?formula=102#post-10" in html
 
@@ -103,7 +103,7 @@ def test_a_named_id_leads_to_its_page(ask):
 
 
 def test_a_named_id_that_is_not_there_is_told(ask):
-    assert "Nothing was found" in ask("post:999").content.decode()
+    assert "No results" in ask("post:999").content.decode()
 
 
 def test_fields_filter_as_words_in_the_box_do(ask):
@@ -119,7 +119,7 @@ def test_where_no_post_has_all_words_those_with_some_are_shown(ask):
     response = ask("triples spheres")
 
     assert set(posts(response)) == {"1", "2"}
-    assert "No post has all of these words" in response.content.decode()
+    assert "No post contains all of these words" in response.content.decode()
 
 
 @pytest.mark.parametrize(

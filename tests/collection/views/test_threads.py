@@ -90,7 +90,7 @@ def test_the_accepted_answer_comes_first_and_is_marked_by_a_word(lab: Lab, clien
     html = client.get(page(lab, "10")).text
 
     assert html.index('id="post-11"') < html.index("Accepted answer") < html.index('id="post-10"')
-    assert html.index('id="post-10"') < html.index("The post that you asked for")
+    assert html.index('id="post-10"') < html.index("Requested post")
 
 
 def test_every_post_and_comment_has_a_place_and_a_link_to_it(lab: Lab, client: Client) -> None:
@@ -122,7 +122,9 @@ def test_an_instance_that_was_asked_for_is_marked_and_can_be_gone_to(
     assert 'data-formula-id="10.1" data-latex="x=2y" id="formula-10.1">' in html
     assert html.count("is-highlighted") == 1
     assert 'href="#formula-10.1"' in html
-    assert "does not stand in this thread" in client.get(page(lab, "10"), {"formula": "999"}).text
+    assert (
+        "does not occur in the collection" in client.get(page(lab, "10"), {"formula": "999"}).text
+    )
 
 
 def test_a_link_to_a_folded_comment_or_to_a_formula_in_one_unfolds_it(
@@ -174,8 +176,8 @@ def test_a_thread_without_its_question_says_so(lab: Lab, client: Client) -> None
     add_answer(make_collection(lab), "10", to="9")
     html = " ".join(strip_tags(client.get(page(lab, "10")).text).split())
 
-    assert "A thread without its question" in html
-    assert "Its question 9 is not in the collection; here are 1 answer" in html
+    assert "Thread without its question" in html
+    assert "The question 9 is not in the collection. The thread has 1 answer" in html
 
 
 def test_a_question_without_title_or_answers_has_a_heading_and_says_so(
@@ -184,8 +186,8 @@ def test_a_question_without_title_or_answers_has_a_heading_and_says_so(
     add_question(make_collection(lab), title="")
     html = client.get(page(lab, "1")).text
 
-    assert "<h1>Question 1, without a title</h1>" in html
-    assert "The collection holds no answer to this question." in html
+    assert "<h1>Question 1 (untitled)</h1>" in html
+    assert "The collection contains no answers to this question." in html
 
 
 def test_a_post_outside_the_window_says_that_it_is_not_searched(lab: Lab, client: Client) -> None:
@@ -224,7 +226,8 @@ def test_a_topic_shows_the_thread_that_it_was_made_of(lab: Lab, task: Task, clie
 
 
 @pytest.mark.parametrize(
-    ("thread_id", "said"), [("404", "was not loaded"), ("", "Nothing says which thread")]
+    ("thread_id", "said"),
+    [("404", "was not imported"), ("", "The thread of this topic is unknown")],
 )
 def test_a_topic_whose_thread_is_not_here_shows_its_own_question_and_why(
     lab: Lab, task: Task, client: Client, thread_id: str, said: str
@@ -240,7 +243,7 @@ def test_a_topic_whose_thread_is_not_here_shows_its_own_question_and_why(
 def test_a_topic_has_a_thread_page_without_any_collection(task: Task, client: Client) -> None:
     task.topics.filter(query_id="A.1").update(thread_id="1")
 
-    assert "was not loaded" in client.get(topic_page(task)).text
+    assert "was not imported" in client.get(topic_page(task)).text
 
 
 def test_a_query_formula_that_is_not_in_the_question_is_told(
@@ -251,7 +254,7 @@ def test_a_query_formula_that_is_not_in_the_question_is_told(
         thread_id="1", latex="z^9", formula_html="<math></math>"
     )
 
-    assert "The query formula does not stand in this question" in client.get(topic_page(task)).text
+    assert "The query formula does not occur in the collection" in client.get(topic_page(task)).text
 
 
 def test_a_topics_page_leads_to_its_thread(task: Task, client: Client) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tests.assessment.judging.selectors.test_rejudging import index
+from tests.assessment.qrels.selectors.test_rejudging import index
 from tests.collection.factories import load_small
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ def test_the_first_version_shows_the_second_opinion(merged, organizer, client_of
     html = client_of(organizer).get(page(merged, 1)).text
 
     assert "This is the first version." in html
-    assert "No other opinion" in html
+    assert "No differences" in html
 
 
 def test_where_we_would_split_given_ids_is_shown(merged, organizer, client_of):

@@ -1,4 +1,4 @@
-"""The commands on labs may be the first that is ever run."""
+"""Any command on labs may be the first one to run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from tests.served_lab import ROOT
 
 
-def test_a_command_makes_the_tables_of_an_empty_database(tmp_path: Path) -> None:
+def test_a_command_creates_the_tables_of_an_empty_database(tmp_path: Path) -> None:
     variables = {"ARQLAB_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     environment = {
         name: value for name, value in os.environ.items() if name != "DATABASE_URL"
@@ -25,10 +25,10 @@ def test_a_command_makes_the_tables_of_an_empty_database(tmp_path: Path) -> None
     )
 
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("CommandError: There is no task 'none/task1'.")
+    assert ended.stderr.startswith("CommandError: Unknown task 'none/task1'.")
 
 
-def test_a_command_whose_reader_has_gone_ends_without_a_word(tmp_path: Path) -> None:
+def test_a_command_ends_silently_when_its_output_is_closed(tmp_path: Path) -> None:
     environment = os.environ | {"ARQLAB_DATA": str(tmp_path)}
     command = f"{sys.executable} manage.py help --commands | true"
 
@@ -40,6 +40,6 @@ def test_a_command_whose_reader_has_gone_ends_without_a_word(tmp_path: Path) -> 
 
 
 @pytest.mark.django_db
-def test_a_refusal_is_the_sentence_that_the_command_fails_with() -> None:
-    with pytest.raises(CommandError, match="load a lab first"):
+def test_a_user_error_becomes_the_message_of_the_command() -> None:
+    with pytest.raises(CommandError, match="Load a lab first"):
         call_command("leaderboard", "none/task1")

@@ -1,4 +1,4 @@
-"""Formulas are typeset once, and kept."""
+"""Formulas are typeset once and stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from arqlab.core.services.formulas import typeset_formulas
 pytestmark = pytest.mark.django_db
 
 
-def test_a_formula_is_kept_and_read_again_in_one_query(django_assert_num_queries, monkeypatch):
+def test_a_typeset_formula_is_stored_and_read_with_one_query(
+    django_assert_num_queries, monkeypatch
+):
     first = typeset_formulas([("x^2", False), ("y", True), ("x^2", False)])
     monkeypatch.setattr(formulas, "typeset", None)
 
@@ -20,20 +22,20 @@ def test_a_formula_is_kept_and_read_again_in_one_query(django_assert_num_queries
     assert TypesetFormula.objects.count() == 2
 
 
-def test_inline_and_display_are_two():
+def test_inline_and_display_formulas_are_stored_separately():
     found = typeset_formulas([("x", False), ("x", True)])
 
     assert found["x", False] != found["x", True]
 
 
-def test_a_failure_is_kept_too(monkeypatch):
+def test_a_failure_is_stored_too(monkeypatch):
     typeset_formulas([(r"\frac{", False)])
     monkeypatch.setattr(formulas, "typeset", None)
 
     assert typeset_formulas([(r"\frac{", False)])[r"\frac{", False] == (None, r"\frac{")
 
 
-def test_another_engine_sets_what_was_kept_again():
+def test_another_engine_typesets_stored_formulas_again():
     typeset_formulas([("x", False)])
     TypesetFormula.objects.update(engine="older", mathml="")
 
@@ -41,7 +43,7 @@ def test_another_engine_sets_what_was_kept_again():
     assert TypesetFormula.objects.get().engine == formulas.ENGINE
 
 
-def test_what_another_process_kept_meanwhile_is_no_error(monkeypatch):
+def test_a_formula_stored_by_another_process_in_the_meantime_is_no_error(monkeypatch):
     real = formulas.typeset
 
     def set_while_another_does(latex, *, display):
@@ -58,10 +60,10 @@ def test_what_another_process_kept_meanwhile_is_no_error(monkeypatch):
 
 
 @pytest.mark.parametrize("latex", ["", "\x00", "x\ud800"])
-def test_what_no_database_holds_is_given_all_the_same(latex):
+def test_a_formula_that_no_database_can_store_is_returned(latex):
     assert (latex, False) in typeset_formulas([(latex, False)])
 
 
-def test_nothing_is_asked_for_nothing(django_assert_num_queries):
+def test_no_formulas_need_no_query(django_assert_num_queries):
     with django_assert_num_queries(0):
         assert typeset_formulas([]) == {}

@@ -1,4 +1,4 @@
-"""What organizers change of labs and tasks."""
+"""Organizers change labs and tasks."""
 
 from datetime import UTC, datetime
 
@@ -17,7 +17,7 @@ def change(task, *, protocol=None, **changes):
     return Task.objects.get(pk=task.pk)
 
 
-def test_a_change_of_a_lab_is_audited_with_old_and_new(lab, organizer):
+def test_a_change_of_a_lab_is_audited_with_old_and_new_values(lab, organizer):
     change_lab(lab=lab, changes={"name": "ARQMath-X", "is_public": True}, by=organizer)
 
     assert AuditEvent.objects.get().detail == {
@@ -25,13 +25,13 @@ def test_a_change_of_a_lab_is_audited_with_old_and_new(lab, organizer):
     }
 
 
-def test_saving_a_lab_as_it_is_tells_nothing(lab, organizer):
+def test_saving_an_unchanged_lab_records_no_event(lab, organizer):
     change_lab(lab=lab, changes={"name": lab.name}, by=organizer)
 
     assert not AuditEvent.objects.exists()
 
 
-def test_a_field_that_is_nobodys_to_change_is_refused(lab):
+def test_a_field_that_nobody_may_change_is_refused(lab):
     with pytest.raises(ValueError, match="slug"):
         change_lab(lab=lab, changes={"slug": "other"}, by=None)
 
@@ -49,7 +49,7 @@ def test_a_task_cannot_open_after_its_deadline(task):
         change(task, opens_at=JUNE, deadline=MAY)
 
 
-def test_only_what_differs_from_the_preset_is_an_override(task):
+def test_only_values_that_differ_from_the_preset_are_overrides(task):
     changed = change(
         task, protocol={"quota": 7, "limit": 1000, "measures": list(task.preset.measures)}
     )
@@ -58,13 +58,13 @@ def test_only_what_differs_from_the_preset_is_an_override(task):
     assert changed.protocol.quota == 7
 
 
-def test_going_back_to_the_preset_removes_the_override(task):
+def test_returning_to_the_preset_removes_the_override(task):
     change(task, protocol={"quota": 7})
 
     assert change(task, protocol={"quota": 5}).overrides == {}
 
 
-def test_other_overrides_stay(task):
+def test_other_overrides_are_kept(task):
     Task.objects.filter(pk=task.pk).update(overrides={"relevant_from": 1})
 
     assert change(task, protocol={"quota": 7}).overrides == {"relevant_from": 1, "quota": 7}
@@ -76,12 +76,12 @@ def test_measures_are_kept_as_they_were_written(task):
     assert changed.protocol.measures == ("P@5", "AP")
 
 
-def test_a_protocol_that_cannot_be_is_refused(task):
+def test_an_invalid_protocol_is_refused(task):
     with pytest.raises(UserError, match="limit = 0"):
         change(task, protocol={"limit": 0})
 
 
-def test_saving_a_task_twice_tells_once(task):
+def test_saving_a_task_twice_records_one_event(task):
     change(task, protocol={"measures": ["P@5"]}, name="Task 1")
     change(task, protocol={"measures": ["P@5"]}, name="Task 1")
 

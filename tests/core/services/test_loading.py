@@ -1,4 +1,4 @@
-"""A lab's folder becomes a lab with tasks and topics."""
+"""A lab folder becomes a lab with tasks and topics."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,7 +78,7 @@ class TestLoading:
         assert list(Topic.objects.values()) == before
         assert AuditEvent.objects.filter(verb="lab.load").count() == 1
 
-    def test_edits_of_the_information_outlive_the_folder(self, tmp_path):
+    def test_edits_of_topic_information_survive_loading(self, tmp_path):
         load(write(tmp_path))
         Topic.objects.filter(query_id="A.1").update(info_edits={"category": "concept"})
         (tmp_path / "info.json").write_text('{"A.1": {"Category": "Proof", "Difficulty": "Low"}}')
@@ -87,7 +87,7 @@ class TestLoading:
         topic = Topic.objects.get(query_id="A.1")
         assert topic.facts == {"category": "concept", "difficulty": "easy"}
 
-    def test_a_topic_has_the_thread_that_the_folder_tells(self, tmp_path):
+    def test_a_topic_gets_its_thread_from_the_folder(self, tmp_path):
         (tmp_path / "formulas.tsv").write_text(
             "id\ttopic_id\tthread_id\ttype\tformula\nq_1\tA.1\t4235721\ttitle\tx\n"
         )
@@ -107,7 +107,7 @@ class TestLoading:
         topic = Topic.objects.get(query_id="A.2")
         assert (topic.pk, topic.title_html) == (before, "Why is it so?")
 
-    def test_topics_that_the_folder_no_longer_names_go(self, tmp_path):
+    def test_topics_missing_from_the_folder_are_deleted(self, tmp_path):
         load(write(tmp_path))
 
         load(write(tmp_path, numbers=(2, 3)))
@@ -115,7 +115,7 @@ class TestLoading:
         found = Topic.objects.values_list("query_id", "position")
         assert list(found) == [("A.2", 1), ("A.3", 2)]
 
-    def test_what_organizers_set_on_the_pages_stays_where_the_folder_says_nothing(self, tmp_path):
+    def test_values_set_on_the_pages_are_kept_if_the_folder_does_not_set_them(self, tmp_path):
         task = load(write(tmp_path)).tasks.get()
         deadline = datetime(2027, 6, 1, tzinfo=UTC)
         change_task(task=task, changes={"deadline": deadline}, protocol={"quota": 9}, by=None)
@@ -125,7 +125,7 @@ class TestLoading:
         task = Task.objects.get()
         assert (task.deadline, task.protocol.quota) == (deadline, 9)
 
-    def test_what_the_folder_says_holds(self, tmp_path):
+    def test_values_of_the_folder_take_precedence(self, tmp_path):
         folder = write(tmp_path, lab=LAB + "deadline = 2027-06-01T12:00:00Z\nlimit = 100\n")
 
         task = load(folder).tasks.get()
@@ -133,10 +133,10 @@ class TestLoading:
         assert task.deadline == datetime(2027, 6, 1, 12, tzinfo=UTC)
         assert (task.overrides, task.protocol.limit) == ({"limit": 100}, 100)
 
-    def test_who_loads_a_new_lab_organizes_it(self, tmp_path, outsider):
+    def test_the_user_who_loads_a_new_lab_organizes_it(self, tmp_path, outsider):
         assert may_organize(outsider, load(write(tmp_path), by=outsider))
 
-    def test_who_loads_a_known_lab_does_not_come_to_organize_it(self, tmp_path, outsider):
+    def test_loading_an_existing_lab_does_not_make_the_user_an_organizer(self, tmp_path, outsider):
         load(write(tmp_path))
 
         assert not may_organize(outsider, load(tmp_path, by=outsider))

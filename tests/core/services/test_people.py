@@ -31,21 +31,21 @@ def test_membership_of_a_team_is_not_granted(lab, organizer, outsider):
         grant_role(lab=lab, user=outsider, role="member", by=organizer)
 
 
-def test_a_revoked_assessor_is_no_assessor(lab, organizer, assessor):
+def test_a_revoked_assessor_is_not_an_assessor(lab, organizer, assessor):
     revoke_role(lab=lab, user=assessor, role="assessor", by=organizer)
 
     assert not has_role(assessor, lab, "assessor")
     assert AuditEvent.objects.get().verb == "role.revoke"
 
 
-def test_the_last_organizer_stays(lab, organizer):
+def test_the_last_organizer_cannot_be_revoked(lab, organizer):
     with pytest.raises(UserError, match="last organizer"):
         revoke_role(lab=lab, user=organizer, role="organizer", by=organizer)
 
     assert may_organize(organizer, lab)
 
 
-def test_one_of_two_organizers_may_go(lab, organizer):
+def test_one_of_two_organizers_can_be_revoked(lab, organizer):
     OrganizerFactory(lab=lab)
 
     revoke_role(lab=lab, user=organizer, role="organizer", by=organizer)
@@ -53,12 +53,12 @@ def test_one_of_two_organizers_may_go(lab, organizer):
     assert not may_organize(organizer, lab)
 
 
-def test_a_role_that_one_has_not_is_not_revoked(lab, organizer, outsider):
+def test_revoking_a_missing_role_is_refused(lab, organizer, outsider):
     with pytest.raises(UserError, match="is no assessor"):
         revoke_role(lab=lab, user=outsider, role="assessor", by=organizer)
 
 
-def test_a_changed_name_is_what_others_read(outsider):
+def test_others_see_a_changed_name(outsider):
     change_name(user=outsider, first_name="Emmy", last_name="Noether")
 
     outsider.refresh_from_db()

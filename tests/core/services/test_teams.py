@@ -1,4 +1,4 @@
-"""Making, joining and leaving teams."""
+"""Users create, join and leave teams."""
 
 import pytest
 from django.utils import timezone
@@ -30,33 +30,33 @@ def give_a_run(team, task):
     )
 
 
-def test_who_makes_a_team_is_its_first_member(lab, outsider):
+def test_the_creator_of_a_team_is_its_first_member(lab, outsider):
     team = create_team(lab=lab, name="Gamma", by=outsider)
 
     assert [membership.user for membership in team.memberships.all()] == [outsider]
     assert set(AuditEvent.objects.values_list("verb", flat=True)) == {"team.create", "team.join"}
 
 
-def test_a_team_can_be_made_for_others(lab, organizer):
+def test_a_team_can_be_created_for_others(lab, organizer):
     team = create_team(lab=lab, name="Baselines", by=organizer, joins=False)
 
     assert not team.memberships.exists()
 
 
 @pytest.mark.parametrize("name", ["Alpha", "alpha", "ALPHA"])
-def test_a_team_name_is_taken_once_in_a_lab_in_any_case(lab, outsider, name):
+def test_a_team_name_is_unique_in_a_lab_ignoring_case(lab, outsider, name):
     with pytest.raises(UserError, match="already"):
         create_team(lab=lab, name=name, by=outsider)
 
 
-def test_two_labs_may_have_teams_of_one_name(scene, outsider):
+def test_two_labs_may_have_teams_with_the_same_name(scene, outsider):
     other = make_lab("other")
 
     assert create_team(lab=other.lab, name="Gamma", by=outsider)
     assert create_team(lab=scene.lab, name="Gamma", by=outsider)
 
 
-def test_joining_twice_is_joining_once(team, outsider):
+def test_joining_twice_changes_nothing(team, outsider):
     join_team(team=team, user=outsider)
     join_team(team=team, user=outsider)
 
@@ -71,7 +71,7 @@ def test_a_person_may_be_in_several_teams(team, other_team, outsider):
     assert set(Team.objects.filter(memberships__user=outsider)) == {team, other_team}
 
 
-def test_a_member_leaves(team, member):
+def test_a_member_can_leave(team, member):
     MemberFactory(team=team)
 
     leave_team(team=team, user=member)
@@ -80,14 +80,14 @@ def test_a_member_leaves(team, member):
     assert AuditEvent.objects.get().verb == "team.leave"
 
 
-def test_a_team_that_nobody_is_in_is_deleted(team, member):
+def test_a_team_without_members_is_deleted(team, member):
     leave_team(team=team, user=member)
 
     assert not Team.objects.filter(pk=team.pk).exists()
     assert AuditEvent.objects.filter(verb="team.delete", target="Alpha").exists()
 
 
-def test_the_last_member_of_a_team_with_runs_stays(team, task, member):
+def test_the_last_member_of_a_team_with_runs_cannot_leave(team, task, member):
     give_a_run(team, task)
 
     with pytest.raises(UserError, match="Invite another member first"):
@@ -97,7 +97,7 @@ def test_the_last_member_of_a_team_with_runs_stays(team, task, member):
     assert not AuditEvent.objects.exists()
 
 
-def test_a_stranger_cannot_leave(team, outsider):
+def test_a_user_outside_the_team_cannot_leave(team, outsider):
     with pytest.raises(UserError, match="is no member"):
         leave_team(team=team, user=outsider)
 
@@ -115,7 +115,7 @@ def test_an_organizer_removes_a_member(team, member, organizer):
     )
 
 
-def test_a_new_invitation_ends_the_old_one(team, member):
+def test_a_new_invitation_link_invalidates_the_old_one(team, member):
     old = team.invitation_token
 
     renew_invitation(team=team, by=member)

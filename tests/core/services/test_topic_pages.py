@@ -29,7 +29,7 @@ def test_a_formula_without_an_id_is_numbered_through_title_and_question():
     assert 'data-formula-id="B.1.2"' in page.body
 
 
-def test_the_query_formula_is_set_and_marked_in_the_question():
+def test_the_query_formula_is_typeset_and_marked_in_the_question():
     span = '<span class="math-container" id="q_1">$x^2$</span>'
     [page] = topic_pages([topic(body=f"<p>{span}</p>", formula_id="q_1", latex="x^2")])
 
@@ -37,7 +37,7 @@ def test_the_query_formula_is_set_and_marked_in_the_question():
     assert 'is-highlighted" data-formula-id="q_1"' in page.body
 
 
-def test_a_topic_without_a_query_formula_has_none():
+def test_a_topic_without_a_query_formula_has_no_match():
     [page] = topic_pages([topic(body="<p>$x$</p>")])
 
     assert page.formula == ""

@@ -6,23 +6,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
 SAVE = """
-from arqlab.core.services import change_topic_information
-from arqlab.ir.topics import FactChange
+from arqlab.core.services.topics import change_topic_information
+from arqlab.ir.topics import InfoChange
 try:
-    change = FactChange(Topic.objects.first().query_id, "difficulty", "", "{value}")
+    change = InfoChange(Topic.objects.first().query_id, "difficulty", "", "{value}")
     print(json.dumps(change_topic_information(task=Task.objects.get(), changes=[change], by=None)))
 except UserError as refused:
     print(json.dumps(refused.code))
 """
 
 
-def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(tmp_path: Path) -> None:
+def test_of_three_who_choose_otherwise_one_is_saved_and_two_are_told(
+    tmp_path: Path, use_tested_database: UseDatabase
+) -> None:
     use_tested_database(tmp_path)
-    told(tmp_path, MAKE_LAB, "print(0)")
-    outcomes = told_together(
+    output_of(tmp_path, MAKE_LAB, "print(0)")
+    outcomes = outputs_together(
         tmp_path, [SAVE.format(value=value) for value in ("easy", "medium", "hard")]
     )
 

@@ -77,7 +77,7 @@ def test_only_what_was_changed_is_written(organizing, task):
 def test_saving_what_is_there_says_that_nothing_changed(organizing, task):
     answer = organizing.post(path(), seen(organizing), follow=True)
 
-    assert "Nothing was changed: the topics say that already." in answer.content.decode()
+    assert "Nothing changed: the topics already have these values." in answer.content.decode()
 
 
 def test_an_edit_is_marked_with_the_folders_value(organizing, task):
@@ -96,7 +96,7 @@ def test_a_change_of_somebody_else_is_told_and_what_was_chosen_stays(organizing,
         path(), before | {"difficulty:A.1": "hard", "category:A.2": "proof"}
     ).content.decode()
 
-    assert "A.1 was changed by somebody else since you opened this page." in page
+    assert "A.1 was changed by another user after you opened this page." in page
     assert '<option value="hard" selected>hard</option>' in page
     assert '<option value="proof" selected>proof</option>' in page
     assert "now: easy" in page
@@ -117,7 +117,7 @@ def test_saving_again_after_a_look_goes_through(organizing, task):
 def test_a_form_that_did_not_come_whole_saves_nothing(organizing, task, was):
     answer = organizing.post(path(), {"was": was, "difficulty:A.1": "hard"})
 
-    assert "did not come whole" in answer.content.decode()
+    assert "is incomplete" in answer.content.decode()
     assert Topic.objects.get(query_id="A.1").info_edits == {}
 
 
@@ -138,7 +138,7 @@ def test_what_is_downloaded_can_be_uploaded_and_changes_nothing(organizing, task
     assert answer.content.startswith(
         b'Topic,Category,Difficulty,Dependency,Multi-Part\nA.1,"a free, quoted value",'
     )
-    assert "The file would change nothing." in preview(organizing, answer.content.decode())[0]
+    assert "The file changes nothing." in preview(organizing, answer.content.decode())[0]
 
 
 def test_a_file_is_shown_before_it_is_applied(organizing, task):
@@ -147,7 +147,7 @@ def test_a_file_is_shown_before_it_is_applied(organizing, task):
     )
 
     assert changes == [["A.1", "category", "", "computation"], ["A.1", "difficulty", "", "hard"]]
-    assert "The file would change 2 values of 1 topic" in page
+    assert "The file changes 2 values of 1 topic" in page
     assert Topic.objects.get(query_id="A.1").info_edits == {}
 
 
@@ -182,7 +182,7 @@ def test_an_empty_cell_takes_a_value_away_and_a_column_that_is_missing_nothing(o
     [
         ("Nothing\n1\n", "a column Topic"),
         ("Topic,Assessor\nA.1,7\n", "none of the columns that can be changed"),
-        ("{", "broken JSON"),
+        ("{", "invalid JSON"),
         ("", "The file is empty."),
         ("Topic,Difficulty\nA.1,\x00\n", "a null byte"),
         ("x" * 1_100_000, "at most 1,048,576"),
@@ -211,7 +211,7 @@ def test_a_change_between_preview_and_apply_is_not_overwritten(organizing, task)
 def test_changes_that_no_page_wrote_change_nothing(organizing, task, sent):
     answer = organizing.post(path("topic-information-apply"), {"changes": sent}, follow=True)
 
-    assert "did not come whole" in answer.content.decode()
+    assert "is incomplete" in answer.content.decode()
 
 
 def test_the_list_of_topics_leads_organizers_here(organizing, client_of, member):

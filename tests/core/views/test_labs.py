@@ -6,8 +6,7 @@ from arqlab.core.models import AuditEvent, Lab, Membership
 from arqlab.core.permissions import may_organize
 from arqlab.core.services.audit import record_event
 from tests.factories import MemberFactory, TaskFactory, TeamFactory, UserFactory, make_lab
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 PEOPLE = "/labs/arqmath-x/people/"
 
@@ -26,11 +25,11 @@ def test_the_list_of_labs_shows_states_and_takes_two_queries(
     ("role", "said"),
     [
         ("visitor", "Sign up to take part"),
-        ("outsider", "Make a team"),
-        ("member", "Your role here: member of Alpha."),
-        ("assessor", "Your role here: assessor."),
-        ("organizer", "Edit the lab"),
-        ("superuser", "Edit the lab"),
+        ("outsider", "Create team"),
+        ("member", "Your role: member of Alpha."),
+        ("assessor", "Your role: assessor."),
+        ("organizer", "Edit lab"),
+        ("superuser", "Edit lab"),
     ],
 )
 def test_a_lab_says_to_each_role_what_to_do(scene, client_of, role, said):
@@ -52,9 +51,7 @@ def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(
 def test_a_draft_says_who_sees_it(db, client_of):
     draft = make_lab("draft", is_public=False)
 
-    assert "Only the people of this lab see it." in text_of(
-        client_of(draft.organizer).get("/labs/draft/")
-    )
+    assert "This lab is a draft." in text_of(client_of(draft.organizer).get("/labs/draft/"))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +81,7 @@ def test_an_organizer_edits_the_lab(scene, client_of):
 def test_a_lab_without_a_name_is_sent_back_with_a_summary(scene, client_of):
     response = client_of(scene.organizer).post("/labs/arqmath-x/edit/", {"name": ""})
 
-    assert '<a href="#id_name">Enter the name of the lab.</a>' in text_of(response)
+    assert '<a href="#id_name">Enter a lab name.</a>' in text_of(response)
 
 
 @pytest.mark.parametrize("named", ["{0.email}", "{0.username}"])
@@ -103,7 +100,7 @@ def test_a_user_name_that_looks_like_anothers_address_is_not_taken_for_it(scene,
         PEOPLE, {"person": "ada@example.org", "role": "organizer"}
     )
 
-    assert "Nobody has an account as ada@example.org." in text_of(response)
+    assert "No account found for ada@example.org." in text_of(response)
     assert not may_organize(impostor, scene.lab)
 
 
@@ -121,13 +118,13 @@ def test_revoking_the_last_organizer_is_explained(scene, client_of):
 
     response = client_of(scene.organizer).post(PEOPLE + "revoke/", form, follow=True)
 
-    assert "Make somebody else an organizer first." in text_of(response)
+    assert "Add another organizer first." in text_of(response)
 
 
 def test_revoking_nobody_is_explained(scene, client_of):
     response = client_of(scene.organizer).post(PEOPLE + "revoke/", {}, follow=True)
 
-    assert "Nobody was chosen." in text_of(response)
+    assert "No person selected." in text_of(response)
 
 
 def test_people_take_as_many_queries_for_many_teams(

@@ -8,8 +8,7 @@ from arqlab.core.models import AuditEvent, Task, Topic
 from arqlab.ir.protocols.presets import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 TASK = "/labs/arqmath-x/tasks/task1/"
 FORM = {
@@ -26,8 +25,8 @@ def test_a_task_says_its_rules_in_words(scene, client):
 
     assert "Query_Id, Post_Id, Rank, Score, Run_Number" in page
     assert "at most 1,000" in page
-    assert "at most 5 valid ones, one of them primary" in page
-    assert "nDCG′</span> (the main one)" in page
+    assert "at most 5 valid runs, one of which is primary" in page
+    assert "nDCG′</span> (main measure)" in page
     assert "relevant from 2" in page
 
 
@@ -82,7 +81,7 @@ def test_the_form_shows_what_holds_and_what_the_preset_says(scene, client_of):
     page = text_of(client_of(scene.organizer).get(TASK + "edit/"))
 
     assert 'name="quota" value="7"' in page
-    assert "The preset arqmath-3 says: 5." in page
+    assert "Preset arqmath-3: 5." in page
 
 
 def test_saving_the_form_as_it_is_overrides_nothing(scene, client_of):
@@ -130,7 +129,7 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": ""}, "Enter the name of the task."),
+        ({"name": ""}, "Enter a task name."),
         ({"measures": "nDGC@10"}, "The measure &#x27;nDGC@10&#x27; cannot be read"),
         ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
         ({"quota": "0"}, "Enter a whole number from 1 for runs a team, or leave it empty."),
@@ -163,7 +162,7 @@ def test_topics_are_searched_by_words_but_not_by_markup(scene, client):
     TopicFactory(task=scene.task, query_id="A.3", title="<b>Limits</b> of sums", tags=["analysis"])
 
     assert "1 of 3 topics" in text_of(client.get(TASK + "topics/?q=limits+ANALYSIS"))
-    assert "No topic has all of that" in text_of(client.get(TASK + "topics/?q=<b>"))
+    assert "No matching topics" in text_of(client.get(TASK + "topics/?q=<b>"))
 
 
 def test_topics_are_chosen_by_what_organizers_say_of_them(scene, client):

@@ -5,8 +5,7 @@ from django.test import Client
 
 from arqlab.core.models import Membership, Team
 from tests.factories import MemberFactory
-
-from .test_home import text_of
+from tests.pages.views.test_home import text_of
 
 NEW = "/labs/arqmath-x/teams/new/"
 
@@ -31,9 +30,7 @@ def test_a_person_makes_a_team_and_is_in_it(scene, client_of):
 def test_a_taken_name_is_an_error_of_the_form(scene, client_of):
     response = client_of(scene.outsider).post(NEW, {"name": " alpha "})
 
-    assert '<a href="#id_name">The lab arqmath-x has a team named alpha already.' in text_of(
-        response
-    )
+    assert '<a href="#id_name">arqmath-x already has a team named alpha.' in text_of(response)
 
 
 def test_a_visitor_signs_in_before_making_a_team(scene, client):

@@ -1,4 +1,4 @@
-"""Live boards: the scores as they stand."""
+"""Live boards: the current scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def qrel_set(task):
     return make_qrels(task)
 
 
-def test_a_live_board_holds_the_scored_valid_runs(qrel_set, team, other_team, task):
+def test_a_live_board_has_the_scored_valid_runs(qrel_set, team, other_team, task):
     (
         make_run(team, task, POOR, tag="poor"),
         make_run(other_team, task, GOOD, tag="good", is_primary=True),
@@ -34,7 +34,7 @@ def test_the_ceilings_are_those_of_the_qrels(qrel_set):
     assert board.ceilings["P(rel=2,judged_only=True)@10"] == pytest.approx((0.2 + 0.1) / 2)
 
 
-def test_a_live_board_takes_as_many_queries_for_many_runs_as_for_one(
+def test_the_number_of_queries_of_a_live_board_does_not_grow_with_its_runs(
     qrel_set, team, task, django_assert_max_num_queries
 ):
     for number in range(6):

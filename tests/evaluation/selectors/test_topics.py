@@ -1,4 +1,4 @@
-"""A run topic by topic."""
+"""The scores of a run by topic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 P10 = "P(rel=2,judged_only=True)@10"
 
 
-def test_a_row_has_the_own_score_the_median_and_the_best_of_all_runs(team, task):
+def test_a_row_has_the_runs_score_and_the_median_and_best_of_all_runs(team, task):
     qrel_set = make_qrels(task)
     good, poor = make_run(team, task, GOOD), make_run(team, task, POOR)
     score_waiting(at=NOW)
@@ -40,7 +40,7 @@ def test_a_topic_without_score_has_none(team, task):
     ]
 
 
-def test_the_rows_take_three_queries(team, task, django_assert_num_queries):
+def test_the_rows_need_three_queries(team, task, django_assert_num_queries):
     qrel_set = make_qrels(task)
     runs = [make_run(team, task) for _ in range(4)]
     score_waiting(at=NOW)

@@ -1,4 +1,4 @@
-"""Released boards: numbered versions with the runs and figures of their moment."""
+"""Released leaderboards: numbered versions with their own runs and scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tags(board: Board) -> list[str]:
     return [row.run.tag for row in board.rows]
 
 
-def test_a_release_keeps_its_runs_and_figures_whatever_comes_later(qrel_set, team, task, organizer):
+def test_later_changes_do_not_change_a_released_leaderboard(qrel_set, team, task, organizer):
     make_run(team, task, tag="first")
     release_leaderboard(qrel_set=qrel_set, by=organizer, at=NOW)
     make_run(team, task, tag="second")
@@ -37,7 +37,7 @@ def test_a_release_keeps_its_runs_and_figures_whatever_comes_later(qrel_set, tea
     assert board.measures[0].label == "nDCG'"
 
 
-def test_a_run_withdrawn_after_the_release_stays_and_is_marked(qrel_set, team, task):
+def test_a_run_withdrawn_after_the_release_is_kept_and_marked(qrel_set, team, task):
     run = make_run(team, task)
     release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
     Run.objects.filter(pk=run.pk).update(withdrawn_at=NOW)
@@ -47,7 +47,7 @@ def test_a_run_withdrawn_after_the_release_stays_and_is_marked(qrel_set, team, t
     assert live_board(qrel_set).rows == ()
 
 
-def test_a_release_scores_what_still_waits(qrel_set, team, task):
+def test_a_release_scores_waiting_runs(qrel_set, team, task):
     make_run(team, task)
 
     assert release_leaderboard(qrel_set=qrel_set, by=None, at=NOW).scores
@@ -58,7 +58,7 @@ def test_nothing_is_released_without_a_scored_run(qrel_set):
         release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
 
 
-def test_two_clicks_release_once(qrel_set, team, task):
+def test_an_unchanged_leaderboard_is_not_released_again(qrel_set, team, task):
     make_run(team, task)
     release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
 
@@ -76,7 +76,9 @@ def test_a_new_run_is_released_as_the_next_version(qrel_set, team, task):
     assert released_leaderboard(task).version == 2
 
 
-def test_hiding_takes_all_versions_back_and_is_released_anew(qrel_set, team, task, organizer):
+def test_all_versions_are_hidden_and_the_leaderboard_can_be_released_again(
+    qrel_set, team, task, organizer
+):
     make_run(team, task)
     release_leaderboard(qrel_set=qrel_set, by=organizer, at=NOW)
     hide_leaderboard(task=task, by=organizer, at=NOW)
@@ -88,5 +90,5 @@ def test_hiding_takes_all_versions_back_and_is_released_anew(qrel_set, team, tas
 
 
 def test_there_is_nothing_to_hide_before_a_release(task):
-    with pytest.raises(UserError, match="none to hide"):
+    with pytest.raises(UserError, match="nothing to hide"):
         hide_leaderboard(task=task, by=None, at=NOW)

@@ -1,4 +1,4 @@
-"""Scoring: what is stored, done twice, done by two, left half done, and what cannot be scored."""
+"""Scoring of runs: what is stored, when runs are scored again, and which runs cannot be scored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from arqlab.core.services.labs import change_task
 from evaluation.models import RunScore, Scoring, TopicScore
-from evaluation.selectors.waiting import unscored_runs, waiting_scores
+from evaluation.selectors.pending_scores import pending_scores, unscored_runs
 from evaluation.services.scoring import score_runs, score_waiting
 from evaluation.tasks import score_unscored_runs
 from submissions.models import Run
@@ -33,7 +33,7 @@ def test_a_valid_run_is_scored_against_all_qrels_of_its_task(team, task):
     assert Scoring.objects.filter(run=run).count() == 2
 
 
-def test_the_unjudged_are_removed_before_anything_is_computed(team, task):
+def test_unjudged_items_are_removed_before_scoring(team, task):
     make_qrels(task)
     run = make_run(team, task, GOOD)  # p9 is unjudged: p4 stands third among the judged
     score_waiting(at=NOW)
@@ -43,7 +43,7 @@ def test_the_unjudged_are_removed_before_anything_is_computed(team, task):
     assert means_of(run)[P10] == pytest.approx((0.2 + 0.1) / 2)
 
 
-def test_a_topic_that_the_run_did_not_answer_counts_zero(team, task):
+def test_a_topic_without_results_counts_as_zero(team, task):
     make_qrels(task)
     run = make_run(team, task, POOR)
     score_waiting(at=NOW)
@@ -63,7 +63,7 @@ def test_scoring_twice_changes_nothing(team, task):
     assert list(TopicScore.objects.values_list()) == before
 
 
-def test_new_qrels_have_all_runs_scored_again(team, task):
+def test_all_runs_are_scored_against_new_qrels(team, task):
     make_qrels(task)
     make_run(team, task), make_run(team, task)
     score_waiting(at=NOW)
@@ -72,7 +72,7 @@ def test_new_qrels_have_all_runs_scored_again(team, task):
     assert score_waiting(at=NOW) == 2
 
 
-def test_a_new_measure_has_the_run_scored_again_and_keeps_the_old_scores(team, task):
+def test_runs_are_scored_for_a_new_measure_and_keep_the_old_scores(team, task):
     make_qrels(task)
     run = make_run(team, task)
     score_waiting(at=NOW)
@@ -132,7 +132,7 @@ def test_a_run_that_takes_no_part_is_not_scored(team, task, fields):
     assert score_waiting(at=NOW) == 0
 
 
-def test_an_unreadable_index_keeps_no_other_run_waiting(team, task, caplog):
+def test_a_run_with_an_unreadable_index_is_skipped(team, task, caplog):
     make_qrels(task)
     broken, sound = make_run(team, task), make_run(team, task)
     broken.index.storage.delete(broken.index.name)
@@ -151,28 +151,30 @@ def test_a_run_by_visual_ids_is_scored_against_visual_ids_only(team):
     assert score_waiting(at=NOW) == 1
     assert Scoring.objects.get(run=run).qrel_set == by_formula
     [(_, reason)] = unscored_runs(by_instance, [])
-    assert "use qrels by visual ids" in reason
+    assert "Use qrels with visual ids" in reason
 
 
-def test_instances_without_a_collection_that_joins_them_are_not_scored_by_visual_ids(team):
+def test_formula_ids_without_visual_ids_in_the_collection_cannot_be_scored(team):
     task = FormulaTaskFactory(lab=team.lab, slug="formulas")
     qrel_set = make_qrels(task, {"B.1": {"v1": 3}}, items="visual-ids")
     make_run(team, task, {"B.1": ["f1"]}, report={"items": "formula-ids"})
 
     assert score_waiting(at=NOW) == 0
     [(_, reason)] = unscored_runs(qrel_set, [])
-    assert "does not join them" in reason
+    assert "does not map one to the other" in reason
 
 
-def test_finding_what_waits_takes_three_queries(team, other_team, task, django_assert_num_queries):
+def test_finding_waiting_runs_needs_three_queries(
+    team, other_team, task, django_assert_num_queries
+):
     make_qrels(task), make_qrels(task)
     make_run(team, task), make_run(other_team, task)
 
     with django_assert_num_queries(3):
-        assert [len(runs) for _, runs in waiting_scores()] == [2, 2]
+        assert [len(runs) for _, runs in pending_scores()] == [2, 2]
 
 
-def test_the_task_of_the_beat_scores_what_waits(team, task):
+def test_the_periodic_task_scores_waiting_runs(team, task):
     make_qrels(task)
     run = make_run(team, task)
     score_unscored_runs()
@@ -180,7 +182,7 @@ def test_the_task_of_the_beat_scores_what_waits(team, task):
     assert run.scorings.exists()
 
 
-def test_a_written_answer_is_known_by_its_run_and_topic(team):
+def test_an_answer_of_task_3_is_identified_by_its_run_and_topic(team):
     task = WrittenTaskFactory(lab=team.lab, slug="answers")
     make_qrels(
         task, {"A.1": {"draft:A.1": 3, "other:A.1": 0}, "A.2": {"other:A.2": 3}}, items="answers"
@@ -191,7 +193,7 @@ def test_a_written_answer_is_known_by_its_run_and_topic(team):
     assert means_of(run) == {"AR": 3.0, "P(rel=2)@1": 1.0}  # over the topic that it answered
 
 
-def test_a_corrected_tag_has_written_answers_scored_again(team):
+def test_answers_of_task_3_are_scored_again_when_the_tag_changes(team):
     task = WrittenTaskFactory(lab=team.lab, slug="answers")
     make_qrels(task, {"A.1": {"draft:A.1": 3, "final:A.1": 1}}, items="answers")
     run = make_run(team, task, {"A.1": ["A.1"]}, tag="draft")
@@ -203,7 +205,7 @@ def test_a_corrected_tag_has_written_answers_scored_again(team):
     assert score_waiting(at=NOW) == 0
 
 
-def test_a_corrected_tag_changes_no_other_scores(team, task):
+def test_other_scores_do_not_depend_on_the_tag(team, task):
     make_qrels(task)
     run = make_run(team, task)
     score_waiting(at=NOW)
@@ -212,7 +214,7 @@ def test_a_corrected_tag_changes_no_other_scores(team, task):
     assert score_waiting(at=NOW) == 0
 
 
-def test_other_visual_ids_of_the_collection_have_instances_scored_again(team, tmp_path):
+def test_formula_runs_are_scored_again_when_the_visual_ids_change(team, tmp_path):
     task = FormulaTaskFactory(lab=team.lab, slug="formulas")
     load_small(team.lab, tmp_path)
     make_qrels(task, {"B.1": {"70": 0, "71": 3}}, items="visual-ids")

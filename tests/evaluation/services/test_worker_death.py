@@ -1,6 +1,4 @@
-"""Scoring survives its workers: killed half way it leaves nothing behind, and two at once store
-everything once.
-"""
+"""A worker killed during scoring leaves nothing behind, and two at once store every score once."""
 
 from __future__ import annotations
 
@@ -28,10 +26,10 @@ for n in range(6):
 """
 SCORE = """
 from django.utils import timezone
-from evaluation.services import score_waiting
+from evaluation.services.scoring import score_waiting
 print(score_waiting(at=timezone.now()))
 """
-# The worker dies when the scores of the topics are written and the means are not.
+# The worker dies after it wrote the topic scores and before it writes the means.
 SCORE_AND_DIE = (
     """
 import os, signal
@@ -54,7 +52,7 @@ print(json.dumps([model.objects.count() for model in (Scoring, RunScore, TopicSc
 
 @pytest.fixture
 def worker(tmp_path: Path):
-    """Start processes on a database of their own, six runs waiting in it."""
+    """Return a function that starts processes on a database with six waiting runs."""
     settings = {
         "ARQLAB_DATA": str(tmp_path),
         "DATABASE_URL": "",
@@ -72,7 +70,7 @@ def worker(tmp_path: Path):
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Wait for a process; give its status and what it printed."""
+    """Wait for a process. Return its exit status and its output."""
     printed, _ = process.communicate()
     return process.returncode, printed.strip()
 
@@ -81,7 +79,7 @@ def counts(worker) -> list[int]:
     return json.loads(ended(worker(COUNT))[1])
 
 
-def test_a_worker_killed_while_it_stores_leaves_nothing_and_the_next_one_scores_all(worker):
+def test_a_worker_killed_while_storing_leaves_nothing_and_the_next_one_scores_all(worker):
     assert ended(worker(SCORE_AND_DIE)) == (-signal.SIGKILL, "")
     assert counts(worker) == [0, 0, 0]
 

@@ -34,7 +34,7 @@ def test_a_cut_file_gives_what_stands_before_the_cut(
     path = tmp_path_factory.mktemp("cut") / "file.gz"
     path.write_bytes(gzip.compress(TEXT)[:cut])
     found: list[bytes] = []
-    with pytest.raises(DamagedFileError, match="a gzip file that is cut short"):
+    with pytest.raises(DamagedFileError, match="a gzip file that is truncated"):
         found.extend(read_pieces(path, size=5_000))
 
     assert TEXT.startswith(b"".join(found))

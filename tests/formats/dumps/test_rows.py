@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arqlab.formats.dumps import blocks as dumpblocks
-from arqlab.formats.dumps.rows import MAX_ROW, DumpRow, blocks, dump_files, kind_of, rows
+from arqlab.formats.dumps.blocks import MAX_ROW, blocks
+from arqlab.formats.dumps.rows import DumpRow, rows
+from arqlab.formats.dumps.sources import dump_files, kind_of
 from arqlab.ir.records import FileRefusedError, Problem
 from tests.real_data import DATA, needs_data
 
@@ -125,7 +127,10 @@ def test_text_after_a_row_is_reported_and_the_row_is_in(tmp_path):
 
 
 def test_comments_are_no_rows_and_lines_go_on_behind_them(tmp_path):
-    text = '<!-- <row Id="0" />\n\n -->\n<row Id="1" />\n<!-- <row Id="9" /> -->\n<row Id="2" /><!-- end -->\n</posts>'
+    text = (
+        '<!-- <row Id="0" />\n\n -->\n<row Id="1" />\n'
+        '<!-- <row Id="9" /> -->\n<row Id="2" /><!-- end -->\n</posts>'
+    )
 
     assert [(row.fields["Id"], row.line) for row in read(write(tmp_path, HEAD + text))[0]] == [
         ("1", 6),
@@ -263,7 +268,7 @@ def test_of_a_damaged_member_of_an_archive_all_that_can_be_unpacked_is_in(tmp_pa
     assert 1000 < len(found) < 3000
     assert (problem.line, problem.todo) == (
         len(found) + 3,
-        "Give the whole file; what stands before this line is in.",
+        "Import the complete file. The rows before this line are imported.",
     )
 
 

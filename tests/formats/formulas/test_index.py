@@ -141,8 +141,8 @@ def test_what_the_editions_files_really_hold_is_read(
         ("5\tpost\t1\ttitle\t70\ta\n", "the post id 'post'"),
         ("5\t1\tthread\ttitle\t70\ta\n", "the thread id 'thread'"),
         ("7\t1\t1\ttitle\t70\ta\n", "the formula 7 again"),
-        ('5\t1\t1\ttitle\t70\t"a\n', "a quoted cell that does not end"),
-        ('5\t1\t1\ttitle\t"70\ta\n', "a quoted cell that does not end"),
+        ('5\t1\t1\ttitle\t70\t"a\n', "an unclosed quoted cell"),
+        ('5\t1\t1\ttitle\t"70\ta\n', "an unclosed quoted cell"),
         ('5\t1\t1\ttitle\t70\t"a"b"c"\n', "a quoted cell with a single quote in it"),
         ('5\t1\t1\ttitle\t70\t"a" b\n', "a quoted cell with a single quote in it"),
         ('5\t1\t1\ttitle\t70\t"a"\tb\n', "7 columns"),
@@ -168,7 +168,7 @@ def test_bytes_that_are_not_utf8_cost_their_row(tmp_path: Path) -> None:
 def test_an_unclosed_quote_at_the_end_costs_its_row(tmp_path: Path) -> None:
     path = written(tmp_path, HEAD + ROWS + '10\t1\t1\ttitle\t70\t"a\nb\n')
 
-    assert told(path) == [(5, "a quoted cell that does not end")]
+    assert told(path) == [(5, "an unclosed quoted cell")]
     assert len(formulas(path)) == 3
 
 
@@ -210,7 +210,7 @@ def test_a_cut_gzip_file_gives_the_rows_before_the_cut(tmp_path: Path) -> None:
     assert frame["formula"].to_list() == [f"x_{number}" for number in range(1, frame.height + 1)]
     assert 5_000 < frame.height < 15_000
     assert [(problem.line, problem.found) for problem in problems] == [
-        (frame.height + 2, "a gzip file that is cut short")
+        (frame.height + 2, "a gzip file that is truncated")
     ]
 
 
@@ -220,15 +220,13 @@ def test_a_damaged_file_is_told(tmp_path: Path, pack: object) -> None:
     packed[len(packed) // 2 : len(packed) // 2 + 4] = b"\0\0\0\0"
 
     assert any(
-        "damaged" in found or "cut short" in found
+        "damaged" in found or "truncated" in found
         for _, found in told(written(tmp_path, bytes(packed)))
     )
 
 
 def test_what_is_no_index_is_told(tmp_path: Path) -> None:
-    assert told(tmp_path / "none.tsv") == [
-        (1, "a file that cannot be read (No such file or directory)")
-    ]
+    assert told(tmp_path / "none.tsv") == [(1, "an unreadable file (No such file or directory)")]
     (tmp_path / "empty").mkdir()
     assert told(tmp_path / "empty") == [(None, "a folder without an index")]
 
@@ -240,8 +238,8 @@ def test_rows_are_the_same_however_the_file_is_cut_into_blocks(
     odd = '10\t1\t1\ttitle\t70\t"a\n""b""\n"\n11\t1\t1\ttitle\t70\t"c\n12\t1\t1\ttitle\t70\td\n'
     path = written(tmp_path, HEAD + ROWS + odd)
     expected = whole(path)
-    pieces = index.pieces
-    monkeypatch.setattr(index, "pieces", lambda path: pieces(path, size=size))
+    pieces = index.read_pieces
+    monkeypatch.setattr(index, "read_pieces", lambda path: pieces(path, size=size))
 
     found = whole(path)
     assert found.frame.rows() == expected.frame.rows()
@@ -254,25 +252,25 @@ def test_a_quoted_cell_may_not_go_on_for_ever(
 ) -> None:
     monkeypatch.setattr("arqlab.formats.formulas.tsv_blocks.LONGEST_ROW", 2_000)
     monkeypatch.setattr(index, "LONGEST_ROW", 2_000)
-    pieces = index.pieces
-    monkeypatch.setattr(index, "pieces", lambda path: pieces(path, size=100))
+    pieces = index.read_pieces
+    monkeypatch.setattr(index, "read_pieces", lambda path: pieces(path, size=100))
     path = written(
         tmp_path,
         HEAD + ROWS + '10\t1\t1\ttitle\t70\t"a\n' + "b\n" * 2_000 + ROWS.replace("\t1\t", "\t3\t"),
     )
 
-    assert (5, "a quoted cell that does not end") in told(path)
+    assert (5, "an unclosed quoted cell") in told(path)
     assert len(formulas(path)) == 3
 
 
 def test_a_file_without_line_ends_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "LONGEST_ROW", 1_000)
     monkeypatch.setattr(index, "PIECE", 1_000)
-    pieces = index.pieces
-    monkeypatch.setattr(index, "pieces", lambda path: pieces(path, size=500))
+    pieces = index.read_pieces
+    monkeypatch.setattr(index, "read_pieces", lambda path: pieces(path, size=500))
 
     assert told(written(tmp_path, "x" * 10_000)) == [
-        (1, "more than 1,000 bytes without a line's end")
+        (1, "more than 1,000 bytes without a line end")
     ]
 
 

@@ -1,4 +1,4 @@
-"""The collection of a lab's folder: its files by kind, its window, and every mistake with its line."""
+"""The collection of a lab: its files by kind, its window, and every mistake with its line."""
 
 from datetime import date
 from pathlib import Path
@@ -100,19 +100,19 @@ def test_a_window_has_a_first_and_a_last_day(folder):
 @pytest.mark.parametrize(
     ("text", "line", "found"),
     [
-        ('posts = "gone.xml"\n', 7, "posts = 'gone.xml', which is no file"),
-        ('posts = "dump"\n', 7, "posts = 'dump', which is no file"),
-        ('dump = "gone"\n', 7, "dump = 'gone', which is no file or folder"),
+        ('posts = "gone.xml"\n', 7, "posts = 'gone.xml', which is not a file"),
+        ('posts = "dump"\n', 7, "posts = 'dump', which is not a file"),
+        ('dump = "gone"\n', 7, "dump = 'gone', which is not a file or folder"),
         ('complete = "no"\n', 7, "complete = 'no'"),
         ("until = 2018-12-31T12:00:00Z\n", 7, "until = 2018-12-31 12:00:00+00:00"),
         ('since = "2018"\n', 7, "since = '2018'"),
         (
             "since = 2019-01-01\nuntil = 2018-12-31\n",
             8,
-            "a last day (2018-12-31) that is before the first (2019-01-01)",
+            "a last day (2018-12-31) before the first day (2019-01-01)",
         ),
         ("keep_later = true\n", 7, "keep_later without until"),
-        ('formulas = { latex = "gone" }\n', 7, "latex = 'gone', which is no file or folder"),
+        ('formulas = { latex = "gone" }\n', 7, "latex = 'gone', which is not a file or folder"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(folder, text, line, found):
@@ -122,9 +122,7 @@ def test_what_is_wrong_is_told_with_its_line(folder, text, line, found):
 def test_a_folder_without_any_file_of_a_dump_is_told(folder):
     (folder / "empty").mkdir()
 
-    assert mistakes(folder, 'dump = "empty"\n') == [
-        (7, "dump = 'empty', which holds no file of a dump")
-    ]
+    assert mistakes(folder, 'dump = "empty"\n') == [(7, "dump = 'empty', which has no dump files")]
 
 
 def test_an_archive_that_cannot_be_read_is_told(folder, monkeypatch):

@@ -76,7 +76,10 @@ def test_qrels_take_labels_and_items_from_the_task(folder):
 
 
 def test_qrels_may_have_their_own_labels_and_items(folder):
-    own = 'qrels = [{ name = "q", file = "qrels.tsv", items = "answers", labels = "0-4", relevant_from = 3 }]\n'
+    own = (
+        'qrels = [{ name = "q", file = "qrels.tsv", '
+        'items = "answers", labels = "0-4", relevant_from = 3 }]\n'
+    )
 
     (qrels,) = lab_of(folder, HEAD + TASK + own).tasks[0].qrels
 
@@ -148,7 +151,8 @@ def test_every_mistake_of_every_file_is_told_at_once(folder):
     text = (
         '[lab]\nslug = "A Lab"\nnam = "x"\nprotocol = "arqmath-9"\n'
         + TASK
-        + 'limitt = 3\ntopic_info = "info.csv"\nqrels = [\n  { name = "q", file = "qrels.tsv" },\n  { file = "gone" },\n]\n'
+        + 'limitt = 3\ntopic_info = "info.csv"\n'
+        + 'qrels = [\n  { name = "q", file = "qrels.tsv" },\n  { file = "gone" },\n]\n'
     )
 
     assert mistakes(folder, text) == [
@@ -158,7 +162,7 @@ def test_every_mistake_of_every_file_is_told_at_once(folder):
         ("lab.toml", 4, "protocol = 'arqmath-9'"),
         ("lab.toml", 10, "the key limitt"),
         ("lab.toml", 14, "no name"),
-        ("lab.toml", 14, "file = 'gone', which is no file"),
+        ("lab.toml", 14, "file = 'gone', which is not a file"),
         ("info.csv", 1, "the columns Nothing"),
         ("topics.xml", 1, "neither title nor body in the topic A.1"),
     ]
@@ -171,7 +175,7 @@ def test_qrels_with_labels_or_topics_that_the_task_has_not_are_told(folder):
 
     assert found == [
         ("qrels.tsv", 1, "the label '4'"),
-        ("qrels.tsv", 2, "the topic A.7, in 1 line"),
+        ("qrels.tsv", 2, "the topic A.7 on 1 line"),
     ]
 
 
@@ -202,7 +206,8 @@ def test_two_tasks_of_one_slug_are_told(folder):
 
 
 def test_two_qrels_of_one_name_are_told(folder):
-    text = 'qrels = [\n  { name = "q", file = "qrels.tsv" },\n  { name = "q", file = "qrels.tsv" },\n]\n'
+    qrels = '  { name = "q", file = "qrels.tsv" },\n'
+    text = f"qrels = [\n{qrels}{qrels}]\n"
 
     assert mistakes(folder, HEAD + TASK + text) == [("lab.toml", 12, "the name q again")]
 
@@ -224,7 +229,7 @@ def test_one_broken_file_that_two_tasks_name_is_told_once(folder):
         (HEAD + TASK.replace('"Answers"', "7"), 7, "name = 7"),
         (HEAD + TASK + "[colection]\n", 10, "the key colection"),
         (HEAD + TASK.replace('"answers"', '"answer"'), 8, "kind = 'answer'"),
-        (HEAD + TASK.replace("topics.xml", "."), 9, "topics = '.', which is no file"),
+        (HEAD + TASK.replace("topics.xml", "."), 9, "topics = '.', which is not a file"),
     ],
 )
 def test_what_is_wrong_with_the_toml_is_told_with_its_line(folder, text, line, found):
@@ -237,7 +242,7 @@ def test_what_is_wrong_with_the_toml_is_told_with_its_line(folder, text, line, f
 
 
 def test_a_folder_without_lab_toml_is_told(tmp_path):
-    with pytest.raises(FileRefusedError, match="Name the lab's folder"):
+    with pytest.raises(FileRefusedError, match="Name the folder of the lab"):
         read_lab(tmp_path)
 
 
@@ -283,9 +288,9 @@ def test_qrels_are_read_though_their_name_is_wrong(folder):
 
 
 def test_a_name_that_no_system_takes_is_no_file(folder):
-    assert (
-        "which is no file" in mistakes(folder, HEAD + TASK.replace("topics.xml", "t" * 5000))[0][2]
-    )
+    text = HEAD + TASK.replace("topics.xml", "t" * 5000)
+
+    assert "which is not a file" in mistakes(folder, text)[0][2]
 
 
 def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):
@@ -297,7 +302,7 @@ def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):
     monkeypatch.setattr(
         Path, "read_bytes", lambda path: (denied if path.suffix == ".xml" else read)(path)
     )
-    with pytest.raises(FileRefusedError, match=r"cannot be read \(Permission denied\)"):
+    with pytest.raises(FileRefusedError, match=r"an unreadable file \(Permission denied\)"):
         read_lab(folder)
 
 

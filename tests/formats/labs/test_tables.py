@@ -55,7 +55,7 @@ def test_keys_that_nobody_asked_for_are_noted_with_the_nearest_known_one(table_o
     assert found(mistakes) == [(2, "the key limitt"), (3, "the key zzz")]
     assert [problem.todo for problem in mistakes.problems] == [
         "Did you mean limit?",
-        "Take it out.",
+        "Remove it.",
     ]
 
 

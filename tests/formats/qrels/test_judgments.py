@@ -74,14 +74,14 @@ def test_a_cell_that_cannot_be_is_told_with_its_line(cells, found):
 def test_a_second_label_for_an_item_is_told_with_both_lines():
     problem = one_problem("A.1\t0\t10\t3\nA.2\t0\t10\t3\nA.1\t0\t10\t2\n")
 
-    assert (problem.line, problem.found) == (3, "10 again for topic A.1, after line 1")
+    assert (problem.line, problem.found) == (3, "10 again for topic A.1 (first on line 1)")
 
 
 def test_a_heading_with_unknown_missing_or_doubled_columns_is_told_at_once():
     problem = one_problem("topic\tlabel\tlabel\tlabbel\nA.1\t1\t1\t1\n")
 
     assert (
-        problem.found == "no column 'item'; the unknown column 'labbel'; twice the column 'label'"
+        problem.found == "missing column 'item'; unknown column 'labbel'; repeated column 'label'"
     )
 
 

@@ -10,15 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqlab.formats.runs.check import RunReport, RunRules, check_run, repaired_run
+from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.repair import repaired_run
+from arqlab.formats.runs.report import RunReport, RunRules
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity, TaskKind
-from tests.paths import SHARED_DATA
-
-DATA = SHARED_DATA
-needs_data = pytest.mark.skipif(
-    not DATA.exists(), reason="The real data of ../shared/data is not here."
-)
+from tests.real_data import DATA, needs_data
 
 TOPICS = ("A.1", "A.2", "A.3")
 RULES = RunRules(TaskKind.ANSWERS, TOPICS, limit=20)
@@ -139,7 +136,7 @@ def test_a_duplicate_is_reported_at_its_later_line_and_names_the_first():
         8,
         "A.1",
         "103",
-        "the item once; it stands on line 3 already",
+        "the item once; it is already on line 3",
     )
 
 
@@ -334,7 +331,7 @@ def test_the_formats_of_the_real_runs_are_told():
         "formula-ids",
     )
     assert names["Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz"] == ("trec", "visual-ids")
-    assert told["TangentCFT.txt.gz"].format_name.endswith("blank-separated")
+    assert told["TangentCFT.txt.gz"].format_name.endswith("space-separated")
 
 
 @needs_data

@@ -80,7 +80,7 @@ def patched(before: bytes, diff: str) -> bytes:
 def test_100_000_lines_take_no_time_to_speak_of():
     before = b"".join(b"A.1\t%d\t%d\t1.0\tt\n" % (number, number + 1) for number in range(100_000))
     after = b"".join(b"A.1\t%d\t%d\t1.0\tt\n" % (number, number) for number in range(0, 100_000, 2))
-    start = time.perf_counter()
+    start = time.process_time()
     repair_diff(before, after)
 
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

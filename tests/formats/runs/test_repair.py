@@ -3,7 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqlab.formats.runs.check import RunRules, check_run, repaired_run
+from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.repair import repaired_run
+from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import ItemKind, TaskKind
 
 RULES = RunRules(TaskKind.ANSWERS, ("A.1", "A.2", "A.3"), limit=4)

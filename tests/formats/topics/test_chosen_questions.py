@@ -28,7 +28,8 @@ def test_a_list_of_ids_will_do():
 
 def test_number_formula_and_information_may_be_said():
     (one,) = read(
-        "Topic,Post Id,Formula_Id,Category,Difficulty,Multi-Part,Complexity,Title\nB.401,77,9.1,Proof,High,No,low,x"
+        "Topic,Post Id,Formula_Id,Category,Difficulty,Multi-Part,Complexity,Title\n"
+        "B.401,77,9.1,Proof,High,No,low,x"
     )
 
     assert (one.post_id, one.number, one.formula_id) == ("77", 401, "9.1")
@@ -50,9 +51,9 @@ def test_every_mistake_is_told_by_line():
     text = "post_id,topic\n77,401\n77,402\n,403\n78,A.401\n79,4.5\n80,C.7\n"
 
     assert problems(text) == [
-        (3, "the question 77 again, after line 2"),
-        (4, "no post"),
-        (5, "the topic number 401 again, after line 2"),
+        (3, "the question 77 again (first on line 2)"),
+        (4, "no post id"),
+        (5, "the topic number 401 again (first on line 2)"),
         (6, "the topic number '4.5'"),
         (7, "the topic number 'C.7'"),
     ]
@@ -62,8 +63,8 @@ def test_every_mistake_is_told_by_line():
     ("text", "line", "found"),
     [
         ("title\nx\n", 1, "the columns title"),
-        ("post_id\n\n", None, "no question"),
-        ("post_id\n" + "x" * 200_000, 2, "broken CSV (field larger than field limit (131072))"),
+        ("post_id\n\n", None, "no questions"),
+        ("post_id\n" + "x" * 200_000, 2, "invalid CSV (field larger than field limit (131072))"),
         ("", None, "an empty file"),
     ],
 )

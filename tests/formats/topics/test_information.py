@@ -1,4 +1,4 @@
-"""Topic information: JSON and CSV under their differing names become one set of names and values."""
+"""Topic information: JSON and CSV with different names become one set of names and values."""
 
 from collections import Counter
 
@@ -129,8 +129,8 @@ def test_the_real_categories_are_the_papers():
     ids=["huge cell", "open quotation mark", "open quotation mark in the header"],
 )
 def test_csv_that_cannot_be_read_on_is_told(data):
-    assert "broken CSV" in problems(data)[0][1]
+    assert "invalid CSV" in problems(data)[0][1]
 
 
 def test_json_nested_very_deeply_is_told():
-    assert problems(b'{"a":' * 100_000)[0][1] == "JSON that is nested very deeply"
+    assert problems(b'{"a":' * 100_000)[0][1] == "too deeply nested JSON"

@@ -82,7 +82,7 @@ def test_all_problems_come_at_once_with_their_lines():
         (2, "neither title nor body in the topic B.1"),
         (2, "no LaTeX in the topic B.1"),
         (3, "a topic without a number"),
-        (4, "the topic B.1 again, after line 2"),
+        (4, "the topic B.1 again (first on line 2)"),
         (5, "the element Topik"),
     ]
 
@@ -90,7 +90,7 @@ def test_all_problems_come_at_once_with_their_lines():
 def test_two_topics_of_one_number_on_one_line_are_told_too():
     data = topics_xml(topic_xml("<Title>t</Title>") * 2)
 
-    assert problems(data) == [(2, "the topic A.1 again, after line 2")]
+    assert problems(data) == [(2, "the topic A.1 again (first on line 2)")]
 
 
 def test_an_unknown_element_comes_with_the_nearest_known_one():
@@ -134,7 +134,10 @@ def test_a_doctype_is_refused(doctype):
 
 
 def test_no_file_of_the_machine_is_read():
-    data = b'<!DOCTYPE Topics [<!ENTITY x SYSTEM "/etc/hostname">]><Topics><Topic number="1"><Title>&x;</Title></Topic></Topics>'
+    data = (
+        b'<!DOCTYPE Topics [<!ENTITY x SYSTEM "/etc/hostname">]>'
+        b'<Topics><Topic number="1"><Title>&x;</Title></Topic></Topics>'
+    )
 
     assert problems(data) == [(1, "a DOCTYPE")]
 
@@ -162,7 +165,7 @@ def test_a_line_without_two_columns_is_told():
 
 
 def test_a_number_twice_in_two_columns_is_told():
-    assert problems(b"N-1\tx\nN-1\ty\n") == [(2, "the topic N-1 again, after line 1")]
+    assert problems(b"N-1\tx\nN-1\ty\n") == [(2, "the topic N-1 again (first on line 1)")]
 
 
 def test_topic_numbers_sort_as_people_count():

@@ -20,7 +20,8 @@ def written(folder: Path, text: str) -> Path:
 def test_a_topic_has_the_thread_of_its_formulas(tmp_path):
     text = (
         HEAD
-        + 'q_1\tA.1\t77\ttitle\tx\r\nq_2\tA.1\t77\tbody\t"a\nb"\r\nq_3\tA.2\t78\tbody\ty\r\nq_4\tA.3\t\tbody\tz\r\n'
+        + 'q_1\tA.1\t77\ttitle\tx\r\nq_2\tA.1\t77\tbody\t"a\nb"\r\n'
+        + "q_3\tA.2\t78\tbody\ty\r\nq_4\tA.3\t\tbody\tz\r\n"
     )
     (tmp_path / "f.tsv.gz").write_bytes(gzip.compress(text.encode()))
 
@@ -40,7 +41,7 @@ def test_a_formula_topic_has_the_thread_of_the_same_number():
     [
         (
             HEAD + "q_1\tA.1\t77\ttitle\tx\r\nq_2\tA.1\t78\ttitle\tx\r\n",
-            "the thread 78 of the topic A.1, which had 77",
+            "the threads 77 and 78 of the topic A.1",
         ),
         (HEAD + f"q_1\tA.1\t{'9' * 41}\ttitle\tx\r\n", "f.tsv:2"),
         ("id\ttopic_id\n", "f.tsv:1"),

@@ -1,7 +1,7 @@
-"""Which instances are one formula, and that ids stay what they are."""
+"""Visual ids: which instances show the same formula, and which ids stay the same."""
 
 import random
-from typing import NamedTuple
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,24 +10,24 @@ from hypothesis import strategies as st
 
 from arqlab.ir.formulas.identity import VisualIdMap, visual_map
 from arqlab.ir.formulas.layout import layout_strings
-from tests.real_data import DATA
+from tests.agreement import agreement
 
 SCHEMA = {"formula_id": pl.String, "latex": pl.String, "layout": pl.String, "given": pl.String}
 Row = tuple[str, str, str | None, str | None]
 
 
 def instances(*rows: Row) -> pl.DataFrame:
-    """Instances: formula id, LaTeX, layout string, given id."""
+    """Return instances: formula id, LaTeX, layout, given id."""
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def ids(found: VisualIdMap) -> dict[str, str]:
-    """The map as a dictionary."""
+    """Return the map as a dictionary."""
     return dict(found.mapping.iter_rows())
 
 
 def known(**formulas: str) -> pl.DataFrame:
-    """A previous map: f1="5" is the instance 1 with the id 5."""
+    """Return a previous map: f1="5" is instance 1 with the id 5."""
     rows = [(name[1:], visual) for name, visual in formulas.items()]
     return pl.DataFrame(
         rows, schema={"formula_id": pl.String, "visual_id": pl.String}, orient="row"
@@ -35,18 +35,18 @@ def known(**formulas: str) -> pl.DataFrame:
 
 
 def changes(found: VisualIdMap) -> list[tuple[str, ...]]:
-    """The changes as rows."""
+    """Return the changes as rows."""
     return found.changes.rows()
 
 
-def test_the_same_string_is_one_formula_whatever_the_latex() -> None:
+def test_the_same_layout_is_the_same_formula_whatever_the_latex() -> None:
     assert ids(visual_map(instances(("1", "e^x", "S", None), ("2", "e^{x}", "S", None)))) == {
         "1": "1",
         "2": "1",
     }
 
 
-def test_without_a_string_the_latex_without_white_space_decides() -> None:
+def test_without_a_layout_the_latex_without_white_space_decides() -> None:
     found = ids(
         visual_map(
             instances(
@@ -58,7 +58,7 @@ def test_without_a_string_the_latex_without_white_space_decides() -> None:
     assert found == {"1": "1", "2": "1", "3": "2"}
 
 
-def test_an_instance_without_a_string_joins_what_most_of_its_latex_show() -> None:
+def test_an_instance_without_a_layout_takes_the_most_frequent_one_of_its_latex() -> None:
     rows = [
         ("1", "a b", "S", None),
         ("2", "ab", "T", None),
@@ -70,7 +70,7 @@ def test_an_instance_without_a_string_joins_what_most_of_its_latex_show() -> Non
     assert found["4"] == found["2"] != found["1"]
 
 
-def test_html_escapes_in_latex_are_undone() -> None:
+def test_html_escapes_in_latex_are_decoded() -> None:
     assert (
         len(
             set(
@@ -83,14 +83,14 @@ def test_html_escapes_in_latex_are_undone() -> None:
     )
 
 
-def test_an_empty_cell_is_none() -> None:
+def test_an_empty_cell_is_a_missing_value() -> None:
     assert ids(visual_map(instances(("1", "x", "", ""), ("2", "y", "", "")))) == {
         "1": "1",
         "2": "2",
     }
 
 
-def test_latex_is_not_mistaken_for_a_string() -> None:
+def test_latex_is_not_mistaken_for_a_layout() -> None:
     assert (
         len(
             set(
@@ -103,13 +103,13 @@ def test_latex_is_not_mistaken_for_a_string() -> None:
     )
 
 
-def test_given_ids_are_used_and_blanks_get_that_of_most_of_their_formula() -> None:
+def test_given_ids_are_kept_and_others_get_the_most_frequent_id_of_their_formula() -> None:
     rows = [("1", "x", "S", "9"), ("2", "x", "S", "7"), ("3", "x", "S", "7"), ("4", "x", "S", None)]
 
     assert ids(visual_map(instances(*rows))) == {"1": "9", "2": "7", "3": "7", "4": "7"}
 
 
-def test_of_equally_many_given_ids_the_one_with_the_lowest_formula_id_counts() -> None:
+def test_ties_between_given_ids_go_to_the_lowest_formula_id() -> None:
     assert (
         ids(
             visual_map(instances(("2", "", "S", "7"), ("10", "", "S", "3"), ("11", "", "S", None)))
@@ -118,7 +118,7 @@ def test_of_equally_many_given_ids_the_one_with_the_lowest_formula_id_counts() -
     )
 
 
-def test_new_numbers_stand_above_all_given_known_and_used_before() -> None:
+def test_new_numbers_are_above_all_given_known_and_used_numbers() -> None:
     rows = instances(("1", "x", "S", "40"), ("2", "y", "T", None))
 
     assert ids(visual_map(rows))["2"] == "41"
@@ -140,7 +140,7 @@ def test_a_split_keeps_its_id_on_the_larger_part() -> None:
     assert changes(found) == [("split", "1", "5", "6")]
 
 
-def test_equal_parts_are_decided_by_relevance_then_by_the_lowest_formula_id() -> None:
+def test_ties_between_parts_go_to_relevance_then_to_the_lowest_formula_id() -> None:
     rows, before = instances(("9", "", "S", None), ("10", "", "T", None)), known(f9="5", f10="5")
     labels = pl.DataFrame({"formula_id": ["10", "9"], "label": [2, 6]})
 
@@ -156,14 +156,14 @@ def test_a_merge_keeps_the_id_of_the_larger() -> None:
     assert changes(found) == [("merge", "1", "5", "8")]
 
 
-def test_a_part_that_moves_to_a_formula_that_was_there_is_a_merge() -> None:
+def test_a_part_that_moves_to_an_existing_formula_is_a_merge() -> None:
     rows = [(str(number), "", "S" if number < 4 else "T", None) for number in range(1, 7)]
     before = known(f1="5", f2="5", f3="5", f4="5", f5="6", f6="6")
 
     assert changes(visual_map(instances(*rows), previous=before)) == [("merge", "4", "5", "6")]
 
 
-def test_a_part_that_falls_off_a_formula_whose_id_was_given_up_is_a_split() -> None:
+def test_a_part_that_leaves_a_formula_with_a_retired_id_is_a_split() -> None:
     rows = [(str(number), "", "T" if number == 3 else "S", None) for number in range(1, 7)]
     before = known(f1="5", f2="5", f3="5", f4="6", f5="6", f6="6")
 
@@ -174,7 +174,7 @@ def test_a_part_that_falls_off_a_formula_whose_id_was_given_up_is_a_split() -> N
     ]
 
 
-def test_a_given_id_goes_before_one_that_we_made_of_the_same_number() -> None:
+def test_a_given_id_takes_precedence_over_our_id_with_the_same_number() -> None:
     found = ids(
         visual_map(instances(("1", "", "S", None), ("2", "", "T", "5")), previous=known(f1="5"))
     )
@@ -182,7 +182,7 @@ def test_a_given_id_goes_before_one_that_we_made_of_the_same_number() -> None:
     assert found == {"1": "6", "2": "5"}
 
 
-def test_an_id_that_comes_to_be_given_is_a_change() -> None:
+def test_a_newly_given_id_is_a_change() -> None:
     found = visual_map(
         instances(("1", "", "S", "77"), ("2", "", "S", None)), previous=known(f1="5", f2="5")
     )
@@ -190,7 +190,7 @@ def test_an_id_that_comes_to_be_given_is_a_change() -> None:
     assert changes(found) == [("merge", "1", "5", "77"), ("merge", "2", "5", "77")]
 
 
-def test_forms_say_what_most_instances_say() -> None:
+def test_forms_have_the_most_frequent_values_of_their_instances() -> None:
     rows = [
         ("2", "y", "S", None),
         ("10", "x", "S", None),
@@ -202,7 +202,7 @@ def test_forms_say_what_most_instances_say() -> None:
     assert found.rows() == [("1", "x", "S", 3, "2"), ("2", "z", None, 1, "3")]
 
 
-def test_our_opinion_names_what_we_would_merge_and_split() -> None:
+def test_the_opinion_lists_what_we_would_merge_and_split() -> None:
     rows = [("1", "x", "S", "7"), ("2", "X", "S", "8"), ("3", "y", "T", "8"), ("4", "z", "U", "9")]
     found = visual_map(instances(*rows)).opinion
 
@@ -212,7 +212,7 @@ def test_our_opinion_names_what_we_would_merge_and_split() -> None:
     ]
 
 
-def test_nothing_gives_nothing() -> None:
+def test_no_instances_give_an_empty_map() -> None:
     found = visual_map(instances())
 
     assert [len(part) for part in found] == [0, 0, 0, 0]
@@ -222,44 +222,21 @@ def test_a_repeated_formula_id_counts_once() -> None:
     assert len(visual_map(instances(("1", "x", "S", None), ("1", "x", "S", None))).mapping) == 1
 
 
-class Agreement(NamedTuple):
-    """How far two ids for the same instances agree: the pairs of instances that both, one or the
-    other take for one.
-    """
+def test_agreement_counts_pairs() -> None:
+    found = agreement(pl.DataFrame({"ours": ["a", "a", "a", "b"], "theirs": ["x", "x", "y", "y"]}))
 
-    together: int
-    only_ours: int
-    only_theirs: int
-
-    @property
-    def precision(self) -> float:
-        return self.together / ((self.together + self.only_ours) or 1)
-
-    @property
-    def recall(self) -> float:
-        return self.together / ((self.together + self.only_theirs) or 1)
-
-
-def agreement(ids: pl.DataFrame) -> Agreement:
-    """Count the pairs of instances on which the columns `ours` and `theirs` agree and differ."""
-
-    def pairs(*columns: str) -> int:
-        sizes = ids.group_by(columns).len()["len"].cast(pl.Int64)
-        return int((sizes * (sizes - 1)).sum() // 2)
-
-    both = pairs("ours", "theirs")
-    return Agreement(both, pairs("ours") - both, pairs("theirs") - both)
+    assert found == (1, 2, 1)
+    assert (found.precision, found.recall) == (1 / 3, 1 / 2)
 
 
 # --- laws
-# ------------------------------------------------------------------------------------------------------------
 
 LAYOUTS = st.sampled_from(["S", "T", "U", None])
 NUMBERS = st.sampled_from(["1", "2", "10", "30", None])
 
 
 def tables(given_ids: st.SearchStrategy[str | None]) -> st.SearchStrategy[list[Row]]:
-    """Instances with formula ids of their own, in any order."""
+    """Return instances with distinct formula ids, in any order."""
     cells = st.tuples(st.sampled_from(["x", "y", "x y"]), LAYOUTS, given_ids)
     rows = st.lists(cells, max_size=12).map(
         lambda found: [(str(place * 7), *row) for place, row in enumerate(found)]
@@ -272,13 +249,13 @@ ANY = tables(NUMBERS)
 
 
 def same(left: VisualIdMap, right: VisualIdMap) -> bool:
-    """Whether two maps are equal to the last row."""
+    """Return whether two maps are equal in all rows."""
     return all(one.equals(other) for one, other in zip(left, right, strict=True))
 
 
 @given(ANY, st.randoms())
 @settings(max_examples=60, deadline=None)
-def test_the_order_of_the_rows_never_matters(rows: list[Row], luck: random.Random) -> None:
+def test_the_order_of_the_rows_does_not_matter(rows: list[Row], luck: random.Random) -> None:
     before = pl.DataFrame(
         [(row[0], luck.choice("123")) for row in rows],
         schema=["formula_id", "visual_id"],
@@ -292,7 +269,7 @@ def test_the_order_of_the_rows_never_matters(rows: list[Row], luck: random.Rando
 
 @given(ANY)
 @settings(max_examples=60, deadline=None)
-def test_a_second_time_changes_nothing(rows: list[Row]) -> None:
+def test_applying_the_map_again_changes_nothing(rows: list[Row]) -> None:
     first = visual_map(instances(*rows))
     again = visual_map(instances(*rows), previous=first.mapping)
 
@@ -302,7 +279,7 @@ def test_a_second_time_changes_nothing(rows: list[Row]) -> None:
 
 @given(OURS)
 @settings(max_examples=60, deadline=None)
-def test_where_nothing_is_given_equal_strings_are_equal_ids(rows: list[Row]) -> None:
+def test_without_given_ids_equal_layouts_have_equal_ids(rows: list[Row]) -> None:
     found = ids(visual_map(instances(*rows)))
     with_string = [row for row in rows if row[2]]
 
@@ -339,16 +316,16 @@ def test_every_change_is_listed(rows: list[Row], later: list[Row]) -> None:
     assert all((row[2], row[3]) == (old[row[1]], new[row[1]]) for row in changes(second))
 
 
-# --- the official ids ------------------------------------------------------------------------------------------------
+# --- the official ids
 
 
 @pytest.fixture(scope="module")
-def sample() -> pl.DataFrame:
-    """The sample's instances with our ids, theirs hidden, beside the official ones."""
-    if not DATA.is_dir():
-        pytest.skip("The labs' public data is not at ../shared/data.")
+def sample(shared_data: Path) -> pl.DataFrame:
+    """Return the sample's instances with our ids and the official ones, which we do not see."""
     latex, slt = (
-        pl.read_csv(DATA / f"collection/formulas.{form}.tsv.gz", separator="\t", infer_schema=False)
+        pl.read_csv(
+            shared_data / f"collection/formulas.{form}.tsv.gz", separator="\t", infer_schema=False
+        )
         for form in ("latex", "slt")
     )
     rows = latex.select(formula_id="id", latex="formula", theirs="visual_id", slt=slt["formula"])
@@ -366,7 +343,8 @@ def test_our_ids_agree_with_the_official_ones(sample: pl.DataFrame) -> None:
 
     assert len(given_ids) == 29_531
     assert found.recall > 0.999
-    # 16,974 pairs have the same SLT and LaTeX to the byte and two official ids; nobody could tell them apart.
+    # 16,974 pairs have the same SLT and LaTeX but different official ids: no method can separate
+    # them.
     assert found.together / (found.together + found.only_ours - same_bytes.only_ours) > 0.998
 
 

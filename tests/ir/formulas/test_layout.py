@@ -1,4 +1,4 @@
-"""MathML becomes a string that says what a formula looks like, and nothing of how it was written."""
+"""Layout strings: what a formula looks like, independent of its markup."""
 
 import csv
 import gzip
@@ -13,7 +13,7 @@ from tests.real_data import DATA, needs_data
 
 
 def math(content: str) -> str:
-    """Wrap elements as LaTeXML does."""
+    """Return elements wrapped as in LaTeXML's output."""
     return (
         '<math alttext="x" class="ltx_Math" display="inline" xmlns="http://www.w3.org/1998/Math/MathML">'
         f"<semantics>{content}</semantics></math>"
@@ -21,12 +21,12 @@ def math(content: str) -> str:
 
 
 def shown(content: str) -> str | None:
-    """The layout string of elements."""
+    """Return the layout string of elements."""
     return layout_string(math(content))
 
 
 def slts(name: str) -> list[str]:
-    """The SLT column of an index of the labs."""
+    """Return the SLT column of a lab's index."""
     with gzip.open(DATA / name, "rt", encoding="utf-8", newline="") as lines:
         return [row[-1] for row in list(csv.reader(lines, delimiter="\t"))[1:]]
 
@@ -62,7 +62,7 @@ def test_every_structure_has_its_node_and_edges(content: str, string: str) -> No
     assert shown(content) == string
 
 
-def test_scripts_before_their_base_stand_before_it() -> None:
+def test_pre_scripts_come_before_their_base() -> None:
     scripts = "<mi>k</mi><none/><mprescripts/><mi>n</mi><none/>"
 
     assert shown(f"<mmultiscripts><mi>C</mi>{scripts}</mmultiscripts>") == "b[ V!n ] n V!C b[ V!k ]"
@@ -72,7 +72,8 @@ def test_scripts_before_their_base_stand_before_it() -> None:
     "same",
     [
         "<mrow><mrow><mi>a</mi></mrow><mo>⁢</mo><mi>b</mi></mrow>",
-        '<mstyle displaystyle="true"><mi mathvariant="normal">a</mi><mi mathcolor="red">b</mi></mstyle>',
+        '<mstyle displaystyle="true"><mi mathvariant="normal">a</mi>'
+        '<mi mathcolor="red">b</mi></mstyle>',
         '<mpadded width="+5pt"><mi>a</mi></mpadded><mspace width="1em"/><mi>b</mi>',
         "<mi> a\n</mi><mi>&#8290;</mi><mi>b</mi>",
         "<!-- note --><mi>a</mi><mphantom><mi>c</mi></mphantom><mi>b</mi>",
@@ -82,11 +83,11 @@ def test_scripts_before_their_base_stand_before_it() -> None:
         "<mi>𝑎</mi><mi>𝑏</mi>",
     ],
 )
-def test_what_does_not_show_does_not_matter(same: str) -> None:
+def test_invisible_markup_does_not_matter(same: str) -> None:
     assert shown(same) == "V!a n V!b"
 
 
-def test_limits_stand_beside_or_below_the_same_operator() -> None:
+def test_limits_beside_and_below_an_operator_are_equal() -> None:
     inline = "<msubsup><mo>∑</mo><mi>i</mi><mi>n</mi></msubsup>"
 
     assert shown(inline.replace("msubsup", "munderover")) == shown(inline)
@@ -107,7 +108,7 @@ def test_what_an_accent_covers_matters() -> None:
     assert shown(over_both) != shown("<mi>a</mi><mover><mi>b</mi><mo>¯</mo></mover>")
 
 
-def test_blackboard_and_bold_letters_are_letters_of_their_own() -> None:
+def test_blackboard_and_bold_letters_differ_from_plain_letters() -> None:
     assert len({shown(f"<mi>{letter}</mi>") for letter in "Rℝ𝐑ℛℜ"}) == 5
 
 
@@ -143,11 +144,11 @@ def test_an_undefined_macro_is_shown_by_its_name() -> None:
         ),
     ],
 )
-def test_converters_may_write_what_looks_the_same_in_their_own_way(left: str, right: str) -> None:
+def test_different_markup_of_the_same_formula_has_one_layout(left: str, right: str) -> None:
     assert shown(left) == shown(right) is not None
 
 
-def test_an_unclosed_padding_that_swallowed_the_scripts_is_opened() -> None:
+def test_scripts_swallowed_by_an_unclosed_mpadded_are_restored() -> None:
     assert shown("<msup><mpadded><mi>a</mi><mn>2</mn></mpadded></msup>") == "V!a a[ N!2 ]"
 
 
@@ -191,28 +192,28 @@ def test_a_declaration_a_prefix_and_a_bare_ampersand_are_read() -> None:
         "<math><mi>" + "x" * 1_000_000 + "</mi></math>",
     ],
 )
-def test_what_cannot_be_read_has_no_string(text: str) -> None:
+def test_unreadable_mathml_has_no_layout(text: str) -> None:
     assert layout_string(text) is None
 
 
-def test_depth_does_no_harm() -> None:
+def test_deep_nesting_is_read() -> None:
     deep = "<math>" + "<msqrt>" * 10_000 + "<mi>x</mi>" + "</msqrt>" * 10_000 + "</math>"
 
     assert (layout_string(deep) or "").count("R w[") == 10_000
 
 
-def test_an_entity_that_nobody_knows_stays_as_it_is() -> None:
+def test_an_unknown_entity_is_kept() -> None:
     assert shown("<mi>&lol9;</mi>") == "V!&lol9;"
 
 
 def test_hostile_tokens_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "REMEMBERED", 10)
+    monkeypatch.setattr(layout, "CACHED", 10)
     layout_strings(math(f"<mi>x{number}</mi>") for number in range(100))
 
     assert len(layout._meanings) < 20
 
 
-def test_many_are_read_in_order_and_gaps_stay_gaps() -> None:
+def test_many_formulas_are_read_in_order_and_gaps_are_kept() -> None:
     assert layout_strings([math("<mi>x</mi>"), None, "", math("<mi>y</mi>")]) == [
         "V!x",
         None,
@@ -239,12 +240,12 @@ TREES = st.recursive(
 
 
 @given(TREES)
-def test_rows_around_anything_change_nothing(tree: str) -> None:
+def test_nested_rows_change_nothing(tree: str) -> None:
     assert shown(f"<mrow><mrow>{tree}</mrow></mrow>") == shown(tree)
 
 
 @given(TREES)
-def test_the_slow_and_the_fast_way_agree(tree: str) -> None:
+def test_the_slow_and_the_fast_path_agree(tree: str) -> None:
     assert shown(f"<!-- slow -->{tree}") == shown(tree)
 
 
@@ -256,14 +257,14 @@ def test_brackets_are_balanced(tree: str) -> None:
 
 
 @given(st.text())
-def test_no_text_makes_it_fail(text: str) -> None:
+def test_no_text_raises_an_error(text: str) -> None:
     assert layout_string(text) is None or text.lstrip().startswith("<")
     layout_string(math(text))
 
 
 @needs_data
 @pytest.mark.parametrize("year", [1, 2, 3])
-def test_the_formulas_of_every_edition_have_strings(year: int) -> None:
+def test_the_formulas_of_every_edition_have_layouts(year: int) -> None:
     found = slts(f"arqmath-{year}/topic-formulas.slt.tsv.gz")
     strings = layout_strings(found)
 
@@ -271,7 +272,7 @@ def test_the_formulas_of_every_edition_have_strings(year: int) -> None:
 
 
 @needs_data
-def test_all_but_a_few_of_the_samples_formulas_have_strings() -> None:
+def test_nearly_all_formulas_of_the_sample_have_layouts() -> None:
     found = slts("collection/formulas.slt.tsv.gz")
 
     assert len(found) == 62_131

@@ -1,4 +1,4 @@
-"""Formula instances turned into visually distinct formulas, from the top down."""
+"""Formula instances become visually distinct formulas, in rank order."""
 
 import polars as pl
 import pytest
@@ -37,7 +37,7 @@ def test_an_instance_becomes_its_visual_id():
     ]
 
 
-def test_all_but_the_first_instance_of_a_formula_are_dropped_and_the_order_closes_up():
+def test_only_the_first_instance_of_a_formula_is_kept_and_rows_are_renumbered():
     found = distinct_visual(
         index("f1", "f2", "f3", "f4"), mapping(f1="v7", f2="v8", f3="v7", f4="v9")
     )
@@ -45,13 +45,13 @@ def test_all_but_the_first_instance_of_a_formula_are_dropped_and_the_order_close
     assert found.select("item", "order").rows() == [("v7", 1), ("v8", 2), ("v9", 3)]
 
 
-def test_the_kept_row_is_the_first_instances():
+def test_the_kept_row_is_that_of_the_first_instance():
     found = distinct_visual(index("f1", "f2"), mapping(f1="v7", f2="v7"))
 
     assert found.select("rank", "score").rows() == [(1, 99.0)]
 
 
-def test_first_means_by_order_whatever_the_sequence_of_rows():
+def test_the_first_instance_is_the_first_by_order_not_by_row():
     found = distinct_visual(index("f1", "f2", "f3").reverse(), mapping(f1="v7", f2="v8", f3="v7"))
 
     assert found.select("item", "rank").rows() == [("v7", 1), ("v8", 2)]
@@ -75,13 +75,13 @@ def test_topics_keep_the_same_formula_each():
     ]
 
 
-def test_a_mapping_with_an_instance_twice_multiplies_nothing():
+def test_a_duplicate_instance_in_the_mapping_does_not_multiply_rows():
     twice = pl.concat([mapping(f1="v7"), mapping(f1="v7")])
 
     assert distinct_visual(index("f1"), twice).height == 1
 
 
-def test_the_type_of_the_order_column_stays():
+def test_the_type_of_the_order_column_is_kept():
     assert distinct_visual(index("f1"), mapping(f1="v7")).schema == index("f1").schema
 
 
@@ -91,7 +91,7 @@ def test_a_formula_has_the_highest_label_of_its_judged_instances():
     assert found.rows() == [("B.1", "v7", 3), ("B.1", "v8", 0)]
 
 
-def test_a_failure_is_no_label_beside_a_judgment():
+def test_a_system_failure_is_ignored_beside_a_judgment():
     found = by_formula(qrels(("f1", 5), ("f2", 1), ("f3", 6)), mapping(f1="v7", f2="v7", f3="v8"))
 
     assert found.rows() == [("B.1", "v7", 1), ("B.1", "v8", 6)]

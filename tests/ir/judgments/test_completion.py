@@ -1,4 +1,4 @@
-"""What is left of judging, and until when."""
+"""Estimates of the remaining work and its completion."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.ir.judgments.completion import Pace, expected_seconds, finishes
+from arqlab.ir.judgments.completion import Pace, estimated_completions, expected_seconds
 from arqlab.ir.records import TaskKind
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -16,7 +16,7 @@ def days(moments):
     return [moment and (moment - AT) / timedelta(days=1) for moment in moments]
 
 
-def test_a_pace_of_nothing_is_none():
+def test_an_empty_pace_has_no_mean():
     assert Pace().each is None
     assert Pace(4, 100.0).plus(Pace(1, 50.0)).each == 30.0
 
@@ -29,31 +29,37 @@ def test_a_pace_of_nothing_is_none():
         ([Pace(9, 9.0)], 44.1),  # 004 §4.4: seconds an answer took in ARQMath-3
     ],
 )
-def test_the_nearest_pace_with_enough_items_is_expected(paces, expected):
+def test_the_first_pace_with_enough_items_is_expected(paces, expected):
     assert expected_seconds(paces, kind=TaskKind.ANSWERS) == expected
 
 
-def test_parts_are_finished_one_after_the_other():
+def test_parts_are_completed_one_after_the_other():
     # 70 in the last seven days: ten a day.
-    found = finishes([20, 0, 10], lately=70, since=AT - timedelta(days=30), at=AT)
+    found = estimated_completions([20, 0, 10], recent=70, since=AT - timedelta(days=30), at=AT)
 
     assert days(found) == [2.0, None, 3.0]
 
 
-def test_who_began_this_morning_is_counted_a_whole_day():
-    assert days(finishes([100], lately=50, since=AT - timedelta(hours=2), at=AT)) == [2.0]
+def test_an_assessor_who_started_today_counts_as_one_day():
+    assert days(estimated_completions([100], recent=50, since=AT - timedelta(hours=2), at=AT)) == [
+        2.0
+    ]
 
 
-def test_nobody_can_tell_where_nothing_was_judged_lately():
-    assert finishes([5, 5], lately=0, since=AT - timedelta(days=30), at=AT) == [None, None]
-    assert finishes([5], lately=0, since=None, at=AT) == [None]
+def test_without_recent_judgments_there_is_no_estimate():
+    assert estimated_completions([5, 5], recent=0, since=AT - timedelta(days=30), at=AT) == [
+        None,
+        None,
+    ]
+    assert estimated_completions([5], recent=0, since=None, at=AT) == [None]
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1), st.integers(1, 1000), st.integers(0, 100))
-def test_whoever_judges_more_lately_is_finished_no_later(lefts, lately, begun):
+def test_more_recent_judgments_never_delay_completion(lefts, lately, begun):
     since = AT - timedelta(days=begun)
     slow, fast = (
-        finishes(lefts, lately=count, since=since, at=AT) for count in (lately, lately + 1)
+        estimated_completions(lefts, recent=count, since=since, at=AT)
+        for count in (lately, lately + 1)
     )
 
     assert all(quick <= late for quick, late in zip(fast, slow, strict=True))

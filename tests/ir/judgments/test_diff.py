@@ -1,4 +1,4 @@
-"""What differs between two qrels."""
+"""Differences between two qrels."""
 
 import polars as pl
 from hypothesis import given
@@ -21,7 +21,7 @@ OLD = {("A.2", "1"): 3, ("A.2", "2"): 0, ("A.1", "1"): 1}
 NEW = {("A.2", "1"): 2, ("A.2", "2"): 0, ("A.10", "5"): 1, ("A.2", "3"): 2}
 
 
-def test_added_removed_and_changed_lines_stand_in_the_order_of_topics_and_items():
+def test_added_removed_and_changed_lines_are_sorted_by_topic_and_item():
     assert diff_qrels(qrels(OLD), qrels(NEW)).rows.rows() == [
         ("A.1", "1", "removed", 1, None),
         ("A.2", "1", "changed", 3, 2),
@@ -30,7 +30,7 @@ def test_added_removed_and_changed_lines_stand_in_the_order_of_topics_and_items(
     ]
 
 
-def test_counts_topics_and_steps_are_told():
+def test_a_diff_counts_lines_topics_and_label_changes():
     diff = diff_qrels(qrels(OLD), qrels(NEW))
 
     assert diff.counts == {"added": 2, "removed": 1, "changed": 1}
@@ -49,7 +49,7 @@ def test_a_diff_is_written_as_tsv_with_empty_cells():
 
 
 @given(QRELS)
-def test_qrels_do_not_differ_from_themselves(labels):
+def test_qrels_do_not_differ_from_a_copy(labels):
     assert diff_qrels(qrels(labels), qrels(labels)).rows.is_empty()
 
 

@@ -1,6 +1,4 @@
-"""The instructions say what the labs told their assessors (protocol §6; 000 Table 4, 004 Table 2
-and §5.6).
-"""
+"""The default guidelines match those of the labs (protocol §6; 000 Table 4, 004 Table 2, §5.6)."""
 
 import pytest
 
@@ -16,7 +14,7 @@ MAY_BE_LESS = "it may be less relevant, or not at all"
 
 
 @pytest.mark.parametrize(("kind", "slug"), EVERY_TASK)
-def test_every_task_has_all_six_labels_explained(kind, slug):
+def test_the_guidelines_of_every_task_explain_all_six_labels(kind, slug):
     assert [
         label
         for label in LABELS
@@ -25,7 +23,7 @@ def test_every_task_has_all_six_labels_explained(kind, slug):
 
 
 @pytest.mark.parametrize(("kind", "slug"), EVERY_TASK)
-def test_the_sanitizer_leaves_the_text_as_it_is_and_finds_its_formulas(kind, slug):
+def test_the_sanitizer_keeps_the_text_and_finds_its_formulas(kind, slug):
     text = default_guideline(kind, slug)
     clean = clean_post(text, prefix="g")
 
@@ -34,24 +32,24 @@ def test_the_sanitizer_leaves_the_text_as_it_is_and_finds_its_formulas(kind, slu
 
 
 @pytest.mark.parametrize(
-    ("slug", "said", "not_said"),
+    ("slug", "expected", "unexpected"),
     [("arqmath-1", ALWAYS_HIGH, MAY_BE_LESS), ("arqmath-2", MAY_BE_LESS, ALWAYS_HIGH)],
 )
-def test_an_exact_match_is_always_relevant_in_arqmath_1_alone(slug, said, not_said):
+def test_an_exact_match_is_always_relevant_only_in_arqmath_1(slug, expected, unexpected):
     text = " ".join(default_guideline(TaskKind.FORMULAS, slug).split())
 
-    assert said in text
-    assert not_said not in text
+    assert expected in text
+    assert unexpected not in text
 
 
-def test_arqmath_3_changed_nothing_for_formulas():
+def test_arqmath_2_and_3_have_the_same_guidelines_for_formulas():
     assert default_guideline(TaskKind.FORMULAS, "arqmath-3") == default_guideline(
         TaskKind.FORMULAS, "arqmath-2"
     )
 
 
-def test_answers_are_defined_as_in_the_papers_table():
-    text = default_guideline(TaskKind.ANSWERS, "arqmath-1")
+def test_the_labels_of_answers_are_defined_as_in_the_overview_paper():
+    text = " ".join(default_guideline(TaskKind.ANSWERS, "arqmath-1").split())
 
     assert "sufficient to answer the complete question on its own" in text
     assert "some path towards the solution" in text
@@ -59,7 +57,7 @@ def test_answers_are_defined_as_in_the_papers_table():
     assert "only restates the question is not relevant" in text
 
 
-def test_what_is_no_judgment_counts_as_unjudged_but_in_task_3():
+def test_items_without_a_judgment_count_as_unjudged_except_in_task_3():
     assert "counts as unjudged." in default_guideline(TaskKind.ANSWERS, "arqmath-2")
-    assert "a written answer as not relevant" in default_guideline(TaskKind.ANSWERS, "arqmath-3")
+    assert "a generated answer as not relevant" in default_guideline(TaskKind.ANSWERS, "arqmath-3")
     assert "counts as not relevant" in default_guideline(TaskKind.WRITTEN_ANSWERS, "arqmath-3")

@@ -1,4 +1,4 @@
-"""Qrels out of judged rows: levels, 5 and 6, dropped topics."""
+"""Qrels from judged rows: levels, labels 5 and 6, dropped topics."""
 
 import polars as pl
 import pytest
@@ -39,7 +39,7 @@ def lines(
     return make_qrels(FORMULAS, level=level, complete=complete, dropped=dropped).rows()
 
 
-def test_instances_stand_with_their_own_labels_in_the_order_of_topics_and_items():
+def test_instances_keep_their_labels_sorted_by_topic_and_item():
     assert lines(Level.INSTANCES) == [
         ("B.2", "11", 1),
         ("B.10", "10", 2),
@@ -52,21 +52,21 @@ def test_a_formula_has_the_highest_label_of_its_judged_instances():
     assert lines(Level.VISUAL) == [("B.2", "70", 1), ("B.10", "70", 3), ("B.10", "72", 2)]
 
 
-def test_complete_qrels_keep_what_was_shown_and_not_judged():
+def test_complete_qrels_keep_items_shown_but_not_judged():
     assert ("B.10", "71", 6) in lines(Level.VISUAL, complete=True)
     assert ("B.2", "7", 5) in lines(Level.INSTANCES, complete=True)
     assert len(lines(Level.INSTANCES, complete=True)) == 6
 
 
-def test_a_dropped_topic_has_no_line():
+def test_a_dropped_topic_has_no_lines():
     assert {topic for topic, *_ in lines(Level.VISUAL, complete=True, dropped=("B.2",))} == {"B.10"}
 
 
-def test_topics_are_counted_in_their_order_and_those_with_too_few_relevant_items_have_a_reason():
+def test_topics_are_counted_in_order_and_dropped_topics_have_a_reason():
     few, enough = judged_topics(FORMULAS, relevant_from=2)
 
     assert (few.topic, few.total, few.labelled, few.relevant) == ("B.2", 3, 2, 0)
-    assert few.reason == "It has no relevant items; a topic needs 2."
+    assert few.reason == "This topic has no relevant items; qrels need at least 2."
     assert (enough.topic, enough.labels[2], enough.labels[6], enough.relevant, enough.reason) == (
         "B.10",
         2,
@@ -79,13 +79,16 @@ def test_topics_are_counted_in_their_order_and_those_with_too_few_relevant_items
 def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
     [topic] = judged_topics(judged(("B.1", "70", "7", 3), ("B.1", "70", "8", 3)), relevant_from=2)
 
-    assert (topic.relevant, topic.reason) == (1, "It has 1 relevant item; a topic needs 2.")
+    assert (topic.relevant, topic.reason) == (
+        1,
+        "This topic has 1 relevant item; qrels need at least 2.",
+    )
 
 
-def test_a_topic_that_nobody_judged_says_so():
+def test_the_reason_for_an_unjudged_topic_says_so():
     [topic] = judged_topics(judged(("B.1", "70", "7", None)), relevant_from=2)
 
-    assert (topic.labelled, topic.reason) == (0, "Nothing of it is judged.")
+    assert (topic.labelled, topic.reason) == (0, "No item of this topic has a label.")
 
 
 @pytest.mark.parametrize(
@@ -97,12 +100,12 @@ def test_a_topic_that_nobody_judged_says_so():
         (TaskKind.WRITTEN_ANSWERS, Level.INSTANCES, ItemKind.ANSWERS),
     ],
 )
-def test_a_tasks_kind_and_the_level_say_what_an_item_is(kind, level, items):
+def test_the_kind_of_items_depends_on_task_and_level(kind, level, items):
     assert qrels_item_kind(kind, level) == items
 
 
 @given(ROWS)
-def test_the_visual_level_is_the_instance_level_turned_into_visual_ids(rows):
+def test_the_visual_level_maps_the_instance_level_to_visual_ids(rows):
     frame = judged(
         *((topic, f"v{item // 10}", str(item), label) for (topic, item), label in rows.items())
     )
@@ -116,7 +119,7 @@ def test_the_visual_level_is_the_instance_level_turned_into_visual_ids(rows):
 
 
 @given(ROWS)
-def test_official_qrels_are_the_complete_ones_without_5_and_6(rows):
+def test_official_qrels_are_complete_qrels_without_5_and_6(rows):
     frame = judged(
         *((topic, f"v{item // 10}", str(item), label) for (topic, item), label in rows.items())
     )

@@ -1,4 +1,4 @@
-"""Pools made by hand, slowly, by the letter of the protocol, and random runs to make them of."""
+"""Pools computed slowly by the definitions of the protocol, and random runs to pool."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import polars as pl
 from hypothesis import settings
 
-from arqlab.ir.pooling.pools import PooledRun
+from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.protocols.presets import RunKind
 
 KINDS: tuple[RunKind, ...] = (
@@ -28,7 +28,7 @@ Lists = dict[str, list[str]]
 
 
 class HandRun(NamedTuple):
-    """A run as plain Python has it."""
+    """A run in plain Python."""
 
     name: str
     team: str
@@ -37,7 +37,7 @@ class HandRun(NamedTuple):
 
 
 def posts_of(doc_id: str) -> str:
-    """Return in which post an instance stands: three in each."""
+    """Return the post of each instance; a post has three instances."""
     return f"p{int(doc_id) // 3}"
 
 
@@ -58,7 +58,7 @@ def as_runs(runs: Iterable[HandRun]) -> list[PooledRun]:
 
 
 def visual_frame(mapping: Mapping[str, str]) -> pl.DataFrame:
-    """Return a visual map as the frame that it is stored as."""
+    """Return a visual map as a frame."""
     return pl.DataFrame(
         list(mapping.items()),
         schema={"formula_id": pl.String, "visual_id": pl.String},
@@ -67,15 +67,13 @@ def visual_frame(mapping: Mapping[str, str]) -> pl.DataFrame:
 
 
 def items_frame(items: Iterable[tuple[str, str]], *columns: str) -> pl.DataFrame:
-    """Return rows of strings as a frame of topic and item, or of these columns."""
+    """Return rows of strings as a frame with the columns topic and item, or other columns."""
     names = columns or ("topic", "item")
     return pl.DataFrame(sorted(items), schema=dict.fromkeys(names, pl.String), orient="row")
 
 
 def pool_depth(items: list[str], mapping: Mapping[str, str], k: int) -> int:
-    """Go down the list until k different formulas were seen: the rank of the first instance of the
-    k-th, else the end.
-    """
+    """Return the rank of the first instance of the k-th distinct formula, else the last rank."""
     seen: set[str] = set()
     for rank, item in enumerate(items, start=1):
         seen.add(mapping.get(item, item))
@@ -85,16 +83,16 @@ def pool_depth(items: list[str], mapping: Mapping[str, str], k: int) -> int:
 
 
 def top(items: list[str], mapping: Mapping[str, str] | None, depth: int) -> list[str]:
-    """Return what a run brings at a depth: its first posts, or all above the first instance of the
-    last formula.
-    """
+    """Return the contribution of a run: its first posts, or all instances to its pool depth."""
     if mapping is None or depth == 0:
         return items[:depth]
     return items[: pool_depth(items, mapping, depth)]
 
 
-def brought(run: HandRun, mapping: Mapping[str, str] | None, depth: int) -> set[tuple[str, str]]:
-    """Return the (topic, item) that a run brings at a depth."""
+def contributed(
+    run: HandRun, mapping: Mapping[str, str] | None, depth: int
+) -> set[tuple[str, str]]:
+    """Return the (topic, item) pairs that a run contributes at a depth."""
     known = mapping or {}
     return {
         (topic, known.get(each, each))

@@ -1,6 +1,4 @@
-"""Which instances of a formula are judged: each policy by its letter, and chance that favours
-nobody.
-"""
+"""Instances to judge: each policy by its definition, and unbiased random draws."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,8 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 
+from arqlab.ir.pooling.depths import gather
 from arqlab.ir.pooling.instances import choose_instances
-from arqlab.ir.pooling.pools import PoolSources, gather, instance_candidates, make_pool
+from arqlab.ir.pooling.pools import PoolSources, instance_candidates, make_pool
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.records import ItemKind
 from tests.ir.pooling.pool_oracle import (
@@ -81,7 +80,7 @@ def numbers(found: pl.DataFrame) -> list[int]:
 
 @unhurried
 @given(counts, st.integers())
-def test_by_runs_the_instances_of_most_runs_are_chosen_most_first(runs, seed):
+def test_by_runs_instances_of_the_most_runs_are_chosen_first(runs, seed):
     found = choose_instances(
         candidates(len(runs), runs=runs), policy="runs", limit=LIMIT, seed=seed
     )
@@ -91,7 +90,7 @@ def test_by_runs_the_instances_of_most_runs_are_chosen_most_first(runs, seed):
 
 @unhurried
 @given(rank_lists, st.integers())
-def test_by_reciprocal_rank_the_highest_sums_are_chosen_highest_first(ranks, seed):
+def test_by_reciprocal_rank_instances_with_the_highest_sums_are_chosen_first(ranks, seed):
     found = choose_instances(
         candidates(len(ranks), ranks=ranks), policy="reciprocal-rank", limit=LIMIT, seed=seed
     )
@@ -100,7 +99,7 @@ def test_by_reciprocal_rank_the_highest_sums_are_chosen_highest_first(ranks, see
     assert [votes[number] for number in numbers(found)] == sorted(votes, reverse=True)[:LIMIT]
 
 
-def test_sums_of_reciprocal_ranks_that_are_equal_tie_whatever_floats_say():
+def test_equal_sums_of_reciprocal_ranks_tie_exactly():
     ranks = [[10] * 10, [1], [2, 6, 3]]
     assert sum([1 / 10] * 10) != 1
 
@@ -117,7 +116,7 @@ def test_sums_of_reciprocal_ranks_that_are_equal_tie_whatever_floats_say():
 
 
 @pytest.mark.parametrize("policy", ["runs", "reciprocal-rank", "threads"])
-def test_ties_are_broken_at_random_and_favour_no_instance(policy):
+def test_ties_are_broken_at_random_without_bias(policy):
     found = Counter(
         doc_id
         for seed in range(900)
@@ -131,10 +130,8 @@ def test_ties_are_broken_at_random_and_favour_no_instance(policy):
 
 @unhurried
 @given(places, st.integers())
-def test_threads_are_chosen_by_the_letter(places, seed):
-    """The three policies of 001, for answers that hold the formula and threads that hold the
-    answers.
-    """
+def test_threads_are_chosen_as_in_the_protocol(places, seed):
+    """Check the three cases of 001, for answers with the formula and threads with the answers."""
     found = choose_instances(
         candidates(len(places), places=places), policy="threads", limit=LIMIT, seed=seed
     )
@@ -176,7 +173,7 @@ def test_a_thread_with_many_answers_has_no_better_chance():
     assert max(threads.values()) < 460  # 400 expected, with a standard deviation of 14
 
 
-def test_the_rest_is_drawn_from_all_answers_that_were_not_chosen_alike():
+def test_the_rest_is_drawn_uniformly_from_the_remaining_answers():
     places = [("p0", "small"), ("p1", "small"), *[(f"q{number}", "large") for number in range(5)]]
 
     small = sum(
@@ -206,12 +203,11 @@ def test_positions_count_from_one_for_each_formula():
 
 
 # --- what the instances of a pool are chosen by
-# ----------------------------------------------------------------------
 
 
 @unhurried
 @given(hand_runs, visual_maps, st.integers(0, 6))
-def test_runs_are_those_that_brought_an_instance_and_ranks_those_of_all_runs(runs, mapping, depth):
+def test_runs_are_the_contributing_runs_and_ranks_those_in_all_runs(runs, mapping, depth):
     rows = gather(as_runs(runs), visual=visual_frame(mapping))
 
     found = instance_candidates(rows.filter(pl.col("needs") <= depth), rows, None)
@@ -238,7 +234,7 @@ def test_runs_are_those_that_brought_an_instance_and_ranks_those_of_all_runs(run
     assert found["thread"].is_null().all()
 
 
-def test_threads_of_posts_are_used_where_they_are_known():
+def test_known_threads_of_posts_are_used():
     runs = as_runs([HandRun("r", "T", "primary", {"B.1": ["1", "3", "6", "9", "12"]})])
     visual = visual_frame(dict.fromkeys(("1", "3", "6", "9", "12"), "v"))
     threads = items_frame(

@@ -1,6 +1,4 @@
-"""The planner: what it counts is what the pool holds, by hand and by making pools without a run or
-a team.
-"""
+"""Plans count what the pool contains, checked by hand and by pools without a run or team."""
 
 from dataclasses import replace
 
@@ -93,7 +91,7 @@ def test_a_plan_counts_what_the_pool_will_hold(runs, mapping, protocol, given_ex
             assert alone == size(pool) - size(make([run for run in runs if run.team != team]))
 
 
-def test_a_supplement_goes_no_deeper_for_what_earlier_pools_hold():
+def test_items_of_earlier_pools_do_not_deepen_a_supplement():
     run = HandRun("Alpha one", "Alpha", "primary", {"A.2": ["1", "2"]})
     held = items_frame({("A.2", "1", "1")}, "topic", "item", "doc_id")
 
@@ -106,7 +104,7 @@ def test_a_supplement_goes_no_deeper_for_what_earlier_pools_hold():
 
 @unhurried
 @given(hand_runs, st.integers(0, 8))
-def test_what_runs_and_teams_bring_and_share_is_counted_by_hand(runs, depth):
+def test_contributions_and_overlap_match_counts_by_hand(runs, depth):
     plan = planner(runs).plan(PoolProtocol(primary=depth, alternate=depth), kinds_of(runs))
 
     tops = {
@@ -130,7 +128,7 @@ def test_what_runs_and_teams_bring_and_share_is_counted_by_hand(runs, depth):
 
 @unhurried
 @given(hand_runs, visual_maps, st.integers(0, 8))
-def test_nothing_is_unjudged_down_to_the_rank_that_a_run_is_clear_to(runs, mapping, depth):
+def test_no_item_is_unjudged_down_to_the_clear_rank_of_a_run(runs, mapping, depth):
     sources = PoolSources(as_runs(runs), visual=visual_frame(mapping))
     protocol = PoolProtocol(primary=depth, alternate=depth // 2, visually_distinct=True)
     plan = Planner(sources, visually_distinct=True, deepest=DEEPEST).plan(protocol, kinds_of(runs))
@@ -149,7 +147,7 @@ def test_nothing_is_unjudged_down_to_the_rank_that_a_run_is_clear_to(runs, mappi
         assert clear_to == by_hand
 
 
-def test_what_other_runs_bring_makes_a_run_clear_deeper_than_it_was_pooled():
+def test_contributions_of_other_runs_clear_a_run_beyond_its_depth():
     runs = [
         HandRun("deep", "T", "primary", {"A.1": ["1", "2", "3", "4"]}),
         HandRun("other", "U", "alternate", {"A.1": ["3", "2", "9", "1"]}),
@@ -161,9 +159,7 @@ def test_what_other_runs_bring_makes_a_run_clear_deeper_than_it_was_pooled():
 
 
 @pytest.mark.parametrize(("policy", "labels"), [("threads", 2), ("runs", 4)])
-def test_labels_are_the_answers_that_hold_a_formula_or_its_instances_as_the_policy_counts(
-    policy, labels
-):
+def test_labels_count_answers_or_instances_by_the_policy(policy, labels):
     runs = [HandRun("r", "T", "primary", {"B.1": ["3", "4", "5", "6"]})]
     sources = PoolSources(as_runs(runs), visual=visual_frame(dict.fromkeys("3456", "v")))
     protocol = PoolProtocol(primary=2, visually_distinct=True, instance_policy=policy)
@@ -173,7 +169,7 @@ def test_labels_are_the_answers_that_hold_a_formula_or_its_instances_as_the_poli
     assert (plan.items, plan.labels) == (1, labels)
 
 
-def test_what_was_judged_before_is_clear_and_costs_nothing():
+def test_items_judged_earlier_are_clear_and_free():
     runs = [HandRun("r", "T", "primary", {"A.1": ["1", "2", "3"]})]
     earlier = items_frame([("A.1", "2", "2")], "topic", "item", "doc_id")
 
@@ -182,7 +178,7 @@ def test_what_was_judged_before_is_clear_and_costs_nothing():
     assert (plan.items, plan.runs["clear_to"].to_list()) == (1, [2])
 
 
-def test_a_run_may_be_planned_as_another_kind_than_it_is():
+def test_a_run_may_be_planned_as_another_kind():
     runs = [HandRun("r", "T", "baseline-primary", {"A.1": ["1", "2", "3"]})]
     protocol = PoolProtocol(primary=3, alternate=1)
 
@@ -190,7 +186,7 @@ def test_a_run_may_be_planned_as_another_kind_than_it_is():
     assert planner(runs).plan(protocol, {"r": "baseline-alternate"}).items == 1
 
 
-def test_hours_and_money_are_those_of_the_items():
+def test_hours_and_cost_follow_from_the_items():
     runs = [HandRun("r", "T", "primary", {f"A.{number}": ["1", "2", "3"] for number in range(40)})]
     plan = planner(runs).plan(PoolProtocol(primary=3), kinds_of(runs))
 
@@ -207,17 +203,17 @@ def test_hours_and_money_are_those_of_the_items():
         PoolProtocol(method="rank-by-rank", size=9),
     ],
 )
-def test_deeper_than_the_planner_looks_is_refused(protocol):
+def test_a_depth_beyond_the_planners_is_refused(protocol):
     runs = [
         HandRun("r", "T", "primary", {"A.1": ["1"]}),
         HandRun("s", "T", "alternate", {"A.1": ["1"]}),
     ]
 
-    with pytest.raises(ValueError, match="Found the depth 9"):
+    with pytest.raises(ValueError, match="Depth 9 exceeds the planner's depth"):
         planner(runs, deepest=8).plan(protocol, kinds_of(runs))
 
 
-def test_no_runs_make_no_pool():
+def test_no_runs_give_an_empty_plan():
     plan = planner([]).plan(PoolProtocol(primary=9), {})
 
     assert (plan.items, plan.labels, plan.runs.height, plan.teams.height, plan.overlap.height) == (

@@ -1,6 +1,4 @@
-"""Pools: the union by hand, the same bytes from the same inputs, supplements, and what the labs'
-real runs give.
-"""
+"""Pools: unions by hand, reproducible bytes, supplements, and pools of the labs' real runs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,24 +11,15 @@ from hypothesis import given
 
 from arqlab.formats.formulas.index import read_index
 from arqlab.formats.qrels.read import read_qrels
-from arqlab.ir.pooling.pools import (
-    PooledRun,
-    PoolSources,
-    depth_needed,
-    gather,
-    in_random_order,
-    make_pool,
-    rank_by_rank,
-    reached,
-    write_pool,
-)
+from arqlab.ir.pooling.depths import PooledRun, depth_needed, gather, rank_by_rank, reached
+from arqlab.ir.pooling.pools import PoolSources, in_random_order, make_pool, write_pool
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import ItemKind, TaskKind
 from tests.ir.pooling.pool_oracle import (
     HandRun,
     as_run,
     as_runs,
-    brought,
+    contributed,
     hand_runs,
     items_frame,
     posts_of,
@@ -73,7 +62,6 @@ def run(name: str, *items: str, topic: str = "A.2", kind="primary") -> HandRun:
 
 
 # --- the union
-# -------------------------------------------------------------------------------------------------------
 
 
 @unhurried
@@ -85,7 +73,7 @@ def test_a_pool_of_posts_is_the_union_of_the_tops_by_hand(runs, primary, alterna
     pool = posts_pool(runs, protocol)
 
     assert pooled(pool) == set().union(
-        *(brought(each, None, deep.get(each.kind, alternate)) for each in runs)
+        *(contributed(each, None, deep.get(each.kind, alternate)) for each in runs)
     )
     assert pool.select("topic", "item").is_unique().all()
     assert pool["doc_id"].equals(pool["item"])
@@ -94,17 +82,17 @@ def test_a_pool_of_posts_is_the_union_of_the_tops_by_hand(runs, primary, alterna
 
 @unhurried
 @given(hand_runs, visual_maps, depths)
-def test_a_pool_of_formulas_goes_down_each_list_until_so_many_were_seen(runs, mapping, depth):
+def test_a_pool_of_formulas_takes_each_list_to_the_depth_in_distinct_formulas(runs, mapping, depth):
     pool = formulas_pool(
         runs, mapping, PoolProtocol(primary=depth, alternate=depth, visually_distinct=True)
     )
 
-    assert pooled(pool) == set().union(*(brought(each, mapping, depth) for each in runs))
+    assert pooled(pool) == set().union(*(contributed(each, mapping, depth) for each in runs))
 
 
 @unhurried
 @given(hand_runs, visual_maps, depths)
-def test_the_instances_of_a_formula_are_those_above_the_end_of_some_run(runs, mapping, depth):
+def test_the_instances_of_a_formula_are_those_within_the_depth_of_a_run(runs, mapping, depth):
     everything = PoolProtocol(primary=depth, alternate=depth, visually_distinct=True, instances=100)
 
     pool = formulas_pool(runs, mapping, everything)
@@ -121,7 +109,7 @@ def test_the_instances_of_a_formula_are_those_above_the_end_of_some_run(runs, ma
 
 @unhurried
 @given(hand_runs, visual_maps, depths)
-def test_the_depth_that_a_row_needs_is_the_least_that_holds_it(runs, mapping, depth):
+def test_the_depth_of_a_row_is_the_smallest_that_includes_it(runs, mapping, depth):
     for each in runs:
         needed = depth_needed(as_run(each).index, visual=visual_frame(mapping)).filter(
             pl.col("needs") <= depth
@@ -151,9 +139,7 @@ def test_the_depth_ends_with_the_first_instance_of_the_last_formula():
 
 @unhurried
 @given(hand_runs, visual_maps | st.none(), st.integers(1, 8))
-def test_rank_by_rank_takes_one_rank_of_all_runs_until_the_pool_is_large_enough(
-    runs, mapping, size
-):
+def test_rank_by_rank_adds_one_rank_of_all_runs_until_the_pool_is_large_enough(runs, mapping, size):
     protocol = PoolProtocol(method="rank-by-rank", size=size, visually_distinct=mapping is not None)
     pool = posts_pool(runs, protocol) if mapping is None else formulas_pool(runs, mapping, protocol)
 
@@ -165,14 +151,14 @@ def test_rank_by_rank_takes_one_rank_of_all_runs_until_the_pool_is_large_enough(
                 for each in runs
                 if topic in each.lists
             ]
-            by_hand = set().union(*(brought(each, mapping, depth) for each in of_topic))
+            by_hand = set().union(*(contributed(each, mapping, depth) for each in of_topic))
             if len(by_hand) >= size:
                 break
         assert pooled(pool.filter(topic=topic)) == by_hand
 
 
-def test_a_pool_of_no_size_is_refused():
-    with pytest.raises(ValueError, match="Found the pool size 0; expected 1 or more"):
+def test_a_pool_size_of_zero_is_refused():
+    with pytest.raises(ValueError, match="Pool size 0 is too small"):
         rank_by_rank(gather(as_runs([run("r", "1")])), size=0)
 
 
@@ -180,7 +166,7 @@ def test_a_known_item_has_no_pool():
     assert posts_pool([run("r", "1", "2")], PoolProtocol(method="none")).is_empty()
 
 
-def test_a_run_without_a_depth_brings_nothing():
+def test_a_run_with_depth_zero_contributes_nothing():
     rows = gather(as_runs([run("r", "1", "2"), run("s", "3")]))
 
     assert reached(rows, {"r": 1}).select("topic", "item").rows() == [("A.2", "1")]
@@ -196,14 +182,14 @@ def test_a_baseline_may_be_pooled_as_an_alternate_run():
     assert {item for _, item in pooled(posts_pool(runs))} == {"1", "2", "4", "5", "6"}
 
 
-def test_two_runs_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="Two pooled runs have one name"):
+def test_two_runs_with_the_same_name_are_refused():
+    with pytest.raises(ValueError, match="Two pooled runs share a name"):
         gather(as_runs([run("r", "1"), run("r", "2")]))
 
 
 @unhurried
 @given(hand_runs, visual_maps | st.none(), st.integers(0, 20))
-def test_leaving_out_what_is_deeper_leaves_out_nothing_else(runs, mapping, deepest):
+def test_a_depth_limit_removes_deeper_rows_only(runs, mapping, deepest):
     visual = None if mapping is None else visual_frame(mapping)
     key = ["run", "topic", "doc_id"]
 
@@ -214,7 +200,7 @@ def test_leaving_out_what_is_deeper_leaves_out_nothing_else(runs, mapping, deepe
     )
 
 
-def test_an_index_without_posts_is_pooled_too():
+def test_an_index_without_posts_can_be_pooled():
     bare = PooledRun("r", "T", "primary", as_run(run("r", "1")).index.drop("post"))
 
     pool = make_pool(PoolSources([bare]), FORMULAS, kind=ItemKind.VISUAL_IDS, seed=1)
@@ -222,7 +208,7 @@ def test_an_index_without_posts_is_pooled_too():
     assert pool.rows() == [("A.2", 1, "visual-ids", "1", "1", "", 1)]
 
 
-def test_an_instance_stands_in_the_post_that_most_runs_name():
+def test_an_instance_has_the_post_that_most_runs_name():
     named = [
         (f"r{number}", post) for number, post in enumerate(["p1", "p2", "p2", None, None, None])
     ]
@@ -237,7 +223,7 @@ def test_an_instance_stands_in_the_post_that_most_runs_name():
     ].to_list() == ["p2"]
 
 
-def test_indexes_and_maps_may_be_read_late():
+def test_indexes_and_maps_may_be_lazy():
     early = PoolSources(
         as_runs([run("r", "1", "2", "3")]), visual=visual_frame({"1": "v", "2": "v"})
     )
@@ -252,7 +238,7 @@ def test_indexes_and_maps_may_be_read_late():
     assert pools[0].equals(pools[1])
 
 
-# --- what else comes in ----------------------------------------------------------------------------------------------
+# --- what else comes in
 
 
 @unhurried
@@ -262,7 +248,7 @@ def test_indexes_and_maps_may_be_read_late():
     depths,
     st.sets(st.tuples(st.sampled_from(["A.2", "A.9"]), st.sampled_from(["p1", "p4"]))),
 )
-def test_formulas_in_relevant_posts_come_in_from_any_rank_down_to_the_extra_depth(
+def test_formulas_in_relevant_posts_are_pooled_down_to_the_extra_depth(
     runs, mapping, extra, relevant
 ):
     protocol = PoolProtocol(
@@ -281,7 +267,7 @@ def test_formulas_in_relevant_posts_come_in_from_any_rank_down_to_the_extra_dept
     assert set(pool.select("topic", "doc_id").rows()) == by_hand
 
 
-def test_without_an_extra_depth_relevant_posts_bring_nothing():
+def test_without_an_extra_depth_relevant_posts_add_nothing():
     pool = formulas_pool(
         [run("r", "1", "2", "6")],
         {},
@@ -309,7 +295,7 @@ def test_answers_of_the_topics_threads_and_written_answers_are_mixed_in():
 
 @unhurried
 @given(hand_runs, hand_runs, visual_maps)
-def test_a_pool_and_its_supplement_hold_what_one_pool_would_each_once(runs, late, mapping):
+def test_a_pool_and_its_supplement_partition_the_larger_pool(runs, late, mapping):
     every = [*runs, *(each._replace(name=f"late {each.name}") for each in late)]
     first = formulas_pool(runs, mapping)
 
@@ -319,7 +305,7 @@ def test_a_pool_and_its_supplement_hold_what_one_pool_would_each_once(runs, late
     assert pooled(first) | pooled(supplement) == pooled(formulas_pool(every, mapping))
 
 
-def test_a_new_visual_map_brings_no_instance_again():
+def test_a_new_visual_map_does_not_repeat_instances():
     first = formulas_pool([run("r", "1", "2")], {"1": "v", "2": "v"})
 
     supplement = formulas_pool(
@@ -331,7 +317,7 @@ def test_a_new_visual_map_brings_no_instance_again():
     assert supplement.select("item", "doc_id").rows() == [("w", "3")]
 
 
-def test_extras_that_were_judged_do_not_come_again():
+def test_judged_extras_are_not_repeated():
     given_items = {
         "answers": items_frame([("A.2", "1")]),
         "written": items_frame([("A.2", "GPT:A.2")]),
@@ -341,12 +327,12 @@ def test_extras_that_were_judged_do_not_come_again():
     assert posts_pool([run("r", "2")], **given_items, earlier=first).is_empty()
 
 
-# --- order and bytes -------------------------------------------------------------------------------------------------
+# --- order and bytes
 
 
 @unhurried
 @given(hand_runs, visual_maps, st.integers(), st.randoms(use_true_random=False))
-def test_the_sequence_of_runs_and_rows_never_matters(runs, mapping, seed, chance):
+def test_the_order_of_runs_and_rows_does_not_matter(runs, mapping, seed, chance):
     for policy in ("runs", "reciprocal-rank", "threads"):
         protocol = replace(FORMULAS, instance_policy=policy)
         pool = formulas_pool(runs, mapping, protocol, seed=seed)
@@ -364,9 +350,10 @@ def test_the_sequence_of_runs_and_rows_never_matters(runs, mapping, seed, chance
         assert write_pool(pool.sample(fraction=1, shuffle=True, seed=2)) == write_pool(pool)
 
 
-def test_the_bytes_of_a_pool_stay_the_same_for_ever():
-    """The draws are those of coreutils: of topic A.2, `printf '7\\torder\\tA.2\\t3' | b2sum -l 64`
-    gives the least.
+def test_the_bytes_of_a_pool_never_change():
+    """Check the draws against coreutils.
+
+    The smallest draw of topic A.2 is `printf '7\torder\tA.2\t3' | b2sum -l 64`.
     """
     written = items_frame([("A.10", "GPT:A.10")])
 
@@ -425,7 +412,7 @@ def test_every_order_is_as_likely_as_any_other():
     assert min(counts) > 150  # 200 expected, each with a standard deviation of 13
 
 
-# --- the labs' real runs ---------------------------------------------------------------------------------------------
+# --- the labs' real runs
 
 REAL_RUNS = {
     "MathDowsers/alpha05noReRank": (
@@ -440,9 +427,7 @@ TASK1_RUNS = DATA / "arqmath-1/runs/task1"
 
 
 def real_top(path, depth: int) -> set[tuple[str, str]]:
-    """Read a run without any of our readers of runs: the first of each topic, by 32-bit score and
-    then by id, both down.
-    """
+    """Read the top of each topic without our readers: by 32-bit score, then by id, descending."""
     lists: dict[str, list[tuple[np.float32, bytes, str]]] = {}
     for topic, item, _, score in read_run(path):
         lists.setdefault(topic, []).append((np.float32(score), item.encode(), item))
@@ -472,9 +457,10 @@ def test_the_pool_of_real_runs_is_the_union_computed_independently():
 
 
 @needs_data
-def test_what_an_official_run_brings_at_its_depth_was_judged_by_the_lab():
-    """PSU1, an alternate run, was pooled to 20 posts (000 §4.4). Labels 5 and 6 are not in the
-    official qrels.
+def test_the_lab_judged_the_contributions_of_an_official_run():
+    """Check PSU1, an alternate run, pooled to depth 20 (000 §4.4).
+
+    Items with the labels 5 and 6 are not in the official qrels.
     """
     judged = read_qrels((DATA / "arqmath-1/qrels.task1.tsv").read_bytes(), path="qrels.task1.tsv")
     index = index_frame(read_run(TASK1_RUNS / REAL_RUNS["PSU/PSU1"][0]))
@@ -491,13 +477,13 @@ def test_what_an_official_run_brings_at_its_depth_was_judged_by_the_lab():
 
 
 @needs_data
-def test_the_pool_of_a_real_formula_run_is_what_its_lists_give_by_hand():
+def test_the_pool_of_a_real_formula_run_matches_its_lists_by_hand():
     path = DATA / "arqmath-1/runs/task2/MIRMU-task2-OutOfCompetitionEnsemble-auto-math-A.tsv.gz"
     index = index_frame(read_run(path))
     mapping = pl.concat(
         [part.frame for part in read_index(DATA / "collection/formulas.latex.tsv.gz")]
     ).select("formula_id", "visual_id")
-    # The sample knows few of the run's formulas: of the others, by their last digit, every tenth shows one formula.
+    # The sample knows few of the run's formulas. The others share a formula by their last digit.
     made = index.select(
         formula_id="item", visual_id=pl.lit("made ") + pl.col("item").str.slice(-1)
     ).unique()
@@ -516,4 +502,4 @@ def test_the_pool_of_a_real_formula_run_is_what_its_lists_give_by_hand():
     lists = {
         topic: rows["item"].to_list() for (topic,), rows in index.sort("order").group_by("topic")
     }
-    assert pooled(pool) == brought(HandRun("MIRMU", "MIRMU", "alternate", lists), known, 10)
+    assert pooled(pool) == contributed(HandRun("MIRMU", "MIRMU", "alternate", lists), known, 10)

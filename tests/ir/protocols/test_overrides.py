@@ -1,4 +1,4 @@
-"""What an organizer may change in a protocol, and the sentences for what cannot be."""
+"""Protocol overrides, and the messages for invalid ones."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def refused(**overrides: object) -> dict[str, tuple[str, str, str]]:
     return error.value.refused
 
 
-def test_nothing_overridden_is_the_preset():
+def test_without_overrides_the_protocol_is_the_preset():
     assert with_overrides(PRESET, {}) == PRESET
 
 
@@ -44,7 +44,7 @@ def test_each_field_can_be_overridden(field, written, read):
     assert getattr(with_overrides(PRESET, {field: written}), field) == read
 
 
-def test_the_preset_itself_stays_as_it_is():
+def test_the_preset_itself_does_not_change():
     with_overrides(PRESET, {"limit": 5})
 
     assert TaskProtocol().limit == PRESET.limit == 1000
@@ -70,7 +70,7 @@ def test_the_preset_itself_stays_as_it_is():
         ("answered_only", "yes"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused(field, value):
+def test_an_invalid_value_is_refused(field, value):
     assert list(refused(**{field: value})) == [field]
 
 
@@ -82,7 +82,7 @@ def test_an_unknown_field_is_refused_with_the_known_ones_and_the_nearest():
     assert todo == "Did you mean limit?"
 
 
-def test_everything_that_is_wrong_is_told_at_once():
+def test_all_errors_are_reported_at_once():
     assert set(refused(limit=0, order="best", nonsense=1)) == {"limit", "order", "nonsense"}
 
 
@@ -91,7 +91,7 @@ def test_measures_are_read_with_the_new_relevant_label():
     assert "measures" in refused(relevant_from=3, measures=["AP(rel=3)", "AP(rel=2)"])
 
 
-def test_the_error_is_a_sentence_for_people():
+def test_the_error_is_a_full_sentence():
     with pytest.raises(
         OverrideRefusedError,
         match=r"Found order = 'best'; expected one of score, rank\. Correct the value\.",
@@ -104,5 +104,5 @@ def test_labels_may_be_written_with_a_dash_of_either_length():
 
 
 def test_a_whole_number_starts_at_one():
-    with pytest.raises(ValueError, match="a whole number from 1"):
+    with pytest.raises(ValueError, match="a whole number of at least 1"):
         whole_number(-1)

@@ -1,4 +1,4 @@
-"""The presets hold what the papers say (protocol §4 to §8)."""
+"""The presets match the papers (protocol §4 to §8)."""
 
 import pytest
 
@@ -10,7 +10,7 @@ EVERY_TASK = [(slug, kind) for slug, protocol in PROTOCOLS.items() for kind in p
 
 
 def depths(slug: str, kind: TaskKind, **marks: bool) -> list[int]:
-    """Depths of a primary and an alternate run with these other marks."""
+    """Return the depths of a primary and an alternate run with these other marks."""
     pool, marks = (
         PROTOCOLS[slug].tasks[kind].pool,
         {"is_manual": False, "is_baseline": False} | marks,
@@ -73,13 +73,13 @@ def test_baselines_and_manual_runs_are_as_deep_as_the_papers_say(slug, kind, bas
     assert depths(slug, kind, is_manual=True) == manual
 
 
-def test_a_baseline_may_go_as_an_alternate_run():
+def test_a_baseline_may_be_pooled_as_an_alternate_run_by_kind():
     pool = PoolProtocol(primary=9, alternate=4, baselines="alternate")
 
     assert pool.depth_of(pool.kind_of(is_primary=True, is_manual=True, is_baseline=True)) == 4
 
 
-def test_a_manual_run_without_a_depth_of_its_own_goes_as_deep_as_a_primary_one():
+def test_a_manual_run_without_its_own_depth_is_pooled_like_a_primary_run():
     assert PoolProtocol(primary=9, alternate=4).depth_of("manual") == 9
 
 
@@ -118,11 +118,11 @@ def test_arqmath_ranks_a_thousand_items_by_the_prime_measures(slug, kind):
     assert task.measures[:3] == PRIMES
 
 
-def test_only_arqmath_3_asks_for_written_answers():
+def test_only_arqmath_3_has_generated_answers():
     assert [slug for slug, kind in EVERY_TASK if kind is TaskKind.WRITTEN_ANSWERS] == ["arqmath-3"]
 
 
-def test_task_3_takes_one_short_answer_and_averages_over_those_given():
+def test_task_3_takes_one_short_answer_and_averages_over_answered_topics():
     task = PROTOCOLS["arqmath-3"].tasks[TaskKind.WRITTEN_ANSWERS]
 
     assert (task.limit, task.max_characters, task.answered_only, task.measures[0]) == (

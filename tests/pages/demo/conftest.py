@@ -1,6 +1,4 @@
-"""Fixtures of the demo's tests: its lab as `read_lab` reads it, its posts, and the library that its
-systems search.
-"""
+"""Fixtures of the demo's tests: its lab file, its posts and its searchable collection."""
 
 from datetime import date
 from pathlib import Path
@@ -66,5 +64,5 @@ def rules(
 
 @pytest.fixture
 def data() -> Path:
-    """The folder of the demo's files."""
+    """Return the folder of the demo's files."""
     return posts.FOLDER

@@ -1,4 +1,4 @@
-"""The demo lab as a folder: what `load_lab` will find in it, and what its judgments judge."""
+"""The demo lab's folder and its judgments are consistent."""
 
 from datetime import UTC, datetime, time
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_only_the_task_to_try_is_open_on_the_day_of_the_build(tasks: dict[str, T
     ]
 
 
-def test_the_days_move_with_the_day_of_the_build() -> None:
+def test_the_dates_move_with_the_day_of_the_build() -> None:
     assert folder.lab_text(today=folder.WRITTEN_ON) == (posts.FOLDER / "lab.toml").read_text()
     assert "deadline = 2027-03-21" in folder.lab_text(today=TODAY)
 
@@ -56,7 +56,7 @@ def test_a_formula_topic_shares_the_post_of_its_number(tasks: dict[str, TaskFile
         assert (topic.title, topic.body, topic.tags) == (asked.title, asked.body, asked.tags)
 
 
-def test_the_query_formula_stands_in_its_post(tasks: dict[str, TaskFile]) -> None:
+def test_the_query_formula_is_in_its_post(tasks: dict[str, TaskFile]) -> None:
     for topic in tasks["task2"].topics:
         assert (topic.formula_id, topic.latex) in [
             each[:2] for each in text_formulas(topic.title + topic.body)

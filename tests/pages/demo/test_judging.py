@@ -1,4 +1,4 @@
-"""Who judges what in the demo lab, as `judging.toml` says it."""
+"""The plan of the demo's judging in `judging.toml` is consistent."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ POOLS = read_pools()
 
 
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.task)
-def test_every_topic_is_one_of_the_task_and_one_persons(
+def test_every_topic_belongs_to_the_task_and_to_one_assessor(
     pool: DemoPool, tasks: dict[str, TaskFile]
 ) -> None:
     given = Counter(topic for share in pool.shares for topic in share.topics)
@@ -21,16 +21,16 @@ def test_every_topic_is_one_of_the_task_and_one_persons(
 
 
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.task)
-def test_some_topics_are_done_some_begun_and_some_wait(pool: DemoPool) -> None:
+def test_topics_are_done_begun_or_waiting(pool: DemoPool) -> None:
     for kind in ("done", "begun", "waiting"):
         assert any(getattr(share, kind) for share in pool.shares)
 
 
-def test_a_ticket_waits_at_the_desk_and_another_is_answered() -> None:
+def test_one_ticket_is_open_and_another_is_answered() -> None:
     assert Counter(bool(ticket.answer) for ticket in read_tickets()) == {False: 1, True: 1}
 
 
-def test_tickets_are_about_what_the_qrels_have_no_judgment_for(tasks: dict[str, TaskFile]) -> None:
+def test_tickets_are_about_items_without_a_judgment(tasks: dict[str, TaskFile]) -> None:
     [complete] = [qrels.frame for qrels in tasks["task1"].qrels if qrels.name == "complete"]
     unjudged = {(topic, item) for topic, item, label in complete.iter_rows() if label > 4}
 

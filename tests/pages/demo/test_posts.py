@@ -1,6 +1,4 @@
-"""The demo's posts: threads as in the collection, formulas that can be typeset, and an index that
-agrees.
-"""
+"""The demo's posts: threads, formulas that can be typeset, and a matching index."""
 
 from collections import Counter
 from pathlib import Path
@@ -25,7 +23,7 @@ def test_there_are_enough_answers_for_a_lab(read_posts: list[Post]) -> None:
     assert kinds["question"] >= 45
 
 
-def test_every_post_has_an_id_of_its_own(read_posts: list[Post]) -> None:
+def test_every_post_has_a_unique_id(read_posts: list[Post]) -> None:
     assert len({post.post_id for post in read_posts}) == len(read_posts)
 
 
@@ -45,7 +43,7 @@ def test_every_post_is_well_formed_html(read_posts: list[Post]) -> None:
         assert etree.fromstring(f"<div>{post.title}{post.body}</div>").tag == "div"
 
 
-def test_every_text_is_written_once(read_posts: list[Post]) -> None:
+def test_no_text_is_repeated(read_posts: list[Post]) -> None:
     opening = Counter(" ".join(tokens.lower_words(post.body)[:8]) for post in read_posts)
     assert [text for text, times in opening.items() if times > 1] == []
 
@@ -57,12 +55,12 @@ def test_the_formula_index_agrees_with_the_posts(read_posts: list[Post], data: P
     )
 
 
-def test_every_formula_has_an_id_of_its_own(read_posts: list[Post]) -> None:
+def test_every_formula_has_a_unique_id(read_posts: list[Post]) -> None:
     formulas = posts.index_demo_formulas(read_posts)
     assert len({formula.formula_id for formula in formulas}) == len(formulas)
 
 
-def test_a_visual_id_is_no_formula_id(read_posts: list[Post]) -> None:
+def test_visual_ids_differ_from_formula_ids(read_posts: list[Post]) -> None:
     formulas = posts.index_demo_formulas(read_posts)
     assert not {formula.visual_id for formula in formulas} & {
         formula.formula_id for formula in formulas
@@ -83,7 +81,8 @@ def typeset() -> quickjs.Function:
     context = quickjs.Context()
     context.eval(TEMML.read_text())
     context.eval(
-        "globalThis.typeset = latex => temml.renderToString(latex, {throwOnError: true, strict: true})"
+        "globalThis.typeset = latex =>"
+        " temml.renderToString(latex, {throwOnError: true, strict: true})"
     )
     return context.get("typeset")
 
@@ -140,7 +139,7 @@ def test_a_topic_has_its_own_thread_in_the_dump(tasks: dict[str, TaskFile]) -> N
     assert tokens.lower_words(question.body) == tokens.lower_words(topic.body)
 
 
-def test_what_stands_around_posts_is_about_posts_and_people_that_there_are(data: Path) -> None:
+def test_related_files_refer_to_existing_posts_and_people(data: Path) -> None:
     known = {row["Id"]: row for row in rows_of(data, "Posts.xml")}
     people = {row["Id"] for row in rows_of(data, "Users.xml")}
     assert {row["OwnerUserId"] for row in known.values()} <= people
@@ -168,6 +167,6 @@ def test_an_accepted_answer_is_one_of_the_thread(data: Path) -> None:
     assert all(known[answer]["ParentId"] == question for question, answer in accepted.items())
 
 
-def test_the_tags_count_the_questions_that_bear_them(data: Path) -> None:
+def test_tag_counts_match_the_questions(data: Path) -> None:
     counted = Counter(tag for post in posts.read_dump() for tag in post.tags)
     assert {row["TagName"]: int(row["Count"]) for row in rows_of(data, "Tags.xml")} == counted

@@ -1,4 +1,4 @@
-"""The systems retrieve, always the same, and their runs are files of the labs' formats."""
+"""The demo's systems are deterministic and write runs in the labs' formats."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_a_formula_system_ranks_the_same_formula_first(
 
 
 @pytest.mark.parametrize("system", retrieval.ANSWER_SYSTEMS)
-def test_a_system_gives_the_same_run_twice(
+def test_a_system_is_deterministic(
     system: str, tasks: dict[str, TaskFile], library: Library
 ) -> None:
     topics = tasks["task1"].topics
@@ -43,7 +43,7 @@ def test_a_system_gives_the_same_run_twice(
     )
 
 
-def test_no_two_systems_give_the_same_run(tasks: dict[str, TaskFile], library: Library) -> None:
+def test_all_systems_return_different_runs(tasks: dict[str, TaskFile], library: Library) -> None:
     runs = [
         retrieval.retrieve(name, tasks["task1"].topics, library)
         for name in retrieval.ANSWER_SYSTEMS

@@ -1,4 +1,4 @@
-"""The teams, their runs as files, and the files to try an upload with."""
+"""The demo's teams, the files of their runs, and the run files to try."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from arqlab.formats.labs.folder import TaskFile
-from arqlab.formats.runs.check import check_run, repaired_run
+from arqlab.formats.runs.check import check_run
 from arqlab.formats.runs.filename import RunName, read_name
+from arqlab.formats.runs.repair import repaired_run
 from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import Severity
 from arqlab.pages.demo import teams
@@ -21,31 +22,31 @@ def test_five_teams_and_the_organizers_take_part() -> None:
     assert Counter(team.baseline for team in teams.read_teams()) == {False: 5, True: 1}
 
 
-def test_nobody_is_in_two_teams() -> None:
+def test_nobody_is_a_member_of_two_teams() -> None:
     people = [member.username for team in teams.read_teams() for member in team.members]
     assert len(people) == len(set(people))
 
 
-def test_no_team_goes_beyond_the_quota_and_each_has_one_primary_run_a_task() -> None:
+def test_teams_keep_the_quota_and_have_one_primary_run_per_task() -> None:
     runs = Counter((team.name, run.task) for team, run in PLANS)
     primary = Counter((team.name, run.task) for team, run in PLANS if run.primary)
     assert max(runs.values()) <= 5
     assert primary == dict.fromkeys(runs, 1)
 
 
-def test_every_run_but_the_progress_tests_has_a_tag_of_its_own() -> None:
+def test_run_tags_are_unique_except_in_the_progress_test() -> None:
     tags = [run.tag for _, run in PLANS if run.task != "task1-progress"]
     assert len(tags) == len(set(tags))
 
 
-def test_every_task_has_a_board_for_qrels_that_it_has(tasks: dict[str, TaskFile]) -> None:
+def test_every_task_has_a_leaderboard_for_its_qrels(tasks: dict[str, TaskFile]) -> None:
     boards = {board.task: board.qrels for board in teams.read_boards()}
     assert boards.keys() == tasks.keys()
     assert all(boards[slug] in {qrels.name for qrels in task.qrels} for slug, task in tasks.items())
 
 
 @pytest.mark.parametrize(("team", "run"), PLANS, ids=[f"{run.task}-{run.tag}" for _, run in PLANS])
-def test_a_run_is_valid_and_at_most_odd(
+def test_a_run_is_valid_with_warnings_at_most(
     team: DemoTeam,
     run: DemoRun,
     tasks: dict[str, TaskFile],
@@ -59,7 +60,7 @@ def test_a_run_is_valid_and_at_most_odd(
 
 
 @pytest.mark.parametrize(("team", "run"), PLANS, ids=[f"{run.task}-{run.tag}" for _, run in PLANS])
-def test_a_file_name_tells_what_the_team_says_of_the_run(team: DemoTeam, run: DemoRun) -> None:
+def test_a_file_name_has_the_declared_properties_of_the_run(team: DemoTeam, run: DemoRun) -> None:
     assert read_name(teams.file_name(team, run)) == RunName(
         team=team.name,
         task=run.task[:5],

@@ -1,13 +1,16 @@
-"""What the systems see of posts and formulas."""
+"""Tokens of posts and formulas for the demo's systems."""
 
 import pytest
 
 from arqlab.pages.demo import tokens
 
-HTML = '<p>The <em>primes</em> of <span class="math-container" id="7">$a &lt; b$</span> and properties.</p>'
+HTML = (
+    '<p>The <em>primes</em> of <span class="math-container" id="7">$a &lt; b$</span>'
+    " and properties.</p>"
+)
 
 
-def test_words_are_those_outside_of_formulas_without_stop_words() -> None:
+def test_words_exclude_formulas_and_stop_words() -> None:
     assert tokens.lower_words(HTML) == ["prime", "property"]
 
 
@@ -15,7 +18,7 @@ def test_latex_tokens_leave_out_braces_and_space() -> None:
     assert tokens.latex_tokens(r"\frac{a}{12}\, \le x") == [r"\frac", "a", "12", r"\leq", "x"]
 
 
-def test_ngrams_are_neighbouring_tokens() -> None:
+def test_ngrams_are_adjacent_tokens() -> None:
     assert tokens.ngrams(["a", "+", "b"], 2) == ["a +", "+ b"]
 
 

@@ -1,4 +1,4 @@
-"""The weighting schemes on three documents that one can calculate by hand."""
+"""The weighting schemes on three documents with scores computed by hand."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +20,7 @@ SCHEMES = [
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_document_that_says_it_most_is_first_and_one_without_a_match_gets_nothing(
+def test_the_best_match_is_first_and_a_document_without_a_match_scores_zero(
     scheme: Callable[..., Scores],
 ) -> None:
     (scores,) = scheme(DOCUMENTS, [["ideal", "ring"]])

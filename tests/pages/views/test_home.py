@@ -26,19 +26,19 @@ def test_a_visitor_reads_what_arqlab_is_and_sees_public_labs(scene, client):
 
 
 def test_home_says_what_will_be_there_when_there_is_no_lab(db, client):
-    assert "No public lab yet" in text_of(client.get("/"))
+    assert "No public labs yet" in text_of(client.get("/"))
 
 
 def test_a_person_without_roles_is_shown_the_way_in(scene, client_of):
-    assert "You are in no lab yet" in text_of(client_of(scene.outsider).get("/"))
+    assert "You have not joined a lab yet" in text_of(client_of(scene.outsider).get("/"))
 
 
 @pytest.mark.parametrize(
     ("role", "said"),
     [
-        ("member", "Open, without a deadline."),
+        ("member", "Open. No deadline."),
         ("assessor", "Nothing to judge yet."),
-        ("organizer", "Set a deadline"),
+        ("organizer", "Set deadline"),
     ],
 )
 def test_home_says_what_each_role_does_next(scene, client_of, role, said):
@@ -75,7 +75,7 @@ def test_the_account_lists_roles_and_takes_a_name(scene, client_of):
         "/account/", {"first_name": "Emmy", "last_name": "Noether"}, follow=True
     )
 
-    assert "Your name was saved." in text_of(response)
+    assert "Name saved." in text_of(response)
     assert scene.team.name in text_of(response)
     assert AuditEvent.objects.get().verb == "person.rename"
 
@@ -91,5 +91,5 @@ def test_health_says_that_the_database_answers(db, client):
 
 
 def test_health_is_503_without_the_database(db, client):
-    with mock.patch("arqlab.core.views.home.connection.cursor", side_effect=DatabaseError):
+    with mock.patch("arqlab.core.views.account.connection.cursor", side_effect=DatabaseError):
         assert client.get("/healthz/").status_code == 503

@@ -1,4 +1,4 @@
-"""Changing runs after they were sent."""
+"""Changes to uploaded runs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Task
 from submissions.models import Run
 from submissions.services.changing import (
-    claims_of,
     correct_run,
     mark_primary,
+    metadata_of,
     submit_checked_run,
     withdraw_run,
 )
@@ -38,7 +38,7 @@ def fresh(run: Run) -> Run:
 
 
 def correct(run: Run, by: object, **changes: object) -> bool:
-    return correct_run(run=run, claims=replace(claims_of(run), **changes), by=by, at=NOW)
+    return correct_run(run=run, metadata=replace(metadata_of(run), **changes), by=by, at=NOW)
 
 
 def test_marking_a_run_primary_makes_the_earlier_one_alternate(scene: Scene, run: Run) -> None:
@@ -50,12 +50,12 @@ def test_marking_a_run_primary_makes_the_earlier_one_alternate(scene: Scene, run
 @pytest.mark.parametrize(
     "state", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}]
 )
-def test_a_run_that_takes_no_part_cannot_be_primary(
+def test_only_a_valid_submitted_run_can_be_primary(
     scene: Scene, run: Run, state: dict[str, object]
 ) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     Run.objects.filter(pk=run.pk).update(**state)
-    with pytest.raises(UserError, match="takes no part"):
+    with pytest.raises(UserError, match="cannot be primary"):
         mark_primary(run=fresh(run), by=scene.member, at=NOW)
     assert fresh(earlier).is_primary
 
@@ -73,7 +73,7 @@ def test_another_team_cannot_mark_a_run(scene: Scene, run: Run) -> None:
         mark_primary(run=run, by=scene.other_member, at=NOW)
 
 
-def test_a_team_corrects_what_it_says_of_a_run(scene: Scene, run: Run) -> None:
+def test_a_team_corrects_the_metadata_of_a_run(scene: Scene, run: Run) -> None:
     assert not correct(run, scene.member, tag="bm25f", is_manual=True, description="With fields.")
     assert (fresh(run).tag, fresh(run).is_manual, fresh(run).description) == (
         "bm25f",
@@ -87,7 +87,7 @@ def test_a_team_corrects_what_it_says_of_a_run(scene: Scene, run: Run) -> None:
     ]
 
 
-def test_a_correction_that_changes_nothing_is_not_audited(scene: Scene, run: Run) -> None:
+def test_a_correction_without_changes_is_not_audited(scene: Scene, run: Run) -> None:
     correct(run, scene.member)
     assert not AuditEvent.objects.exists()
 
@@ -117,31 +117,31 @@ def test_a_team_cannot_make_its_run_a_baseline(scene: Scene, run: Run) -> None:
         correct(run, scene.member, is_baseline=True)
 
 
-def test_a_baseline_that_becomes_a_run_needs_a_place(scene: Scene) -> None:
+def test_a_baseline_that_becomes_a_run_needs_quota(scene: Scene) -> None:
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
     baseline = ValidRunFactory(task=scene.task, team=scene.team, is_baseline=True)
     with pytest.raises(UserError, match="0 of its 5"):
         correct(baseline, scene.organizer, is_baseline=False)
 
 
-def test_a_primary_baseline_that_becomes_a_run_takes_the_place_of_the_primary_one(
+def test_a_primary_baseline_that_becomes_a_run_replaces_the_primary_run(
     scene: Scene, run: Run
 ) -> None:
     Run.objects.filter(pk=run.pk).update(is_primary=True)
     baseline = ValidRunFactory(task=scene.task, team=scene.team, is_baseline=True, is_primary=True)
-    claims = replace(claims_of(baseline), is_baseline=False)
-    correct_run(run=baseline, claims=claims, by=scene.organizer, at=NOW)
+    metadata = replace(metadata_of(baseline), is_baseline=False)
+    correct_run(run=baseline, metadata=metadata, by=scene.organizer, at=NOW)
     primary = Run.objects.filter(is_primary=True, is_baseline=False)
     assert list(primary) == [baseline]
 
 
-def test_a_withdrawn_run_is_not_corrected(scene: Scene) -> None:
+def test_a_withdrawn_run_cannot_be_corrected(scene: Scene) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, withdrawn_at=NOW)
     with pytest.raises(UserError, match="was withdrawn"):
         correct(run, scene.member, tag="new")
 
 
-def test_other_items_of_a_refused_run_have_it_checked_anew(scene: Scene) -> None:
+def test_another_item_type_of_an_invalid_run_queues_another_check(scene: Scene) -> None:
     run = RunFactory(task=scene.task, team=scene.team, status="invalid", attempts=1)
     assert correct(run, scene.member, items="formula-ids")
     assert (fresh(run).status, fresh(run).attempts, fresh(run).items) == (
@@ -151,12 +151,12 @@ def test_other_items_of_a_refused_run_have_it_checked_anew(scene: Scene) -> None
     )
 
 
-def test_other_items_of_a_valid_run_are_refused(scene: Scene, run: Run) -> None:
-    with pytest.raises(UserError, match="its scores stand on them"):
+def test_another_item_type_of_a_valid_run_is_refused(scene: Scene, run: Run) -> None:
+    with pytest.raises(UserError, match="index and scores depend on it"):
         correct(run, scene.organizer, items="formula-ids")
 
 
-def test_a_refused_run_needs_a_place_to_be_checked_anew(scene: Scene) -> None:
+def test_another_check_of_an_invalid_run_needs_quota(scene: Scene) -> None:
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
     run = RunFactory(task=scene.task, team=scene.team, status="invalid")
     with pytest.raises(UserError, match="0 of its 5"):
@@ -177,7 +177,7 @@ def test_a_withdrawn_run_keeps_its_file_and_the_reason(scene: Scene, run: Run) -
 
 
 def test_a_withdrawal_needs_a_reason(scene: Scene, run: Run) -> None:
-    with pytest.raises(UserError, match="Give the reason"):
+    with pytest.raises(UserError, match="Enter a reason"):
         withdraw_run(run=run, reason="  ", by=scene.member, at=NOW)
 
 
@@ -187,9 +187,9 @@ def test_a_team_withdraws_after_the_deadline_too(scene: Scene, run: Run) -> None
     assert fresh(run).withdrawn_at == NOW
 
 
-def test_a_run_is_withdrawn_once(scene: Scene, run: Run) -> None:
+def test_a_run_is_withdrawn_only_once(scene: Scene, run: Run) -> None:
     withdraw_run(run=run, reason="First.", by=scene.member, at=NOW)
-    with pytest.raises(UserError, match="nothing is to be withdrawn"):
+    with pytest.raises(UserError, match="is already withdrawn"):
         withdraw_run(run=run, reason="Second.", by=scene.organizer, at=NOW)
     assert fresh(run).withdrawal_reason == "First."
 
@@ -213,7 +213,7 @@ def test_a_checked_run_is_submitted_under_the_same_rules(scene: Scene) -> None:
         submit_checked_run(run=run, by=scene.member, at=NOW)
 
 
-def test_a_checked_primary_run_takes_the_place_when_it_is_submitted(scene: Scene) -> None:
+def test_a_checked_primary_run_becomes_the_primary_run_when_submitted(scene: Scene) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     run = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True, check_only=True)
     submit_checked_run(run=run, by=scene.member, at=NOW)
@@ -221,7 +221,7 @@ def test_a_checked_primary_run_takes_the_place_when_it_is_submitted(scene: Scene
 
 
 @pytest.mark.parametrize("state", [{"status": "invalid"}, {"check_only": False, "tag": "other"}])
-def test_what_has_errors_or_is_submitted_cannot_be_submitted(
+def test_a_run_with_errors_or_already_submitted_cannot_be_submitted(
     scene: Scene, state: dict[str, object]
 ) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, **({"check_only": True} | state))

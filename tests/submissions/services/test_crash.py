@@ -1,8 +1,6 @@
-"""A worker that is killed in the middle of a validation leaves nothing half-written, and the run is
-resumed.
+"""A worker killed during a validation leaves no partial result, and the run is validated again.
 
-The worker is a real process with a database and a storage of its own, killed by SIGKILL from
-inside.
+The worker is a real process with its own database and storage that sends itself SIGKILL.
 """
 
 from __future__ import annotations
@@ -12,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.submissions.processes import MAKE_LAB, killed, told
+from tests.submissions.processes import MAKE_LAB, is_killed, output_of
 
 DEATHS = {
-    "before anything is stored": "services.validation.check_stored = die",
+    "before anything is stored": "validation.check_stored = die",
     "while the index is stored": "FileSystemStorage._save = die",
-    "when index and places are stored": "RunProblem.objects.filter = die",
+    "when index and occurrences are stored": "RunProblem.objects.filter = die",
     "inside the last transaction": "RunProblem.objects.bulk_create = die",
 }
-VALIDATE = "services.validate_run(run_id=Run.objects.get().pk, at=timezone.now())"
-GIVE_BACK = "services.return_stale_claims(at=timezone.now() + timedelta(hours=1))"
+VALIDATE = "validate_uploaded_run(run_id=Run.objects.get().pk, at=timezone.now())"
+RELEASE = "release_stale_claims(at=timezone.now() + timedelta(hours=1))"
 RESUME = f"""
-{GIVE_BACK}
-for run_id in services.waiting_run_ids():
-    services.validate_run(run_id=run_id, at=timezone.now())
+{RELEASE}
+for run_id in waiting_run_ids():
+    validate_uploaded_run(run_id=run_id, at=timezone.now())
 """
-TELL = """
+PRINT_RUN = """
 run = Run.objects.get()
 problems = list(run.problems.values_list("kind", flat=True))
 print(json.dumps([run.status, run.attempts, bool(run.index), bool(run.report), problems]))
@@ -36,9 +34,9 @@ print(json.dumps([run.status, run.attempts, bool(run.index), bool(run.report), p
 
 @pytest.fixture(scope="module")
 def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data folder with one run that waits."""
+    """Return a data folder with one waiting run."""
     data = tmp_path_factory.mktemp("crash")
-    assert told(data, MAKE_LAB, 'submit("x", "P")', TELL)[0] == "uploaded"
+    assert output_of(data, MAKE_LAB, 'submit("x", "P")', PRINT_RUN)[0] == "uploaded"
     return data
 
 
@@ -49,13 +47,15 @@ def data(submitted: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("death", DEATHS)
-def test_a_killed_worker_leaves_a_claim_and_the_run_is_resumed(data: Path, death: str) -> None:
-    assert killed(data, DEATHS[death], VALIDATE)
-    assert told(data, TELL) == ["validating", 1, False, False, []]
-    assert told(data, RESUME, TELL) == ["valid", 2, True, True, ["score-tie"]]
+def test_a_killed_worker_leaves_a_claim_and_the_run_is_validated_again(
+    data: Path, death: str
+) -> None:
+    assert is_killed(data, DEATHS[death], VALIDATE)
+    assert output_of(data, PRINT_RUN) == ["validating", 1, False, False, []]
+    assert output_of(data, RESUME, PRINT_RUN) == ["valid", 2, True, True, ["score-tie"]]
 
 
-def test_a_run_that_kills_every_worker_is_given_up(data: Path) -> None:
+def test_a_run_that_kills_every_worker_becomes_invalid(data: Path) -> None:
     for _ in range(3):
-        assert killed(data, GIVE_BACK, DEATHS["while the index is stored"], VALIDATE)
-    assert told(data, GIVE_BACK, TELL)[:2] == ["invalid", 3]
+        assert is_killed(data, RELEASE, DEATHS["while the index is stored"], VALIDATE)
+    assert output_of(data, RELEASE, PRINT_RUN)[:2] == ["invalid", 3]

@@ -1,4 +1,4 @@
-"""Deadline, quota and role, whichever service is asked."""
+"""The rules on role, deadline, quota and tags."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from submissions.models import Run
-from submissions.services.claims import RunClaims
-from submissions.services.intake import check_upload, claims_for, submit_upload
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import check_upload, metadata_by_name, submit_upload
 from tests.factories import Scene, make_lab
 from tests.submissions.factories import GOOD_RUN, NOW, RunFactory, ValidRunFactory, sent
 
@@ -22,13 +22,13 @@ def submit(
     scene: Scene,
     by: object = "member",
     name: str = "Alpha-task1-new-auto-both-A.tsv",
-    **claims: bool,
+    **metadata: bool,
 ) -> Run:
     file = sent(name=name)
     person = scene.member if by == "member" else by
-    said = claims_for(file, **claims)
+    by_name = metadata_by_name(file, **metadata)
     return submit_upload(
-        file=file, task=scene.task, team=scene.team, by=person, at=NOW, claims=said
+        file=file, task=scene.task, team=scene.team, by=person, at=NOW, metadata=by_name
     )[0]
 
 
@@ -59,7 +59,7 @@ def test_a_team_of_another_lab_cannot_submit(scene: Scene) -> None:
 
 def test_a_team_cannot_submit_before_the_task_opens(scene: Scene) -> None:
     scene.task.opens_at = NOW + DAY
-    with pytest.raises(UserError, match=r"opens on 2 May 2026, 12:00 UTC\. Submit from then on"):
+    with pytest.raises(UserError, match=r"opens on 2 May 2026, 12:00 UTC\. Submit your run then"):
         submit(scene)
 
 
@@ -69,7 +69,7 @@ def test_a_team_cannot_submit_after_the_deadline(scene: Scene) -> None:
         submit(scene)
 
 
-def test_the_deadline_holds_for_a_command_without_a_person(scene: Scene) -> None:
+def test_the_deadline_applies_to_a_command_without_a_user(scene: Scene) -> None:
     close(scene)
     with pytest.raises(UserError, match="closed on"):
         submit(scene, None)
@@ -80,39 +80,39 @@ def test_an_organizer_submits_for_a_team_after_the_deadline(scene: Scene) -> Non
     assert submit(scene, scene.organizer).submitted_by == scene.organizer
 
 
-def test_a_baseline_needs_neither_deadline_nor_quota(scene: Scene) -> None:
+def test_deadline_and_quota_do_not_apply_to_baselines(scene: Scene) -> None:
     close(scene)
     fill_quota(scene)
     assert submit(scene, None, is_baseline=True).is_baseline
 
 
-def test_a_team_cannot_call_its_run_a_baseline(scene: Scene) -> None:
-    with pytest.raises(UserError, match="Only organizers add baselines"):
+def test_a_team_cannot_submit_a_baseline(scene: Scene) -> None:
+    with pytest.raises(UserError, match="Only organizers can add baselines"):
         submit(scene, is_baseline=True)
 
 
-def test_a_team_cannot_have_more_runs_than_its_quota(scene: Scene) -> None:
+def test_a_team_cannot_exceed_its_quota(scene: Scene) -> None:
     fill_quota(scene)
     with pytest.raises(
         UserError,
-        match=r"1 run was sent, and team Alpha has 0 of its 5 runs .* left\. Withdraw a run",
+        match=r"You sent 1 run, but team Alpha has only 0 of its 5 runs left .*\. Withdraw a run",
     ):
         submit(scene)
 
 
-def test_the_quota_holds_for_organizers_too(scene: Scene) -> None:
+def test_the_quota_applies_to_organizers(scene: Scene) -> None:
     fill_quota(scene)
     with pytest.raises(UserError, match="0 of its 5"):
         submit(scene, scene.organizer)
 
 
-def test_runs_that_are_still_checked_hold_their_place(scene: Scene) -> None:
+def test_runs_being_checked_count_toward_the_quota(scene: Scene) -> None:
     RunFactory.create_batch(5, task=scene.task, team=scene.team)
     with pytest.raises(UserError, match="0 of its 5"):
         submit(scene)
 
 
-def test_refused_withdrawn_checked_and_baseline_runs_hold_no_place(scene: Scene) -> None:
+def test_invalid_withdrawn_checked_and_baseline_runs_do_not_count(scene: Scene) -> None:
     own = {"task": scene.task, "team": scene.team}
     RunFactory.create_batch(5, status=Run.Status.INVALID, **own)
     ValidRunFactory.create_batch(5, withdrawn_at=NOW, **own)
@@ -121,20 +121,20 @@ def test_refused_withdrawn_checked_and_baseline_runs_hold_no_place(scene: Scene)
     assert submit(scene).status == "uploaded"
 
 
-def test_another_teams_runs_hold_no_place(scene: Scene) -> None:
+def test_runs_of_other_teams_do_not_count(scene: Scene) -> None:
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.other_team)
     assert submit(scene).team == scene.team
 
 
-def test_a_team_uses_a_tag_once(scene: Scene) -> None:
+def test_a_team_cannot_reuse_a_tag(scene: Scene) -> None:
     submit(scene)
     with pytest.raises(UserError, match="two runs with the tag new in Answer retrieval"):
         submit(scene)
 
 
 @pytest.mark.parametrize("tag", ["", "  ", "a" * 101, "two\nlines"])
-def test_a_tag_is_a_short_word_through_every_door(scene: Scene, tag: str) -> None:
-    claims = {"run.tsv": RunClaims(tag=tag)}
+def test_a_tag_that_leaderboards_cannot_show_is_refused(scene: Scene, tag: str) -> None:
+    metadata = {"run.tsv": RunMetadata(tag=tag)}
     with pytest.raises(UserError, match="tag"):
         submit_upload(
             file=sent(GOOD_RUN, "run.tsv"),
@@ -142,23 +142,23 @@ def test_a_tag_is_a_short_word_through_every_door(scene: Scene, tag: str) -> Non
             team=scene.team,
             by=scene.member,
             at=NOW,
-            claims=claims,
+            metadata=metadata,
         )
 
 
-def test_the_tag_of_a_refused_run_is_free(scene: Scene) -> None:
+def test_the_tag_of_an_invalid_run_can_be_reused(scene: Scene) -> None:
     RunFactory(task=scene.task, team=scene.team, tag="new", status=Run.Status.INVALID)
     assert submit(scene).tag == "new"
 
 
-def test_what_is_refused_leaves_nothing_behind(scene: Scene) -> None:
+def test_a_refused_submission_stores_nothing(scene: Scene) -> None:
     fill_quota(scene)
     with pytest.raises(UserError):
         submit(scene)
     assert Run.objects.filter(tag="new").count() == 0
 
 
-def test_a_file_is_checked_before_and_after_the_task_takes_runs(scene: Scene) -> None:
+def test_a_file_can_be_checked_after_the_deadline(scene: Scene) -> None:
     close(scene)
     run = check_upload(file=sent(), task=scene.task, team=scene.team, by=scene.member, at=NOW)[0]
     assert run.check_only

@@ -1,4 +1,4 @@
-"""Several processes at once: the database decides who was first."""
+"""Several processes at once: the database decides which is first."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from pathlib import Path
 
 import pytest
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
-VALIDATE = "print(json.dumps(services.validate_run(run_id={run}, at=timezone.now())))"
+VALIDATE = "print(json.dumps(validate_uploaded_run(run_id={run}, at=timezone.now())))"
 SUBMIT = """
 try:
     submit("run{number}")
-    print(json.dumps("taken"))
+    print(json.dumps("submitted"))
 except UserError as refused:
     print(json.dumps(refused.code))
 """
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a data folder; its database is on the server that the tests run on."""
+def data(tmp_path: Path, use_tested_database: UseDatabase) -> Path:
+    """Return a data folder whose database is on the tests' server."""
     use_tested_database(tmp_path)
     return tmp_path
 
 
-def test_of_four_workers_one_validates(data: Path) -> None:
-    run = told(data, MAKE_LAB, 'print(submit("x")[0].pk)')
-    assert sorted(told_together(data, [VALIDATE.format(run=run)] * 4)) == [
+def test_one_of_four_workers_validates_a_run(data: Path) -> None:
+    run = output_of(data, MAKE_LAB, 'print(submit("x")[0].pk)')
+    assert sorted(outputs_together(data, [VALIDATE.format(run=run)] * 4)) == [
         False,
         False,
         False,
@@ -35,19 +36,19 @@ def test_of_four_workers_one_validates(data: Path) -> None:
     ]
 
 
-def test_of_four_uploads_for_the_last_place_one_is_taken(data: Path) -> None:
-    told(data, MAKE_LAB, 'Task.objects.update(overrides={"quota": 1})', "print(0)")
-    outcomes = told_together(data, [SUBMIT.format(number=number) for number in range(4)])
-    assert sorted(outcomes) == ["quota", "quota", "quota", "taken"]
+def test_one_of_four_uploads_takes_the_last_place_in_the_quota(data: Path) -> None:
+    output_of(data, MAKE_LAB, 'Task.objects.update(overrides={"quota": 1})', "print(0)")
+    outcomes = outputs_together(data, [SUBMIT.format(number=number) for number in range(4)])
+    assert sorted(outcomes) == ["quota", "quota", "quota", "submitted"]
 
 
-def test_of_two_primary_runs_that_become_valid_together_one_stays_primary(data: Path) -> None:
-    first, second = told(
+def test_one_of_two_primary_runs_that_become_valid_together_stays_primary(data: Path) -> None:
+    first, second = output_of(
         data, MAKE_LAB, 'print(json.dumps([submit(tag, "P")[0].pk for tag in "ab"]))'
     )
-    assert told_together(data, [VALIDATE.format(run=first), VALIDATE.format(run=second)]) == [
+    assert outputs_together(data, [VALIDATE.format(run=first), VALIDATE.format(run=second)]) == [
         True,
         True,
     ]
-    tell = 'print(json.dumps(sorted(Run.objects.values_list("status", "is_primary"))))'
-    assert told(data, tell) == [["valid", False], ["valid", True]]
+    marks = 'print(json.dumps(sorted(Run.objects.values_list("status", "is_primary"))))'
+    assert output_of(data, marks) == [["valid", False], ["valid", True]]

@@ -1,4 +1,4 @@
-"""From a waiting run to its report."""
+"""The validation of waiting runs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from arqlab.core.models import AuditEvent
 from arqlab.ir.polars_errors import EngineFailedError
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
-from submissions.services import validation
+from submissions.services import checking, validation
 from submissions.services.changing import withdraw_run
-from submissions.services.intake import check_upload, submit_upload
+from submissions.services.uploads import check_upload, submit_upload
 from submissions.services.validation import (
-    return_stale_claims,
+    release_stale_claims,
     validate_uploaded_run,
     waiting_run_ids,
 )
@@ -62,7 +62,7 @@ def test_a_valid_run_has_its_index(scene: Scene) -> None:
     ]
 
 
-def test_some_columns_of_an_index_are_read(scene: Scene) -> None:
+def test_single_columns_of_an_index_can_be_read(scene: Scene) -> None:
     assert run_index(validated(submitted(scene)), columns=["topic", "item"]).columns == [
         "topic",
         "item",
@@ -82,13 +82,13 @@ def test_the_report_holds_every_kind_of_problem_with_its_first_lines(scene: Scen
     assert [problem.position for problem in run.problems.all()] == list(range(len(found)))
 
 
-def test_of_many_tags_the_first_ones_are_shown(scene: Scene) -> None:
+def test_a_report_keeps_the_first_tags(scene: Scene) -> None:
     lines = [f"A.1\t{item}\t{item}\t{-item}\ttag{item}\n" for item in range(1, 31)]
     run = validated(submitted(scene, "".join(lines).encode()))
     assert (len(run.report["run_tags"]), run.problems.get(kind="several-tags").count) == (20, 29)
 
 
-def test_every_place_is_kept_beside_the_first_ones(scene: Scene) -> None:
+def test_every_occurrence_is_stored_in_addition_to_the_first_lines(scene: Scene) -> None:
     lines = b"".join(b"A.1\t10\t%d\t%d\tt\n" % (rank, 99 - rank) for rank in range(1, 41))
     run = validated(submitted(scene, lines))
     places = run_occurrences(run).filter(kind="duplicate-item")
@@ -117,20 +117,20 @@ def test_each_member_of_a_zip_has_its_own_report(scene: Scene) -> None:
     }
 
 
-def test_an_upload_that_cannot_be_unpacked_says_what_it_is(scene: Scene) -> None:
+def test_the_report_names_the_type_of_a_file_that_cannot_be_unpacked(scene: Scene) -> None:
     run = validated(submitted(scene, b"%PDF-1.7 a paper"))
     problem = run.problems.get()
     assert (run.status, problem.kind, problem.severity) == ("invalid", "unreadable-file", "error")
-    assert problem.message.startswith("This is a PDF document; expected is a run file")
+    assert problem.message.startswith("Found a PDF document; expected a run file")
 
 
-def test_a_run_is_checked_once(scene: Scene) -> None:
+def test_a_run_is_checked_only_once(scene: Scene) -> None:
     run = validated(submitted(scene))
     assert not validate_uploaded_run(run_id=run.pk, at=NOW)
     assert Run.objects.get(pk=run.pk).attempts == 1
 
 
-def test_a_primary_run_takes_the_place_of_the_earlier_one(scene: Scene) -> None:
+def test_a_primary_run_replaces_the_earlier_one(scene: Scene) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     run = validated(submitted(scene, name="Alpha-task1-bm25-auto-both-P.tsv"))
     earlier.refresh_from_db()
@@ -141,13 +141,15 @@ def test_a_primary_run_takes_the_place_of_the_earlier_one(scene: Scene) -> None:
     }
 
 
-def test_a_refused_primary_run_leaves_the_earlier_one_as_it_is(scene: Scene) -> None:
+def test_an_invalid_primary_run_does_not_replace_the_earlier_one(scene: Scene) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     validated(submitted(scene, BAD_RUN, "Alpha-task1-bm25-auto-both-P.tsv"))
     assert Run.objects.get(pk=earlier.pk).is_primary
 
 
-def test_a_primary_run_that_was_withdrawn_while_it_was_checked_takes_no_place(scene: Scene) -> None:
+def test_a_primary_run_withdrawn_during_its_check_does_not_replace_the_earlier_one(
+    scene: Scene,
+) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     run = submitted(scene, name="Alpha-task1-new-auto-both-P.tsv")
     withdraw_run(run=run, reason="A mistake.", by=scene.member, at=NOW)
@@ -162,50 +164,50 @@ def test_baselines_keep_their_marks(scene: Scene) -> None:
     assert Run.objects.get(pk=earlier.pk).is_primary
 
 
-def test_a_checked_primary_run_changes_no_other(scene: Scene) -> None:
+def test_a_primary_run_that_is_only_checked_does_not_replace_the_earlier_one(scene: Scene) -> None:
     earlier = ValidRunFactory(task=scene.task, team=scene.team, is_primary=True)
     file = sent(name="Alpha-task1-x-auto-both-P.tsv")
     validated(check_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=NOW)[0])
     assert Run.objects.get(pk=earlier.pk).is_primary
 
 
-def test_the_outcome_is_audited_without_a_person(scene: Scene) -> None:
+def test_the_result_is_audited_without_a_user(scene: Scene) -> None:
     validated(submitted(scene, BAD_RUN))
     assert AuditEvent.objects.get(verb="run.invalid").actor is None
 
 
-def test_a_repair_is_offered_with_its_diff(scene: Scene) -> None:
+def test_the_report_has_the_diff_of_the_repair(scene: Scene) -> None:
     run = validated(submitted(scene, b"\xef\xbb\xbf" + GOOD_RUN))
     kinds = [line["kind"] for line in run.report["repair"]]
     assert (run.status, "removed" in kinds, "added" in kinds) == ("valid", True, True)
 
 
-def test_a_claim_whose_worker_died_goes_back(scene: Scene) -> None:
+def test_the_claim_of_a_dead_worker_is_released(scene: Scene) -> None:
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
-    assert return_stale_claims(at=LATER) == 1
+    assert release_stale_claims(at=LATER) == 1
     assert Run.objects.get(pk=run.pk).status == "uploaded"
 
 
-def test_a_fresh_claim_stays(scene: Scene) -> None:
+def test_a_recent_claim_is_kept(scene: Scene) -> None:
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
-    assert return_stale_claims(at=NOW + timedelta(seconds=5)) == 0
+    assert release_stale_claims(at=NOW + timedelta(seconds=5)) == 0
 
 
-def test_after_three_attempts_the_run_is_given_up_and_organizers_are_told(
+def test_after_three_attempts_the_run_becomes_invalid_and_an_error_is_logged(
     scene: Scene, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=3)
     with caplog.at_level(logging.ERROR):
-        return_stale_claims(at=LATER)
+        release_stale_claims(at=LATER)
     run.refresh_from_db()
     assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
     assert "failed 3 times" in caplog.text
 
 
-def test_a_worker_that_lost_its_claim_writes_nothing(scene: Scene) -> None:
+def test_a_worker_that_lost_its_claim_stores_nothing(scene: Scene) -> None:
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
     late = Run.objects.select_related("upload", "team", "task__lab").get(pk=run.pk)
@@ -215,7 +217,7 @@ def test_a_worker_that_lost_its_claim_writes_nothing(scene: Scene) -> None:
     assert (run.status, run.problems.count(), bool(run.index)) == ("validating", 0, False)
 
 
-def test_a_fault_of_ours_is_raised_and_gives_the_claim_back(scene: Scene) -> None:
+def test_an_error_in_the_check_is_raised_and_releases_the_claim(scene: Scene) -> None:
     run = submitted(scene)
     run.upload.file.storage.delete(run.upload.file.name)
     with pytest.raises(FileNotFoundError):
@@ -224,7 +226,7 @@ def test_a_fault_of_ours_is_raised_and_gives_the_claim_back(scene: Scene) -> Non
     assert (run.status, run.attempts) == ("uploaded", 1)
 
 
-def test_a_panic_of_polars_is_tried_again_and_then_told_as_a_fault_of_ours(
+def test_a_check_that_panics_is_repeated_and_then_reported_as_failed(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = submitted(scene)
@@ -233,15 +235,26 @@ def test_a_panic_of_polars_is_tried_again_and_then_told_as_a_fault_of_ours(
         raise pl.exceptions.PanicException("index out of bounds")
 
     monkeypatch.setattr(validation, "check_stored", panic)
-    for _ in range(validation.MOST_ATTEMPTS):
+    for _ in range(validation.MAX_ATTEMPTS):
         with pytest.raises(EngineFailedError):
             validate_uploaded_run(run_id=run.pk, at=NOW)
     run.refresh_from_db()
     assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
 
 
+def test_a_panic_of_polars_during_a_check_is_an_error(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def panic(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(checking, "check_run", panic)
+    with pytest.raises(EngineFailedError, match="index out of bounds"):
+        checking.check_stored(submitted(scene))
+
+
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
-def test_a_request_to_stop_leaves_the_claim_to_be_found(
+def test_a_request_to_stop_keeps_the_claim(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
 ) -> None:
     run = submitted(scene)
@@ -256,7 +269,7 @@ def test_a_request_to_stop_leaves_the_claim_to_be_found(
     assert (run.status, run.attempts) == ("validating", 1)
 
 
-def test_waiting_runs_come_in_the_order_of_their_waiting(scene: Scene) -> None:
+def test_the_run_that_waits_longest_comes_first(scene: Scene) -> None:
     first, second = (
         submitted(scene, name=f"Alpha-task1-{tag}-auto-both-A.tsv") for tag in ("a", "b")
     )

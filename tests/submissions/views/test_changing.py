@@ -28,7 +28,7 @@ def bad_run(browser: Client, scene: Scene, capture: DjangoCaptureOnCommitCallbac
 @pytest.mark.parametrize(
     "page", ["run-primary", "run-submit", "run-repaired", "run-withdraw", "run-edit"]
 )
-def test_others_cannot_change_a_run(
+def test_other_users_cannot_change_a_run(
     scene: Scene, client_of: SignIn, valid_run: Run, page: str
 ) -> None:
     assert (
@@ -37,7 +37,7 @@ def test_others_cannot_change_a_run(
     )
 
 
-def test_the_repaired_file_is_offered_and_downloaded(
+def test_the_repaired_file_can_be_downloaded(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -50,7 +50,7 @@ def test_the_repaired_file_is_offered_and_downloaded(
 
 
 @pytest.mark.parametrize(("button", "is_check"), [("submit", False), ("check", True)])
-def test_the_repaired_file_is_taken_in_with_what_was_said(
+def test_the_repaired_file_is_submitted_with_the_metadata_of_the_run(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -64,7 +64,7 @@ def test_the_repaired_file_is_taken_in_with_what_was_said(
     assert (repaired.status, repaired.tag, repaired.check_only) == ("valid", "bm25", is_check)
 
 
-def test_a_run_without_anything_to_repair_offers_no_file(scene: Scene, browser: Client) -> None:
+def test_a_run_without_repairs_has_no_repaired_file(scene: Scene, browser: Client) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     assert browser.get(url("run-repaired", run.pk)).status_code == 404
 
@@ -85,23 +85,25 @@ def test_a_correction_is_saved(browser: Client, valid_run: Run) -> None:
     )
 
 
-def test_a_refused_correction_says_why(scene: Scene, browser: Client, valid_run: Run) -> None:
+def test_a_refused_correction_shows_the_reason(
+    scene: Scene, browser: Client, valid_run: Run
+) -> None:
     ValidRunFactory(task=scene.task, team=scene.team, tag="tfidf")
     said = {"tag": "tfidf", "is_primary": "True", "is_manual": "False"}
     response = browser.post(url("run-edit", valid_run.pk), said)
     assert (response.status_code, "two runs with the tag tfidf" in response.text) == (422, True)
 
 
-def test_a_withdrawn_run_leaves_a_tombstone(browser: Client, valid_run: Run) -> None:
+def test_a_withdrawn_run_keeps_its_page(browser: Client, valid_run: Run) -> None:
     browser.post(url("run-withdraw", valid_run.pk), {"reason": "A bug in the <index>."})
     html = browser.get(url("run-detail", valid_run.pk)).text
     assert "chip-withdrawn" in html
     assert "A bug in the &lt;index&gt;." in html
 
 
-def test_a_withdrawal_without_reason_is_refused(browser: Client, valid_run: Run) -> None:
+def test_a_withdrawal_needs_a_reason(browser: Client, valid_run: Run) -> None:
     response = browser.post(url("run-withdraw", valid_run.pk), {"reason": ""})
-    assert (response.status_code, "Give the reason" in response.text) == (422, True)
+    assert (response.status_code, "Enter the reason" in response.text) == (422, True)
 
 
 def test_the_primary_run_is_marked_on_the_page(browser: Client, valid_run: Run) -> None:
@@ -116,7 +118,7 @@ def test_a_refused_mark_is_shown_as_a_message(browser: Client, valid_run: Run) -
 
 def test_a_checked_run_is_submitted_from_its_page(scene: Scene, browser: Client) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team, check_only=True)
-    assert "Submit this run" in browser.get(url("run-detail", run.pk)).text
+    assert "Submit run" in browser.get(url("run-detail", run.pk)).text
     browser.post(url("run-submit", run.pk))
     assert not Run.objects.get(pk=run.pk).check_only
 
@@ -129,7 +131,7 @@ def test_visitors_are_asked_to_sign_in(client: Client, valid_run: Run) -> None:
     )
 
 
-def test_other_items_of_a_refused_run_have_it_checked_anew(
+def test_another_item_type_of_an_invalid_run_queues_another_check(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -143,10 +145,10 @@ def test_other_items_of_a_refused_run_have_it_checked_anew(
     assert (run.attempts, run.items) == (1, "visual-ids")
 
 
-def test_a_refused_withdrawal_says_why(browser: Client, valid_run: Run) -> None:
+def test_a_refused_withdrawal_shows_the_reason(browser: Client, valid_run: Run) -> None:
     Run.objects.filter(pk=valid_run.pk).update(check_only=True)
     response = browser.post(url("run-withdraw", valid_run.pk), {"reason": "x"})
-    assert (response.status_code, "nothing is to be withdrawn" in response.text) == (422, True)
+    assert (response.status_code, "is already withdrawn" in response.text) == (422, True)
 
 
 def test_a_refused_submission_is_shown_as_a_message(browser: Client, valid_run: Run) -> None:
@@ -154,7 +156,7 @@ def test_a_refused_submission_is_shown_as_a_message(browser: Client, valid_run: 
     assert "two runs with the tag bm25" in response.text
 
 
-def test_a_repaired_file_is_taken_under_the_same_rules(
+def test_the_same_rules_apply_to_a_repaired_file(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -165,7 +167,7 @@ def test_a_repaired_file_is_taken_under_the_same_rules(
     assert "has 0 of its 5 runs" in response.text
 
 
-def test_what_cannot_be_unpacked_cannot_be_repaired(
+def test_a_file_that_cannot_be_unpacked_cannot_be_repaired(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,

@@ -1,4 +1,4 @@
-"""The pages that show runs, and who sees them."""
+"""The pages that show runs, and who may see them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 SignIn = Callable[[User], Client]
 
 
-def test_the_list_shows_the_own_teams_runs(scene: Scene, browser: Client, valid_run: Run) -> None:
+def test_members_see_the_runs_of_their_team(scene: Scene, browser: Client, valid_run: Run) -> None:
     ValidRunFactory(task=scene.task, team=scene.other_team, tag="secret")
     html = browser.get(url("run-list")).text
     assert "bm25" in html
@@ -32,7 +32,7 @@ def test_organizers_see_all_runs(scene: Scene, client_of: SignIn, valid_run: Run
     assert "theirs" in html
 
 
-def test_a_list_of_many_runs_needs_few_queries(
+def test_a_long_list_of_runs_needs_few_queries(
     scene: Scene, client_of: SignIn, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     organizer = client_of(scene.organizer)
@@ -41,7 +41,7 @@ def test_a_list_of_many_runs_needs_few_queries(
         organizer.get(url("run-list"))
 
 
-def test_an_empty_list_says_how_to_get_runs(browser: Client, scene: Scene) -> None:
+def test_an_empty_list_explains_how_to_submit_runs(browser: Client, scene: Scene) -> None:
     assert "No runs yet" in browser.get(url("run-list")).text
 
 
@@ -55,7 +55,7 @@ PAGES = ["run-detail", "run-status", "run-problems", "run-file", "run-edit", "ru
 
 @pytest.mark.parametrize("person", ["outsider", "other_member", "assessor"])
 @pytest.mark.parametrize("page", PAGES)
-def test_a_run_does_not_exist_for_others(
+def test_other_users_get_404_for_a_run(
     scene: Scene, client_of: SignIn, valid_run: Run, page: str, person: str
 ) -> None:
     assert client_of(getattr(scene, person)).get(url(page, valid_run.pk)).status_code == 404
@@ -66,7 +66,9 @@ def test_a_run_is_not_found_below_another_task(scene: Scene, browser: Client) ->
     assert browser.get(url("run-detail", elsewhere.pk)).status_code == 404
 
 
-def test_a_waiting_run_asks_for_its_state_each_second(scene: Scene, browser: Client) -> None:
+def test_the_page_of_a_waiting_run_polls_its_state_each_second(
+    scene: Scene, browser: Client
+) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     html = browser.get(url("run-detail", run.pk)).text
     assert f'hx-get="{url("run-status", run.pk)}?state=uploaded" hx-trigger="every 1s"' in html
@@ -78,11 +80,11 @@ def test_a_finished_check_is_shown_and_announced(
 ) -> None:
     html = browser.get(url("run-status", valid_run.pk), {"state": "validating"}).text
     assert "No errors: the run is valid" in html
-    assert "The check is over: the run is valid." in html
+    assert "Validation finished: the run is valid." in html
     assert "every 1s" not in html
 
 
-def test_the_report_shows_counts_lines_and_what_to_do(
+def test_the_report_shows_counts_lines_and_remedies(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -91,9 +93,9 @@ def test_the_report_shows_counts_lines_and_what_to_do(
         page = upload(browser, scene, BAD_RUN)["Location"]
     html = browser.get(page).text
     for words in (
-        "2 kinds of error in 2 places",
+        "2 types of error, 2 occurrences",
         "Keep each item once.",
-        "the item once; it stands on line 1 already",
+        "the item once; it is already on line 1",
     ):
         assert words in html
 
@@ -105,7 +107,7 @@ def test_a_report_needs_few_queries(
         browser.get(url("run-detail", valid_run.pk))
 
 
-def test_hostile_text_of_a_file_is_escaped(
+def test_hostile_text_from_a_file_is_escaped(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -116,7 +118,7 @@ def test_hostile_text_of_a_file_is_escaped(
     assert "<b>`" not in browser.get(page).text
 
 
-def test_every_problem_is_downloaded(
+def test_all_problems_can_be_downloaded(
     scene: Scene,
     browser: Client,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -135,7 +137,7 @@ def test_a_run_that_was_not_checked_has_no_problems_to_download(
     assert browser.get(url("run-problems", run.pk)).status_code == 404
 
 
-def test_the_file_is_given_back_as_it_was_sent(scene: Scene, browser: Client) -> None:
+def test_the_original_file_can_be_downloaded(scene: Scene, browser: Client) -> None:
     data = zipped({"run.tsv": GOOD_RUN})
     upload(browser, scene, data, name="runs.zip")
     response = browser.get(url("run-file", Run.objects.get().pk))

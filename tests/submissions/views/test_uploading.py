@@ -1,4 +1,4 @@
-"""The upload page and what it takes."""
+"""The upload page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_an_uploaded_run_is_validated_after_commit(
     assert (run.status, run.is_primary, run.submitted_by) == ("valid", True, scene.member)
 
 
-def test_a_script_gets_the_address_as_json(scene: Scene, browser: Client) -> None:
+def test_a_script_gets_the_location_as_json(scene: Scene, browser: Client) -> None:
     assert upload(browser, scene, json=True).json() == {
         "location": url("run-detail", Run.objects.get().pk)
     }
@@ -46,7 +46,7 @@ def test_several_files_at_once_lead_to_the_list(scene: Scene, browser: Client) -
     assert (response["Location"], Run.objects.count()) == (url("run-list"), 2)
 
 
-def test_several_files_are_taken_all_or_none(scene: Scene, browser: Client) -> None:
+def test_either_all_files_are_submitted_or_none(scene: Scene, browser: Client) -> None:
     ValidRunFactory.create_batch(4, task=scene.task, team=scene.team)
     files = [
         SimpleUploadedFile(f"Alpha-task1-{tag}-auto-both-A.tsv", GOOD_RUN) for tag in ("a", "b")
@@ -56,12 +56,14 @@ def test_several_files_are_taken_all_or_none(scene: Scene, browser: Client) -> N
     assert "has 0 of its 5 runs" in response.text
 
 
-def test_check_only_makes_no_submission(scene: Scene, browser: Client) -> None:
+def test_check_only_does_not_submit(scene: Scene, browser: Client) -> None:
     upload(browser, scene, check="yes")
     assert Run.objects.get().check_only
 
 
-def test_what_was_corrected_in_the_form_goes_before_the_name(scene: Scene, browser: Client) -> None:
+def test_metadata_in_the_form_takes_precedence_over_the_file_name(
+    scene: Scene, browser: Client
+) -> None:
     said = {
         "run0-name": NAME,
         "run0-tag": "mine",
@@ -73,22 +75,22 @@ def test_what_was_corrected_in_the_form_goes_before_the_name(scene: Scene, brows
     assert (run.tag, run.is_primary, run.is_manual) == ("mine", False, True)
 
 
-def test_a_correction_without_tag_is_refused_in_a_sentence(scene: Scene, browser: Client) -> None:
+def test_a_correction_without_tag_is_refused_with_a_message(scene: Scene, browser: Client) -> None:
     said = {"run0-name": NAME, "run0-tag": "", "run0-is_primary": "False", "run0-is_manual": "True"}
     response = upload(browser, scene, json=True, **said)
     assert (response.status_code, response.json()["errors"]) == (
         422,
-        ["Give the run a tag; boards show it."],
+        ["Enter a run tag. The leaderboard shows it."],
     )
 
 
-def test_no_file_is_refused_in_a_sentence(scene: Scene, browser: Client) -> None:
+def test_an_upload_without_a_file_is_refused_with_a_message(scene: Scene, browser: Client) -> None:
     response = browser.post(url("run-upload"), {"team": scene.team.pk})
     assert response.status_code == 422
     assert "Choose at least one run file." in response.text
 
 
-def test_a_refusal_reaches_a_script_as_json(scene: Scene, browser: Client) -> None:
+def test_a_script_gets_a_refusal_as_json(scene: Scene, browser: Client) -> None:
     Task.objects.update(deadline=NOW.replace(year=2020))
     response = upload(browser, scene, json=True)
     assert response.status_code == 409
@@ -119,7 +121,7 @@ def test_an_organizer_adds_a_baseline_for_any_team(scene: Scene, client_of: Sign
     assert Run.objects.get().is_baseline
 
 
-def test_a_member_cannot_claim_a_baseline(scene: Scene, browser: Client) -> None:
+def test_a_member_cannot_submit_a_baseline(scene: Scene, browser: Client) -> None:
     said = {
         "run0-name": NAME,
         "run0-tag": "tfidf",
@@ -130,14 +132,14 @@ def test_a_member_cannot_claim_a_baseline(scene: Scene, browser: Client) -> None
     assert not Run.objects.get().is_baseline
 
 
-def test_who_has_no_team_is_told_how_to_get_one(client_of: SignIn, scene: Scene) -> None:
+def test_a_user_without_a_team_is_told_how_to_get_one(client_of: SignIn, scene: Scene) -> None:
     assert (
         reverse("core:team-create", args=["arqmath-x"])
         in client_of(scene.outsider).get(url("run-upload")).text
     )
 
 
-def test_the_upload_page_says_the_rules(scene: Scene, browser: Client) -> None:
+def test_the_upload_page_shows_the_rules(scene: Scene, browser: Client) -> None:
     html = browser.get(url("run-upload")).text
     for words in (
         "5 of 5 runs left",
@@ -148,28 +150,28 @@ def test_the_upload_page_says_the_rules(scene: Scene, browser: Client) -> None:
         assert words in html
 
 
-def test_a_closed_task_takes_files_only_to_check_them(scene: Scene, browser: Client) -> None:
+def test_files_can_only_be_checked_after_the_deadline(scene: Scene, browser: Client) -> None:
     Task.objects.update(deadline=NOW.replace(year=2020))
     html = browser.get(url("run-upload")).text
     assert "Submit runs" not in html
     assert "Check only" in html
 
 
-def test_names_are_read_into_small_forms(browser: Client, scene: Scene) -> None:
+def test_the_forms_are_filled_from_the_file_names(browser: Client, scene: Scene) -> None:
     html = browser.post(url("run-guess"), {"names": [NAME, "runs.zip"]}).text
     assert 'value="bm25"' in html
     assert '<option value="True" selected>Primary</option>' in html
     assert "runs.zip" not in html
 
 
-def test_corrections_stay_when_a_file_is_added(browser: Client, scene: Scene) -> None:
+def test_corrections_are_kept_when_a_file_is_added(browser: Client, scene: Scene) -> None:
     known = {"run0-name": NAME, "run0-tag": "mine", "run0-is_primary": "False"}
     html = browser.post(url("run-guess"), {"names": ["other.tsv", NAME], **known}).text
     assert 'name="run1-tag" value="mine"' in html
     assert 'name="run0-tag" value="other"' in html
 
 
-def test_only_organizers_are_asked_about_baselines(
+def test_only_organizers_see_the_field_for_baselines(
     browser: Client, scene: Scene, client_of: SignIn
 ) -> None:
     asked = {"names": [NAME]}

@@ -1,4 +1,4 @@
-"""The query formula is found where it stands in its question."""
+"""The query formula is found in its question."""
 
 from __future__ import annotations
 
@@ -6,37 +6,39 @@ from pathlib import Path
 
 from arqlab.core.services.topic_pages import topic_pages
 from arqlab.formats.topics.read import read_topics
-from arqlab.texts.html.highlights import places_of
+from arqlab.texts.html.highlights import matching_formulas
 from arqlab.texts.html.rendering import compose
 from arqlab.texts.html.sanitizer import FoundFormula
 
 
 def found(**latex: str) -> list[FoundFormula]:
-    """Formulas as the sanitizer finds them, by their ids."""
+    """Return formulas as the sanitizer finds them, by their ids."""
     return [FoundFormula(formula_id, text, False, False) for formula_id, text in latex.items()]
 
 
-def test_the_formula_with_the_id_is_the_one_whatever_others_look_like() -> None:
-    assert places_of(found(q_1="x^2", q_2="y"), formula_id="q_2", latex="x^2") == {"q_2"}
+def test_the_formula_with_the_id_matches_alone() -> None:
+    assert matching_formulas(found(q_1="x^2", q_2="y"), formula_id="q_2", latex="x^2") == {"q_2"}
 
 
-def test_without_the_id_all_with_its_latex_are_it_but_for_white_space() -> None:
-    assert places_of(found(a="x ^ 2", b="x^{2}", c="x^2"), formula_id="q_2", latex="x^2") == {
+def test_without_the_id_formulas_with_the_same_latex_match() -> None:
+    assert matching_formulas(
+        found(a="x ^ 2", b="x^{2}", c="x^2"), formula_id="q_2", latex="x^2"
+    ) == {
         "a",
         "c",
     }
 
 
-def test_without_its_latex_those_that_look_like_it_are_it() -> None:
-    assert places_of(found(a="x^{2}", b="y"), formula_id="q_2", latex="x^2") == {"a"}
+def test_without_the_latex_formulas_that_look_the_same_match() -> None:
+    assert matching_formulas(found(a="x^{2}", b="y"), formula_id="q_2", latex="x^2") == {"a"}
 
 
-def test_a_topic_without_a_query_formula_has_none() -> None:
-    assert places_of(found(a="x", b=""), formula_id="", latex=" ") == frozenset()
+def test_a_topic_without_a_query_formula_has_no_match() -> None:
+    assert matching_formulas(found(a="x", b=""), formula_id="", latex=" ") == frozenset()
 
 
-def test_a_formula_that_is_not_there_is_not_found() -> None:
-    assert places_of(found(a="x"), formula_id="q_1", latex="y") == frozenset()
+def test_a_missing_formula_is_not_found() -> None:
+    assert matching_formulas(found(a="x"), formula_id="q_1", latex="y") == frozenset()
 
 
 def test_the_query_formula_is_marked_once_in_every_real_topic(shared_data: Path, db: None) -> None:
@@ -70,7 +72,7 @@ def test_the_real_query_formulas_would_be_found_without_their_ids(
     assert len(missed) <= 3
 
 
-def test_a_mark_is_no_part_of_a_text_that_does_not_hold_the_formula() -> None:
+def test_a_text_without_the_formula_has_no_mark() -> None:
     assert "<mark" not in compose(
         '<span class="math-container" id="a">$x$</span>', formulas={}, highlight=frozenset("b")
     )

@@ -1,4 +1,4 @@
-"""What a page showed becomes a text again that the sanitizer reads."""
+"""HTML of a page becomes text that the sanitizer can read."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from arqlab.texts.html.sanitizer import clean_post
 @pytest.mark.parametrize(
     "source", ["<p>Let $a<b$ &amp; $$\\sum_n n$$ be.</p>", "plain $x$", "<ul><li>$y$</li></ul>"]
 )
-def test_what_was_composed_is_composed_again_from_what_it_showed(source):
+def test_a_shown_page_can_be_read_back_and_composed_again(source):
     shown = compose(
         read_text(clean_post(source, prefix="p").html), formulas={}, highlight=frozenset({"p.1"})
     )
@@ -27,7 +27,7 @@ def test_what_was_composed_is_composed_again_from_what_it_showed(source):
     "hostile",
     ["", "\0", "<", "<!--", "<div>" * 5_000, "<a>" * 5_000, "<x data-latex='&#1;'>", "\ud800"],
 )
-def test_nothing_that_a_browser_sends_stops_it(hostile):
+def test_no_input_from_a_browser_raises_an_error(hostile):
     assert (
         "<script"
         not in clean_post(read_shown(hostile + "<script>1</script>").html, prefix="p").html

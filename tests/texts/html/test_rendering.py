@@ -1,4 +1,4 @@
-"""Posts become safe HTML, and nothing of their text or formulas is lost."""
+"""Posts become safe HTML without losing text or formulas."""
 
 import gzip
 import re
@@ -32,7 +32,7 @@ def render_title(source: str) -> str:
 
 
 def words_of(source: str) -> str:
-    """The words of a post that a reader sees beside its formulas."""
+    """Return the visible words of a post outside formulas."""
     source = re.sub(
         r'<span class="with-mark">(.*?)([,.;:!?]+)</span>', r"\1\2", source, flags=re.DOTALL
     )
@@ -93,7 +93,7 @@ def test_a_formula_that_is_a_whole_paragraph_is_a_display_formula() -> None:
         (f"<p>{SPAN.format('a&amp;lt;b')}</p>", "a&lt;b"),
     ],
 )
-def test_every_way_to_mark_maths_is_read(source: str, latex: str) -> None:
+def test_every_formula_delimiter_is_read(source: str, latex: str) -> None:
     assert f'data-latex="{latex}"' in render_post(source)
 
 
@@ -117,7 +117,7 @@ def test_money_is_not_maths(source: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["code", "pre"])
-def test_code_is_left_as_it_is(tag: str) -> None:
+def test_code_is_unchanged(tag: str) -> None:
     assert f"<{tag}>$x$ $y$</{tag}>" in render_post(f"<{tag}>$x$ $y$</{tag}>")
 
 
@@ -133,7 +133,7 @@ def test_an_empty_formula_shows_nothing() -> None:
     assert "<code" not in render_formula(" ")
 
 
-def test_formulas_that_are_asked_for_are_marked() -> None:
+def test_requested_formulas_are_marked() -> None:
     clean = f"<p>{SPAN.format('x')} {SPAN.format('y').replace('q_7', 'q_8')}</p>"
 
     rendered = compose(clean, formulas={}, highlight=frozenset({"q_8"}))
@@ -152,7 +152,7 @@ def test_a_macro_holds_from_the_formula_that_defines_it_to_the_end_of_the_text()
     assert r'data-latex="\one+x"' in after
 
 
-def test_what_is_typeset_for_a_text_is_listed_once() -> None:
+def test_the_formulas_of_a_text_are_listed_once() -> None:
     text = read_text(f"{SPAN.format('x')}{SPAN.format('x')}{SPAN.format('$x$')}")
 
     assert keys_of([text]) == [("x", False), ("x", True)]
@@ -166,7 +166,7 @@ def test_the_addresses_of_links_are_listed_once_and_unescaped() -> None:
     assert addresses_of([text]) == ["https://e.org/?a&b"]
 
 
-def test_headings_stand_below_those_of_the_page() -> None:
+def test_headings_are_below_those_of_the_page() -> None:
     assert (
         render_post("<h1>One</h1><h2>Two</h2><h3>Three</h3>")
         == "<h4>One</h4><h5>Two</h5><h6>Three</h6>"
@@ -177,18 +177,18 @@ def test_the_highest_heading_of_a_post_is_h4_whatever_it_was() -> None:
     assert render_post("<h2>Two</h2><h3>Three</h3>") == "<h4>Two</h4><h5>Three</h5>"
 
 
-def test_a_link_is_dead_and_says_so() -> None:
+def test_an_external_link_is_disabled_with_an_explanation() -> None:
     rendered = render_post('<p><a href="https://example.org/x" rel="nofollow">there</a></p>')
 
     assert "<a" not in rendered
     assert 'role="link" aria-disabled="true" data-host="example.org"' in rendered
     assert (
-        'title="Leads to https://example.org/x. Links out of the collection are not followed here.">there</span>'
-        in rendered
+        'title="Leads to https://example.org/x, outside the collection.'
+        ' Links to other sites are disabled.">there</span>' in rendered
     )
 
 
-def test_a_link_that_opens_a_page_of_ours_is_alive() -> None:
+def test_a_link_to_a_local_page_works() -> None:
     clean = '<p><a href="https://example.org/a">a</a> <a href="https://example.org/b">b</a></p>'
 
     rendered = compose(clean, formulas={}, links={"https://example.org/b": "/here/?x&y#post-1"}.get)
@@ -205,7 +205,7 @@ def test_a_link_that_opens_a_page_of_ours_is_alive() -> None:
         ('<img src="https://example.org/x.png" alt="enter image description here">', ">image <"),
     ],
 )
-def test_an_image_is_replaced_by_its_text_and_its_place(image: str, marker: str) -> None:
+def test_an_image_is_replaced_by_its_description_and_file(image: str, marker: str) -> None:
     rendered = render_post(f"<p>{image}</p>")
 
     assert marker in rendered
@@ -238,7 +238,8 @@ ATTACKS = [
     "<iframe src=//example.org></iframe>",
     "<style>*{display:none}</style>",
     '<form action="//example.org"><input name=q><button>x</button></form>',
-    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table>"
+    "</mtext></math>",
     '<span class="math-container" id="x onclick=alert(1)">$x$</span>',
     '<span class="math-container" id="&quot; onclick=&quot;alert(1)">$x$</span>',
     '<span class="math-container">$\\text{<script>alert(1)</script>}$</span>',
@@ -247,8 +248,10 @@ ATTACKS = [
     '<a title="$\\text{&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;}$">x</a>',
     "$x$<td rowspan='1\" onclick=\"alert(1)'>",
     "\ue0000\ue001<b>\ue00099\ue001</b>",
-    "<base href=//example.org><link rel=stylesheet href=//example.org><meta http-equiv=refresh content=0>",
-    '<template><script>alert(1)</script></template><noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+    "<base href=//example.org><link rel=stylesheet href=//example.org>"
+    "<meta http-equiv=refresh content=0>",
+    "<template><script>alert(1)</script></template>"
+    '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
     "<!--><script>alert(1)</script>--><![CDATA[<script>alert(1)</script>]]>",
     "<code><script>alert(1)</script></code><pre onclick=alert(1)>x</pre>",
     '<img alt="&lt;script&gt;alert(1)&lt;/script&gt;" src="x">',
@@ -301,7 +304,7 @@ def test_an_attack_is_neutralised(render: Callable[[str], str], attack: str) -> 
     "piece",
     ["$a ", r"\(", r"\[", "<pre>", "<span class=math-container>", "$$", r"\begin{align}", "<a"],
 )
-def test_a_long_hostile_post_takes_no_long_time(piece: str) -> None:
+def test_a_long_hostile_post_is_rendered_quickly(piece: str) -> None:
     start = time.process_time()
     render_post(piece * (30_000 // len(piece)))
 

@@ -1,6 +1,4 @@
-"""Posts are made safe, and their formulas found, numbered and wrapped; nothing of their text is
-lost.
-"""
+"""Posts are made safe, and their formulas found, numbered and wrapped, without losing text."""
 
 from __future__ import annotations
 
@@ -16,7 +14,6 @@ from lxml import etree, html
 from arqlab.texts.html import allowed_html, sanitizer
 from arqlab.texts.html.allowed_html import FORMULA, IN_LINES, IN_POSTS, is_clean
 from arqlab.texts.html.sanitizer import CleanText, clean_line, clean_post, clean_title_and_body
-from tests.paths import SHARED_DATA
 
 SPAN = '<span class="math-container" id="{}">{}</span>'
 
@@ -30,13 +27,13 @@ def ours(number: int, latex: str) -> str:
 
 
 def words(source: str) -> str:
-    """The text of HTML as lxml reads it, without white space and the marks of formulas."""
+    """Return the text of HTML as lxml reads it, without white space and delimiters."""
     text = html.fragment_fromstring(source or " ", create_parent="div").text_content()
     return re.sub(r"[\s$]+|\\[\[\]()]", "", text)
 
 
 def slowly(source: str, clean: Callable[..., CleanText] = clean_post) -> CleanText:
-    """Clean without the proof that lets clean text pass."""
+    """Sanitize without the proof that passes clean text."""
     fast = sanitizer.is_clean
     sanitizer.is_clean = lambda *_: False
     try:
@@ -46,7 +43,7 @@ def slowly(source: str, clean: Callable[..., CleanText] = clean_post) -> CleanTe
 
 
 def closely(source: str) -> CleanText:
-    """Clean without the short way for dollars that pair up plainly."""
+    """Sanitize without the fast path for paired dollars."""
     short = sanitizer.plain_formulas
     sanitizer.plain_formulas = lambda _: None
     try:
@@ -56,7 +53,7 @@ def closely(source: str) -> CleanText:
 
 
 def tree(source: str) -> bytes:
-    """What lxml reads in HTML, formulas' elements being text to it."""
+    """Return what lxml reads in HTML, with formula elements as text."""
     return etree.tostring(html.fragment_fromstring(source, create_parent="div"), method="c14n")
 
 
@@ -94,7 +91,7 @@ def tree(source: str) -> bytes:
         ("<span id=q_7 class='math-container'>$a$</span>", SPAN.format("q_7", "$a$")),
     ],
 )
-def test_every_way_to_mark_a_formula_is_found_and_wrapped(source: str, clean: str) -> None:
+def test_every_delimited_formula_is_found_and_wrapped(source: str, clean: str) -> None:
     assert body(source) == clean
 
 
@@ -117,7 +114,7 @@ def test_every_way_to_mark_a_formula_is_found_and_wrapped(source: str, clean: st
         "",
     ],
 )
-def test_money_code_and_escaped_dollars_are_left_alone(source: str) -> None:
+def test_money_code_and_escaped_dollars_are_unchanged(source: str) -> None:
     assert body(source) == source
     assert clean_post(source, prefix="9").formulas == ()
 
@@ -130,20 +127,20 @@ def test_a_line_has_no_blocks_and_no_images() -> None:
     )
 
 
-def test_the_numbers_go_on_from_the_title_to_the_body() -> None:
+def test_numbering_continues_from_the_title_to_the_body() -> None:
     title, text = clean_title_and_body(
         "$a$ and " + SPAN.format(5, "$b$"), "<p>$c$</p>", post_id="254"
     )
     assert [found.formula_id for found in title.formulas + text.formulas] == ["254.1", "5", "254.2"]
 
 
-def test_a_formula_is_told_without_dollars_and_escapes() -> None:
+def test_a_formula_is_returned_without_dollars_and_escapes() -> None:
     [first, second] = clean_post("<p>$a&lt;b$ " + SPAN.format(7, "$$ c $$"), prefix="9").formulas
     assert first == ("9.1", "a<b", False, True)
     assert second == ("7", "c", True, False)
 
 
-def test_formulas_inside_an_environment_are_part_of_it_and_told_all_the_same() -> None:
+def test_formulas_inside_an_environment_are_part_of_it_and_listed() -> None:
     clean = clean_post(
         rf"\begin{{align}}a\text{{ if {SPAN.format(7, '$b$')}}}\end{{align}}", prefix="9"
     )
@@ -157,23 +154,29 @@ def test_a_formula_in_a_formulas_element_is_one_formula() -> None:
 
 
 @pytest.mark.parametrize("known", ["9.1", "254.3", "x y", "&quot;", "é", "a" * 90])
-def test_an_id_that_could_be_one_of_ours_or_is_none_is_not_believed(known: str) -> None:
+def test_an_invalid_id_or_one_like_ours_is_replaced(known: str) -> None:
     assert body(SPAN.format(known, "$x$")) == ours(1, "$x$")
 
 
 CLEAN = (
-    '<p>Let <span class="math-container" id="7">$a&lt;b$</span>, <em>so</em>&nbsp;> <a href="https://x.org/" rel="nofollow'
-    ' noreferrer" title="t">l</a><br>\n<img src="https://i.org/a.png" alt="b"></p><ul><li><p>x</p></li></ul><hr>'
-    '<pre><code>a &lt; $b$\n</code></pre><blockquote><h2>h</h2></blockquote><ol start="2"><li>y</li></ol>'
+    '<p>Let <span class="math-container" id="7">$a&lt;b$</span>, <em>so</em>&nbsp;>'
+    ' <a href="https://x.org/" rel="nofollow noreferrer" title="t">l</a><br>\n'
+    '<img src="https://i.org/a.png" alt="b"></p>'
+    "<ul><li><p>x</p></li></ul><hr>"
+    "<pre><code>a &lt; $b$\n</code></pre><blockquote><h2>h</h2></blockquote>"
+    '<ol start="2"><li>y</li></ol>'
 )
 
 
-def test_clean_text_is_given_back_to_the_byte() -> None:
+def test_clean_text_is_returned_unchanged() -> None:
     assert body(CLEAN) == CLEAN
 
 
-TOKENS = r"""<b> </b> <i> </i> <div> </div> <table> <tbody> <tr> <td> </td> </tr> </table> </p> <li> </ul> <dl> <dt> <a> </a>
-$ $$ { } \( \) \ < > " ' & &lt; <span> <span <br <!-- --> <svg> </svg> <script> </script> \begin{cases} \end{cases} 5 = /"""
+TOKENS = r"""
+<b> </b> <i> </i> <div> </div> <table> <tbody> <tr> <td> </td> </tr> </table> </p> <li> </ul>
+<dl> <dt> <a> </a> $ $$ { } \( \) \ < > " ' & &lt; <span> <span <br <!-- --> <svg> </svg>
+<script> </script> \begin{cases} \end{cases} 5 = /
+"""
 PIECES = st.sampled_from(
     [
         *re.findall(r"<[^>]*>|[^<]+", CLEAN),
@@ -191,7 +194,7 @@ SOUP = st.lists(PIECES, max_size=25).map("".join)
 
 @settings(max_examples=600, deadline=None)
 @given(SOUP)
-def test_whatever_comes_out_is_proven_and_comes_out_the_same_again(source: str) -> None:
+def test_the_output_is_proven_clean_and_idempotent(source: str) -> None:
     for clean, inside in ((clean_post, IN_POSTS), (clean_line, IN_LINES)):
         once = clean(source, prefix="9").html
         assert is_clean("\0".join(FORMULA.split(once)[::3]), inside)
@@ -200,14 +203,17 @@ def test_whatever_comes_out_is_proven_and_comes_out_the_same_again(source: str) 
 
 @settings(max_examples=600, deadline=None)
 @given(SOUP)
-def test_what_is_let_through_means_what_the_careful_way_makes_of_it(source: str) -> None:
+def test_text_passed_unchanged_equals_its_tidied_form(source: str) -> None:
     if "\0" not in source and is_clean("\0".join(FORMULA.split(source)[::3]), IN_POSTS):
         fast, careful = clean_post(source, prefix="9"), slowly(source)
         assert tree(fast.html) == tree(careful.html)
         assert fast.formulas == careful.formulas
 
 
-MARKS = r"$ $ $ $$ { } \ \$ \( \[ <br> <p> </p> <code> </code> x \alpha 5 10 US A k and of . \begin{align} \end{align} </a>"
+MARKS = (
+    r"$ $ $ $$ { } \ \$ \( \[ <br> <p> </p> <code> </code> x \alpha 5 10 US A k and of ."
+    r" \begin{align} \end{align} </a>"
+)
 MARKED = st.lists(
     st.sampled_from(
         [*MARKS.split(), " ", "\n", '<a href="https://a.b/$c$">', SPAN.format(7, "$q$")]
@@ -218,11 +224,11 @@ MARKED = st.lists(
 
 @settings(max_examples=1500, deadline=None)
 @given(MARKED)
-def test_dollars_that_pair_plainly_give_what_a_closer_look_finds(source: str) -> None:
+def test_the_fast_path_for_dollars_agrees_with_the_full_scan(source: str) -> None:
     assert clean_post(source, prefix="9") == closely(source)
 
 
-def test_real_posts_without_marks_give_what_a_closer_look_finds(
+def test_the_fast_path_for_real_posts_agrees_with_the_full_scan(
     real_posts: list[tuple[str, str, str]],
 ) -> None:
     sources = [FORMULA.sub(lambda found: found[2], text) for *_, text in real_posts[::10]]
@@ -234,7 +240,7 @@ def test_real_posts_without_marks_give_what_a_closer_look_finds(
 
 @settings(max_examples=300, deadline=None)
 @given(st.text())
-def test_any_text_comes_out_as_text(source: str) -> None:
+def test_any_text_is_kept_as_text(source: str) -> None:
     assert is_clean("\0".join(FORMULA.split(body(source))[::3]), IN_POSTS)
 
 
@@ -258,7 +264,7 @@ BUILT = st.lists(
 
 
 def proven_at_length(source: str) -> bool:
-    """Prove a text clean without the short way for posts that are plainly built."""
+    """Prove a text clean without the fast path for common posts."""
     short = allowed_html._PLAIN_POST
     allowed_html._PLAIN_POST = re.compile(r"(?!)")
     try:
@@ -269,11 +275,11 @@ def proven_at_length(source: str) -> bool:
 
 @settings(max_examples=1500, deadline=None)
 @given(BUILT.map("".join))
-def test_what_is_plainly_built_is_proven_at_length_too(source: str) -> None:
+def test_common_posts_pass_the_full_proof_too(source: str) -> None:
     assert is_clean(source, IN_POSTS) == proven_at_length(source)
 
 
-def test_most_real_posts_are_plainly_built_and_proven_at_length_too(
+def test_most_real_posts_are_common_and_pass_the_full_proof_too(
     real_posts: list[tuple[str, str, str]],
 ) -> None:
     texts = ["\0".join(FORMULA.split(body)[::3]) for *_, body in real_posts]
@@ -284,18 +290,15 @@ def test_most_real_posts_are_plainly_built_and_proven_at_length_too(
 
 
 @pytest.fixture(scope="module")
-def real_posts() -> list[tuple[str, str, str]]:
-    path = SHARED_DATA / "collection/Posts.xml.gz"
-    if not path.exists():
-        pytest.skip(f"The real data is not at {path}.")
-    with gzip.open(path) as file:
+def real_posts(shared_data) -> list[tuple[str, str, str]]:
+    with gzip.open(shared_data / "collection/Posts.xml.gz") as file:
         return [
             (row.get("Id"), row.get("Title", ""), row.get("Body", ""))
             for _, row in etree.iterparse(file, tag="row")
         ]
 
 
-def test_every_id_and_all_text_of_the_real_posts_stays(
+def test_ids_and_text_of_real_posts_are_kept(
     real_posts: list[tuple[str, str, str]],
 ) -> None:
     assert len(real_posts) == 6164
@@ -310,7 +313,7 @@ def test_every_id_and_all_text_of_the_real_posts_stays(
             assert clean.html == source or words(clean.html) == words(source), post_id
 
 
-def test_almost_every_real_post_is_let_through_and_the_careful_way_agrees(
+def test_nearly_all_real_posts_pass_unchanged_and_tidying_agrees(
     real_posts: list[tuple[str, str, str]],
 ) -> None:
     passed = [

@@ -1,6 +1,4 @@
-"""Conversions are named, so that they can be kept and compared; LaTeXML is used where it is wanted
-and installed.
-"""
+"""Conversions have names, so that they can be stored and compared; LaTeXML is optional."""
 
 import pytest
 
@@ -15,13 +13,13 @@ needs_latexml = pytest.mark.skipif(
 )
 
 
-def test_the_name_says_engine_version_and_rules() -> None:
+def test_the_name_has_engine_version_and_rules() -> None:
     with converter(exact=False) as found:
         assert found.name == converter_name(exact=False) == "temml 0.13.5, rules 3"
         assert layout_string(found.convert("e^x") or "") == "V!e a[ V!x ]"
 
 
-def test_wanting_latexml_where_it_is_not_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_latexml_is_reported_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arqlab.texts.maths.latexml.latexml_name", lambda: None)
 
     with pytest.raises(RuntimeError, match="apt-get install latexml"), converter(exact=True):
@@ -29,7 +27,7 @@ def test_wanting_latexml_where_it_is_not_says_what_to_do(monkeypatch: pytest.Mon
 
 
 @needs_latexml
-def test_latexml_and_temml_give_one_string() -> None:
+def test_latexml_and_temml_give_the_same_layout() -> None:
     formulas = [
         r"\frac{a}{b}",
         r"n\choose k",
@@ -49,7 +47,7 @@ def test_latexml_and_temml_give_one_string() -> None:
 
 
 @needs_latexml
-def test_what_one_formula_defines_or_breaks_does_not_reach_the_next() -> None:
+def test_definitions_and_failures_do_not_affect_the_next_formula() -> None:
     with converter(exact=True) as exact:
         for latex in (r"\def\alpha{B}\alpha", r"\frac{", r"\begin{align}", "}"):
             exact.convert(latex)

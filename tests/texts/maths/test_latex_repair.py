@@ -1,4 +1,4 @@
-"""Formulas that conversion and copying left broken are typeset as they were meant."""
+"""Formulas damaged by conversion and copying are repaired."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arqlab.texts.maths.typesetting import typeset
 
 
 def text_of(latex: str) -> str:
-    """What a reader sees of a formula."""
+    """Return the visible text of a formula."""
     found = typeset(latex, display=False).mathml
     assert found is not None
     return "".join(etree.fromstring(found).itertext()).replace("\N{FUNCTION APPLICATION}", "")
@@ -35,9 +35,9 @@ def text_of(latex: str) -> str:
         (r"a\space$$b", "a\u00a0b"),
     ],
 )
-def test_what_conversion_left_behind_is_read_as_it_was_meant(latex: str, seen: str) -> None:
+def test_damage_from_conversion_is_repaired(latex: str, seen: str) -> None:
     assert "".join(text_of(latex).split(" ")).replace("\\", "⧵") == seen
 
 
-def test_a_repair_changes_no_formula_that_is_well() -> None:
+def test_repairs_do_not_change_valid_formulas() -> None:
     assert typeset(r"a\lt b;c", display=False).mathml == typeset(r"a<b;c", display=False).mathml

@@ -1,4 +1,4 @@
-"""Macros that a formula defines hold for the later ones."""
+"""Macros defined in a formula apply to later ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arqlab.texts.maths.typesetting import typeset
 
 
 def after(definition: str, formula: str) -> str:
-    """The second of two formulas, as it is typeset."""
+    """Return the second of two formulas, as it is typeset."""
     definitions = Definitions()
     definitions.before(definition)
     return definitions.before(formula)
@@ -31,29 +31,29 @@ def after(definition: str, formula: str) -> str:
         (r"\newcommand{\A}{\}}", r"\A", r"\def\A{\}}\A"),
     ],
 )
-def test_a_definition_stands_before_a_later_formula_that_uses_it(
+def test_a_definition_is_put_before_later_formulas_that_use_it(
     definition: str, formula: str, whole: str
 ) -> None:
     assert after(definition, formula) == whole
 
 
 @pytest.mark.parametrize("formula", ["x", r"\Alpha", r"\def\A{1}\A"])
-def test_a_formula_that_does_not_use_it_is_left_as_it_is(formula: str) -> None:
+def test_a_formula_that_does_not_use_a_definition_is_unchanged(formula: str) -> None:
     assert after(r"\newcommand{\A}{2}", formula) == formula
 
 
-def test_a_definition_brings_those_that_it_uses() -> None:
+def test_a_definition_is_preceded_by_those_it_uses() -> None:
     definitions = Definitions()
     definitions.before(r"\def\a{1}\def\b{\a+\a}\def\c{3}")
 
     assert definitions.before(r"\b") == r"\def\a{1}\def\b{\a+\a}\b"
 
 
-def test_a_macro_that_uses_itself_ends() -> None:
+def test_a_recursive_macro_terminates() -> None:
     assert after(r"\def\a{\b}\def\b{\a}", r"\a") == r"\def\a{\b}\def\b{\a}\a"
 
 
-def test_the_newest_definition_holds() -> None:
+def test_the_latest_definition_applies() -> None:
     definitions = Definitions()
     definitions.before(r"\def\a{1}")
     definitions.before(r"\def\a{2}")
@@ -61,15 +61,15 @@ def test_the_newest_definition_holds() -> None:
     assert definitions.before(r"\a") == r"\def\a{2}\a"
 
 
-def test_a_definition_that_never_ends_is_left_in_its_formula() -> None:
+def test_an_unclosed_definition_stays_in_its_formula() -> None:
     assert Definitions().before(r"\newcommand{\a}{x") == r"\newcommand{\a}{x"
 
 
-def test_a_hostile_heap_of_definitions_is_not_carried_along() -> None:
+def test_too_many_definitions_are_not_added() -> None:
     assert after(rf"\def\a{{{'x' * LONGEST}}}", r"\a") == r"\a"
 
 
-def test_a_name_that_the_typesetter_knows_may_be_defined_again() -> None:
+def test_a_built_in_macro_may_be_redefined() -> None:
     assert (
         typeset(Definitions().before(r"\newcommand{\vec}{v}\vec"), display=False).mathml
         == "<math><mi>v</mi></math>"

@@ -1,4 +1,4 @@
-"""Formulas become MathML that is safe to put into a page."""
+"""Formulas become MathML that is safe for a page."""
 
 import csv
 import gzip
@@ -11,20 +11,21 @@ import polars as pl
 import pytest
 from lxml import etree
 
-from arqlab.ir.formulas.identity import agreement, visual_map
+from arqlab.ir.formulas.identity import visual_map
 from arqlab.ir.formulas.layout import layout_strings
 from arqlab.texts.maths.typesetting import LONGEST, presentation_mathml, typeset
+from tests.agreement import agreement
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
-    """The MathML of a formula that must be typeset."""
+    """Return the MathML of a formula that must be typeset."""
     found = typeset(latex, display=display).mathml
     assert found is not None
     return found
 
 
 def topic_formulas(data: Path) -> set[str]:
-    """The LaTeX of the topics' formulas of all three editions."""
+    """Return the LaTeX of the topics' formulas of all three editions."""
     found: set[str] = set()
     for path in sorted(data.glob("arqmath-*/topic-formulas.latex.tsv.gz")):
         with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
@@ -36,13 +37,13 @@ def test_a_formula_becomes_mathml() -> None:
     assert mathml("x_2") == "<math><msub><mi>x</mi><mn>2</mn></msub></math>"
 
 
-def test_the_latex_is_given_back_without_html_escapes() -> None:
+def test_the_latex_is_returned_without_html_escapes() -> None:
     found = typeset("a &lt; b &amp; c", display=False)
 
     assert found.latex == "a < b & c"
 
 
-def test_a_display_formula_says_so() -> None:
+def test_a_display_formula_has_the_display_attribute() -> None:
     assert mathml(r"\sum_i x_i", display=True).startswith('<math display="block"')
 
 
@@ -67,7 +68,7 @@ def test_no_style_attribute_is_left() -> None:
     assert "tml-ml-3" in found
 
 
-def test_a_colour_is_kept_but_black_is_the_ink_of_the_page() -> None:
+def test_colours_are_kept_except_black() -> None:
     assert 'mathcolor="#ff0000"' in mathml(r"\color{red}{x}")
     assert "mathcolor" not in mathml(r"\color{black}{x}")
 
@@ -78,7 +79,7 @@ def test_an_unknown_macro_is_shown_by_its_name() -> None:
     )
 
 
-def test_a_name_below_which_something_stands_is_one_base() -> None:
+def test_an_operator_name_with_a_subscript_is_one_base() -> None:
     found = etree.fromstring(mathml(r"\underset{x}{\operatorname{argmax}}", display=True))
 
     assert [len(element) for element in found.iter("munder")] == [2]
@@ -110,7 +111,7 @@ def test_a_name_below_which_something_stands_is_one_base() -> None:
         r"\begin{multlined}a\\b\end{multlined}",
     ],
 )
-def test_what_the_site_allows_and_what_conversion_left_behind_is_typeset(latex: str) -> None:
+def test_macros_of_the_site_and_damage_from_conversion_are_typeset(latex: str) -> None:
     assert mathml(latex)
 
 
@@ -125,12 +126,12 @@ def test_what_the_site_allows_and_what_conversion_left_behind_is_typeset(latex: 
         (r"\cssId{a}{x}", "{x}"),
     ],
 )
-def test_macros_of_the_site_are_set_as_what_they_stand_for(latex: str, same: str) -> None:
+def test_macros_of_the_site_equal_their_expansions(latex: str, same: str) -> None:
     assert mathml(latex) == mathml(same)
 
 
 @pytest.mark.parametrize("latex", ["", "  ", r"\frac{", r"}", r"x^", "x" * (LONGEST + 1)])
-def test_what_cannot_be_typeset_gives_no_mathml_and_its_latex(latex: str) -> None:
+def test_a_formula_that_cannot_be_typeset_has_no_mathml(latex: str) -> None:
     assert typeset(latex, display=False) == (None, latex.strip())
 
 
@@ -144,11 +145,11 @@ def test_what_cannot_be_typeset_gives_no_mathml_and_its_latex(latex: str) -> Non
         "x^{" * 3000 + "}" * 3000,
     ],
 )
-def test_a_formula_that_would_never_end_is_given_up(latex: str) -> None:
+def test_an_endless_formula_is_stopped(latex: str) -> None:
     assert typeset(latex, display=False).mathml is None
 
 
-def test_the_engine_works_after_a_formula_that_was_given_up() -> None:
+def test_the_engine_works_after_a_stopped_formula() -> None:
     typeset(r"\def\b{\b\b}\b", display=False)
 
     assert mathml("y_1")
@@ -173,7 +174,7 @@ def test_the_engine_works_after_a_formula_that_was_given_up() -> None:
         r"\mathrm{&lt;iframe src=//example.org&gt;}",
     ],
 )
-def test_no_formula_brings_anything_but_mathml(latex: str) -> None:
+def test_no_formula_produces_anything_but_mathml(latex: str) -> None:
     found = typeset(latex, display=True).mathml
     if found is None:
         return
@@ -216,7 +217,6 @@ def test_every_formula_of_the_real_topics_is_typeset(shared_data: Path) -> None:
 
 
 # --- for visual identity
-# ---------------------------------------------------------------------------------------------
 
 DEFECTS = {  # of the organizers' conversion: an align block or a text cut to its first symbol
     "mi(n)",
@@ -227,7 +227,7 @@ DEFECTS = {  # of the organizers' conversion: an align block or a text cut to it
 
 
 def strings(*formulas: str) -> list[str | None]:
-    """The layout strings of formulas that have LaTeX only."""
+    """Return the layout strings of formulas that have LaTeX only."""
     return layout_strings(presentation_mathml(latex) for latex in formulas)
 
 
@@ -264,7 +264,7 @@ def strings(*formulas: str) -> list[str | None]:
         (r"1\ 000", "1000"),
     ],
 )
-def test_formulas_that_look_the_same_have_one_string(formulas: tuple[str, ...]) -> None:
+def test_formulas_that_look_the_same_have_one_layout(formulas: tuple[str, ...]) -> None:
     assert len(set(strings(*formulas))) == 1
     assert None not in strings(*formulas)
 
@@ -282,16 +282,16 @@ def test_formulas_that_look_the_same_have_one_string(formulas: tuple[str, ...]) 
         (r"\begin{matrix}a&b\end{matrix}", r"\begin{matrix}a\\b\end{matrix}"),
     ],
 )
-def test_formulas_that_look_different_have_two_strings(one: str, other: str) -> None:
+def test_formulas_that_look_different_have_two_layouts(one: str, other: str) -> None:
     assert len(set(strings(one, other))) == 2
 
 
 @pytest.mark.parametrize("latex", ["", " ", r"\frac{", "x" * (LONGEST + 1), r"\def\a{\a\a}\a"])
-def test_what_cannot_be_converted_is_none(latex: str) -> None:
+def test_a_formula_that_cannot_be_converted_is_none(latex: str) -> None:
     assert presentation_mathml(latex) is None
 
 
-def test_the_groups_of_the_topics_with_one_slt_have_one_string_from_latex_alone(
+def test_topic_formulas_with_the_same_slt_have_one_layout_from_latex(
     shared_data: Path,
 ) -> None:
     groups = json.loads(
@@ -307,7 +307,7 @@ def test_the_groups_of_the_topics_with_one_slt_have_one_string_from_latex_alone(
     assert apart == DEFECTS
 
 
-def test_the_topics_strings_are_those_of_the_organizers_mathml(shared_data: Path) -> None:
+def test_layouts_from_latex_equal_those_from_the_organizers_mathml(shared_data: Path) -> None:
     pairs = [
         pair
         for year in (1, 2, 3)
@@ -321,7 +321,7 @@ def test_the_topics_strings_are_those_of_the_organizers_mathml(shared_data: Path
     assert sum(map(str.__eq__, map(str, known), map(str, ours))) / len(pairs) > 0.975
 
 
-def test_the_official_ids_are_found_again_from_the_authors_latex(shared_data: Path) -> None:
+def test_ids_from_latex_agree_with_the_official_ids(shared_data: Path) -> None:
     path = shared_data / "visual-identity/official-index-v2-sample.tsv"
     rows = pl.read_csv(path, separator="\t", infer_schema=False).select(
         "visual_id", formula_id="id", latex="formula", given=pl.lit(None, pl.String)
@@ -334,7 +334,7 @@ def test_the_official_ids_are_found_again_from_the_authors_latex(shared_data: Pa
 
 
 def latex_and_slt(folder: Path) -> list[tuple[str, str]]:
-    """The topic formulas of an edition that have both."""
+    """Return the topic formulas of an edition that have both."""
     latex, slt = (
         {tuple(row[:2]): row[-1] for row in read_rows(folder / f"topic-formulas.{form}.tsv.gz")}
         for form in ("latex", "slt")
@@ -343,6 +343,6 @@ def latex_and_slt(folder: Path) -> list[tuple[str, str]]:
 
 
 def read_rows(path: Path) -> list[list[str]]:
-    """The rows of an index, without its header."""
+    """Return the rows of an index, without its header."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         return list(csv.reader(lines, delimiter="\t"))[1:]

@@ -1,4 +1,4 @@
-"""Addresses of the site say which post they lead to."""
+"""Addresses of the site lead to posts and comments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from arqlab.texts.posts.addresses import PostAddress, post_address
         (" https://math.stackexchange.com/q/12 ", ["12"]),
     ],
 )
-def test_a_post_is_named(address: str, post_ids: list[str]) -> None:
+def test_an_address_names_a_post(address: str, post_ids: list[str]) -> None:
     assert post_address(address) == PostAddress("", tuple(post_ids))
 
 
@@ -44,7 +44,7 @@ def test_a_post_is_named(address: str, post_ids: list[str]) -> None:
         ("https://math.stackexchange.com/posts/comments/99", PostAddress("99", ())),
     ],
 )
-def test_a_comment_is_named_with_its_post(address: str, expected: PostAddress) -> None:
+def test_an_address_names_a_comment_with_its_post(address: str, expected: PostAddress) -> None:
     assert post_address(address) == expected
 
 
@@ -66,5 +66,5 @@ def test_a_comment_is_named_with_its_post(address: str, expected: PostAddress) -
         "javascript:alert(1)//math.stackexchange.com/q/12",
     ],
 )
-def test_other_sites_and_pages_name_no_post(address: str) -> None:
+def test_addresses_of_other_sites_and_pages_name_no_post(address: str) -> None:
     assert post_address(address) is None

@@ -1,4 +1,4 @@
-"""What can be typed into the search box."""
+"""Search queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arqlab.texts.posts.queries import MOST_TERMS, PostQuery, parse_query, with_filters
 
 
-def test_words_phrases_and_what_must_not_be_there_are_told_apart():
+def test_words_phrases_and_exclusions_are_parsed():
     query = parse_query('"cauchy sequence" limit -metric -"open set"')
 
     assert query.phrases == (("cauchy", "sequence"), ("limit",))
@@ -44,26 +44,26 @@ def test_filters_are_read_and_may_be_excluded():
     assert parse_query("-kind:answer").kind == "question"
 
 
-def test_a_formula_stands_between_dollars_or_backslashed_brackets():
+def test_formulas_are_between_dollars_or_backslashed_brackets():
     query = parse_query(r"euler $e^{i\pi}+1=0$ \(x^2\) $$\sum$$")
 
     assert query.formulas == (r"e^{i\pi}+1=0", "x^2", r"\sum")
     assert query.phrases == (("euler",),)
 
 
-def test_a_filter_that_makes_no_sense_is_searched_as_words_and_noted():
+def test_an_invalid_filter_is_searched_as_words_and_noted():
     query = parse_query("score:high")
 
     assert query.phrases == (("score", "high"),)
-    assert "is no filter" in query.notes[0]
+    assert "is not a valid filter" in query.notes[0]
 
 
-def test_a_colon_alone_makes_no_filter():
+def test_a_colon_alone_is_not_a_filter():
     assert parse_query("lim:sup").phrases == (("lim", "sup"),)
     assert parse_query("lim:sup").notes == ()
 
 
-def test_stop_words_are_passed_over_unless_there_is_nothing_else():
+def test_stop_words_are_ignored_unless_there_is_nothing_else():
     assert parse_query("what is the harmonic series").phrases == (("harmonic",), ("series",))
     assert parse_query("what is").phrases == (("what",), ("is",))
     assert parse_query('"if and only if"').phrases == (("if", "and", "only", "if"),)
@@ -90,7 +90,7 @@ def test_an_id_is_named_by_its_kind():
     )
 
 
-def test_a_long_query_is_cut_and_says_so():
+def test_a_long_query_is_cut_with_a_note():
     query = parse_query(" ".join(f"w{number}" for number in range(100)))
 
     assert len(query.phrases) == MOST_TERMS
@@ -98,19 +98,19 @@ def test_a_long_query_is_cut_and_says_so():
 
 
 @pytest.mark.parametrize("text", ["", "   ", "...", '"', '""', "-", "--", "$$", "$", ":", "\x00"])
-def test_nothing_telling_asks_for_nothing(text):
+def test_a_query_without_terms_is_empty(text):
     assert parse_query(text).is_empty
 
 
 @given(st.text(alphabet=st.sampled_from('ab1 "-:$\\()[]*^{}&|!<>tagscorekind\x00é')))
-def test_whatever_is_typed_words_hold_letters_and_digits_only(text):
+def test_search_terms_have_letters_and_digits_only(text):
     query = parse_query(text)
 
     assert all(word.isalnum() for phrase in query.phrases + query.without for word in phrase)
     assert all(phrase for phrase in query.phrases + query.without)
 
 
-def test_fields_beside_the_box_add_filters_and_what_was_typed_holds():
+def test_form_fields_add_filters_and_the_query_takes_precedence():
     query = with_filters(
         parse_query("kind:question tag:limits"), kind="answer", tags="limits, series", least=3
     )

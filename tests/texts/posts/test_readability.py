@@ -1,4 +1,4 @@
-"""Flesch's Reading Ease: his formula, and what is counted for it."""
+"""Flesch's Reading Ease and its counts."""
 
 import pytest
 
@@ -13,11 +13,11 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("text", "score"), PUBLISHED)
-def test_published_scores_come_out(text, score):
+def test_published_scores_are_reproduced(text, score):
     assert reading_ease(count_text(text)) == pytest.approx(score, abs=0.2)
 
 
-def test_the_formula_is_flesch_s():
+def test_the_formula_is_that_of_flesch():
     # Of 100 words of 1.5 syllables in sentences of 20 words: 206.835 - 0.846 * 150 - 1.015 * 20.
     assert reading_ease(TextCounts(words=100, sentences=5, syllables=150)) == pytest.approx(59.635)
 
@@ -26,7 +26,7 @@ def test_a_text_without_words_has_no_score():
     assert reading_ease(count_text("42 + 7 = ∞.")) is None
 
 
-def test_sentences_end_with_marks_and_paragraphs_and_not_within_numbers():
+def test_sentences_end_at_punctuation_and_paragraphs_but_not_within_numbers():
     assert count_text("Is it so? It is: see there; or not").sentences == 4
     assert count_text("A heading\n\nThe text, e.g.this, of 3.14 pages.").sentences == 2
 
@@ -35,7 +35,7 @@ def test_a_sentence_without_words_does_not_count():
     assert count_text("It is so. 3. (4). ...").sentences == 1
 
 
-def test_a_word_may_hold_hyphens_and_apostrophes_and_no_digits():
+def test_a_word_may_have_hyphens_and_apostrophes_but_no_digits():
     assert count_text("L’Hôpital's well-known rule no. 2x").words == 5
 
 

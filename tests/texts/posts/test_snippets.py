@@ -27,7 +27,7 @@ def text_of(parts: list[Part]) -> str:
     )
 
 
-def test_the_snippet_is_where_the_words_are():
+def test_the_snippet_contains_the_matches():
     parts = snippet(
         f"<p>{LONG}</p><p>The harmonic series diverges.</p><p>{LONG}</p>",
         found=["harmonic", "series"],
@@ -37,13 +37,13 @@ def test_the_snippet_is_where_the_words_are():
     assert (parts[0].kind, parts[-1].kind) == ("gap", "gap")
 
 
-def test_without_a_find_it_is_the_beginning():
+def test_without_a_match_the_snippet_is_the_beginning():
     assert text_of(snippet(f"<p>First words. {LONG}</p>", found=["absent"])).startswith(
         "First words."
     )
 
 
-def test_a_formula_is_whole_and_one_that_was_asked_for_is_marked():
+def test_formulas_are_whole_and_matches_are_marked():
     [formula] = [
         part for part in snippet(f"{LONG} by {FORMULA} {LONG}", formulas=["7"]) if part.formula
     ]
@@ -56,7 +56,7 @@ def test_other_forms_of_a_word_are_marked_as_the_index_finds_them():
     assert stem("converges") == stem("converging") == stem("converge")
 
 
-def test_accents_and_case_do_not_keep_a_word_from_its_mark():
+def test_words_are_marked_ignoring_accents_and_case():
     [mark] = [
         part.text for part in snippet("By l'Hôpital.", found=["hopital"]) if part.kind == "mark"
     ]
@@ -64,7 +64,7 @@ def test_accents_and_case_do_not_keep_a_word_from_its_mark():
     assert mark == "Hôpital"
 
 
-def test_blanks_between_words_stay_and_are_one():
+def test_white_space_between_words_is_collapsed():
     assert text_of(snippet("<p>a  b</p>\n<p>c</p>")) == "a b c "
 
 
@@ -81,7 +81,7 @@ def test_a_snippet_is_bounded_and_joining_changes_no_text(pieces):
         st.tuples(st.integers(0, 40), st.sampled_from(["alpha ", "beta ", "gamma "])), max_size=9
     )
 )
-def test_no_other_part_of_a_text_has_more_different_finds(places):
+def test_no_other_part_of_a_text_has_more_different_matches(places):
     text, ask = (
         "".join("other " * others + word for others, word in places),
         ["alpha", "beta", "gamma"],
@@ -98,7 +98,7 @@ def test_no_other_part_of_a_text_has_more_different_finds(places):
     )
 
 
-def test_what_stands_past_the_length_that_is_read_is_left_out():
+def test_text_beyond_the_limit_is_left_out():
     parts = marked("x " * READ, found=["x"])
 
     assert (sum(len(part.text) for part in parts), parts[-1].kind) == (READ, "gap")

@@ -1,4 +1,4 @@
-"""The text, the formulas and the words of posts."""
+"""Text, formulas and search terms of posts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from arqlab.texts.posts.text import (
 FORMULA = '<span class="math-container" id="7">$a&lt;b$</span>'
 
 
-def test_formulas_come_out_with_their_id_without_dollars_and_escapes():
+def test_formulas_have_their_id_and_no_dollars_or_escapes():
     assert list(pieces(f"If {FORMULA}, stop.")) == [
         "If ",
         TextFormula("7", "a<b", False),
@@ -68,7 +68,7 @@ def test_whatever_the_text_words_have_only_letters_and_digits_and_a_bounded_leng
 
 
 @given(st.text())
-def test_words_of_words_are_the_same_words(text):
+def test_splitting_words_again_changes_nothing(text):
     once = words(text)
 
     assert words(" ".join(once)) == once
@@ -83,23 +83,29 @@ def test_the_spans_of_words_lie_one_after_the_other_in_the_text(text):
 
 
 SPAN = '<span class="math-container" id="{}">{}</span>'
-POST = f"<p>Let {SPAN.format('7', '$a &lt; b$')} be.</p>\n\n<p>Then\n{SPAN.format('254.2', '$$x^2$$')}</p>\n"
+POST = (
+    f"<p>Let {SPAN.format('7', '$a &lt; b$')} be.</p>\n\n"
+    f"<p>Then\n{SPAN.format('254.2', '$$x^2$$')}</p>\n"
+)
 
 
-def test_formulas_are_given_in_order_without_dollars():
+def test_formulas_are_listed_in_order_without_dollars():
     assert text_formulas(POST) == [
         TextFormula("7", "a < b", False),
         TextFormula("254.2", "x^2", True),
     ]
 
 
-def test_formulas_in_brackets_or_without_id_are_formulas_too():
-    html = "<span id='q' class='math-container'>\\(y\\)</span><span class=\"math-container\">\\[z\\]</span>"
+def test_formulas_in_brackets_or_without_an_id_are_found():
+    html = (
+        "<span id='q' class='math-container'>\\(y\\)</span>"
+        '<span class="math-container">\\[z\\]</span>'
+    )
 
     assert text_formulas(html) == [TextFormula("q", "y", False), TextFormula("", "z", True)]
 
 
-def test_words_stand_without_formulas_and_tags_in_their_paragraphs():
+def test_plain_text_keeps_paragraphs_without_formulas_and_tags():
     assert [part.split() for part in plain_text(POST).split("\n\n") if part.strip()] == [
         ["Let", "be."],
         ["Then"],
@@ -111,17 +117,19 @@ def test_a_title_keeps_its_latex():
     assert plain_title(f"Is {SPAN.format('7', '$a &lt; b$')}\n <em>so</em>?") == "Is $a < b$ so?"
 
 
-def test_formulas_get_other_ids_and_the_text_one_line():
+def test_formulas_get_new_ids_and_the_text_becomes_one_line():
     numbers = iter(["q_1", "q_2"])
     html = renumbered(POST, lambda formula: next(numbers))
 
     assert html == (
-        f"<p>Let {SPAN.format('q_1', '$a &lt; b$')} be.</p>  <p>Then {SPAN.format('q_2', '$$x^2$$')}</p>"
+        f"<p>Let {SPAN.format('q_1', '$a &lt; b$')} be.</p>"
+        f"  <p>Then {SPAN.format('q_2', '$$x^2$$')}</p>"
     )
 
 
-def test_what_is_preformatted_keeps_its_lines_and_so_does_latex_with_a_comment():
-    html = f"<p>a\nb</p><pre>a\nb</pre>{SPAN.format('1', '$$a % why' + chr(10) + 'b$$')}{SPAN.format('2', '$a' + chr(10) + 'b$')}"
+def test_preformatted_text_and_latex_comments_keep_their_lines():
+    commented, plain = SPAN.format("1", "$$a % why\nb$$"), SPAN.format("2", "$a\nb$")
+    html = f"<p>a\nb</p><pre>a\nb</pre>{commented}{plain}"
     done = renumbered(html, lambda formula: formula.formula_id)
 
     assert "<p>a b</p><pre>a\nb</pre>" in done

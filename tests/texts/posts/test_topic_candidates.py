@@ -1,4 +1,4 @@
-"""Candidates for topics: what is measured of a question, and which filter leaves it out."""
+"""Topic candidates: measures of questions, and filters."""
 
 from datetime import UTC, date, datetime
 
@@ -69,7 +69,7 @@ def test_a_question_with_a_formula_and_a_duplicate_is_a_candidate():
         ({}, {"titles": ("Is $a^2$ even? Why?",)}, "titled like a topic"),
     ],
 )
-def test_each_filter_counts_what_it_leaves_out(change, criteria, reason):
+def test_each_filter_counts_what_it_removes(change, criteria, reason):
     assert left_out(GOOD._replace(**change), **criteria) == [reason]
 
 
@@ -85,7 +85,7 @@ def test_each_filter_counts_what_it_leaves_out(change, criteria, reason):
         ({"title": ""}, {"titles": ("",)}),
     ],
 )
-def test_what_meets_the_criteria_stays(change, criteria):
+def test_questions_that_meet_the_criteria_are_kept(change, criteria):
     assert left_out(GOOD._replace(**change), **criteria) == []
 
 
@@ -93,7 +93,7 @@ def test_a_question_that_misses_two_criteria_is_counted_once():
     assert left_out(GOOD._replace(formulas=0, duplicates=())) == ["no formula"]
 
 
-def test_the_best_score_stands_first_then_the_most_views_then_the_oldest_post():
+def test_candidates_are_sorted_by_score_views_and_age():
     some = [
         GOOD._replace(post_id=post, score=score, views=views)
         for post, score, views in [
@@ -108,7 +108,7 @@ def test_the_best_score_stands_first_then_the_most_views_then_the_oldest_post():
     assert [one.post_id for one in sift(some, Criteria()).kept] == ["4", "2", "9", "10", "3"]
 
 
-def test_candidates_are_written_with_all_that_they_are_chosen_by():
+def test_candidates_are_written_with_all_criteria():
     assert write_candidates(
         [GOOD, GOOD._replace(created=None, score=None, title='"a", b')]
     ).decode() == (

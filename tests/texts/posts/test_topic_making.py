@@ -1,4 +1,4 @@
-"""Topics are made of questions: numbers, formulas numbered over the file, and the query formula."""
+"""Topics are made from questions, with renumbered formulas and a query formula."""
 
 import csv
 import io
@@ -53,13 +53,13 @@ def test_the_query_formula_is_the_titles_if_it_has_one_else_the_largest_of_the_b
     ]
 
 
-def test_a_formula_that_somebody_chose_is_the_query():
+def test_a_chosen_formula_is_the_query_formula():
     (topic,) = make_topics([FIRST._replace(query_formula="9")], size=length).formulas
 
     assert (topic.formula_id, topic.latex) == ("q_1", "a")
 
 
-def test_of_two_formulas_as_large_the_first_is_taken():
+def test_ties_in_size_go_to_the_first_formula():
     assert (
         query_formula("", SPAN.format("1", "a") + SPAN.format("2", "b"), size=length).formula_id
         == "1"

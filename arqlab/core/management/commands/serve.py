@@ -1,4 +1,4 @@
-"""`manage.py serve`: bring the database up to date and serve ArqLab."""
+"""`manage.py serve`: migrate the database and serve ArqLab."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -13,64 +13,67 @@ from arqlab.schedule import start_schedule
 
 
 class Command(BaseCommand):
-    """Migrate, then serve by gunicorn; on the embedded default the scheduled tasks run in the same
-    process.
+    """Migrate, then serve with gunicorn.
+
+    In embedded mode, scheduled tasks run in the web process.
     """
 
-    help = "Bring the database up to date and serve ArqLab."
+    help = "Migrate the database and serve ArqLab."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare where to listen and with how much."""
+        """Add the options for the address and the number of processes and threads."""
         parser.add_argument(
             "--bind", default="127.0.0.1:8000", help="Address and port (default: %(default)s)."
         )
         parser.add_argument(
-            "--workers", type=int, default=2, help="Web processes; the embedded default has one."
+            "--workers",
+            type=int,
+            default=2,
+            help="Web processes (default: %(default)s); always 1 in embedded mode.",
         )
         parser.add_argument(
             "--threads",
             type=int,
             default=8,
-            help="Threads of each web process; 1 only behind a proxy that takes requests in whole.",
+            help="Threads per web process (default: %(default)s). Use 1 only behind a proxy that"
+            " buffers requests.",
         )
 
     def handle(self, **options: Any) -> None:
-        """Serve until a signal ends it."""
+        """Serve until a signal stops the process."""
         call_command("migrate", interactive=False, verbosity=0)
         Server(
             {
                 "bind": options["bind"],
-                # With one thread nothing is kept open, and the kernel's queue gives all who ask the
-                # same share.
+                # With one thread, no connection is kept open, and the kernel's queue is fair to all
+                # clients.
                 "worker_class": "gthread" if options["threads"] > 1 else "sync",
                 "workers": 1 if settings.EMBEDDED else options["workers"],
                 "threads": options["threads"],
                 "timeout": 120,
                 "graceful_timeout": 20,
                 "loglevel": "warning",
-                "when_ready": lambda server: self.say_ready(options["bind"]),
+                "when_ready": lambda server: self.print_ready(options["bind"]),
                 "post_worker_init": start_schedule_in if settings.EMBEDDED else lambda worker: None,
             }
         ).run()
 
-    def say_ready(self, bind: str) -> None:
-        """Print the address once the server listens on it."""
-        where = (
-            "tasks run in the web process" if settings.EMBEDDED else "tasks run in Celery workers"
-        )
-        self.stdout.write(f"ArqLab serves http://{bind}/ ({where}).")
+    def print_ready(self, bind: str) -> None:
+        """Print the address when the server is listening."""
+        place = "the web process" if settings.EMBEDDED else "Celery workers"
+        self.stdout.write(f"ArqLab is running at http://{bind}/ (tasks run in {place}).")
         self.stdout.flush()
 
 
 class Server(BaseApplication):
-    """Gunicorn with our application and settings, without a configuration file."""
+    """Gunicorn with our application and options, without a configuration file."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
         super().__init__()
 
     def load_config(self) -> None:
-        """Hand the options to gunicorn."""
+        """Pass the options to gunicorn."""
         for name, value in self.options.items():
             self.cfg.set(name, value)
 
@@ -82,5 +85,5 @@ class Server(BaseApplication):
 
 
 def start_schedule_in(worker: Worker) -> None:
-    """Start the beat schedule once gunicorn's worker process is up (threads do not survive a fork)."""
+    """Start the schedule in gunicorn's worker process, because threads do not survive a fork."""
     start_schedule()

@@ -1,4 +1,4 @@
-"""`manage.py build_demo`: build the demo lab, or say how to get into the one that is there."""
+"""`manage.py build_demo`: build the demo lab, or print the accounts of the existing one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from arqlab.pages.services.demo import build
 class Command(LabCommand):
     """Build the demo lab once; a second call changes nothing and prints the accounts again."""
 
-    help = "Build the demo lab with teams, runs, leaderboards and judgments, and print its accounts and the runs to try."
+    help = "Build the demo lab and print its accounts and the run files to try."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Build the lab if it is not there, then print the accounts and files."""
-        # The retrieval library logs every index that it makes, whatever the settings say.
+        """Build the lab unless it exists, then print the accounts and files."""
+        # bm25s logs every index that it builds, whatever the logging settings are.
         logging.getLogger("bm25s").setLevel(logging.WARNING)
         folder = Path(settings.DATA_DIR) / "demo"
         kept = folder / "password"
         if Lab.objects.filter(slug=build.SLUG).exists():
-            self.stdout.write("The demo lab is already there; nothing was changed.")
+            self.stdout.write("The demo lab already exists. Nothing was changed.")
         else:
             folder.mkdir(parents=True, exist_ok=True)
             kept.touch(mode=0o600)
@@ -34,20 +34,20 @@ class Command(LabCommand):
             lab = build.build_demo(
                 folder=folder, password=kept.read_text(encoding="utf-8").strip(), at=timezone.now()
             )
-            self.stdout.write(f"{lab.name} is built.")
+            self.stdout.write(f"{lab.name} was built.")
         self._print(folder, kept)
 
     def _print(self, folder: Path, kept: Path) -> None:
         password = (
             kept.read_text(encoding="utf-8").strip()
             if kept.exists()
-            else "as it was set when it was built"
+            else "that was set when the lab was built"
         )
-        self.stdout.write(f"\nAccounts, all with the password {password}")
+        self.stdout.write(f"\nAccounts (password for all: {password})")
         for username, role in build.account_roles():
             self.stdout.write(f"  {username:<12} {role}")
         self.stdout.write(
-            f"\nRun files to try on {build.SLUG}/{build.OPEN_TASK}, as a member of a team"
+            f"\nRun files to submit to {build.SLUG}/{build.OPEN_TASK} as a team member"
         )
         for path in sorted(folder.glob("try-*.tsv")):
             self.stdout.write(f"  {path}")

@@ -1,1 +1,1 @@
-"""Builds the demo lab and plays its weeks: runs, judgments, qrels, leaderboards."""
+"""The demo lab: its construction, and simulated runs, judgments, qrels and leaderboards."""

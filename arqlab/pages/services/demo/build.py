@@ -1,6 +1,4 @@
-"""The demo lab: loaded, submitted to, scored and released by the same services as any lab, only at
-once.
-"""
+"""Build the demo lab with the services of any lab."""
 
 from __future__ import annotations
 
@@ -22,12 +20,12 @@ from arqlab.pages.demo.folder import write_lab
 from arqlab.pages.demo.posts import FOLDER, index_demo_formulas, read_demo_posts
 from arqlab.pages.demo.systems import open_library
 from arqlab.pages.demo.teams import DemoRun, DemoTeam, demo_run_file, file_name, read_teams
-from arqlab.pages.services.demo.judging import play_judging
-from arqlab.pages.services.demo.stage import Stage, sender_of
-from arqlab.pages.services.demo.weeks import OPEN_TASK, play_open_task, release_boards
+from arqlab.pages.services.demo.activity import OPEN_TASK, release_boards, simulate_open_task
+from arqlab.pages.services.demo.context import DemoContext, submitter_of
+from arqlab.pages.services.demo.judging import simulate_judging
 from assessment.qrels.services.loading import load_lab
-from submissions.services.claims import RunClaims
-from submissions.services.intake import submit_upload
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 __all__ = ["OPEN_TASK", "SLUG", "account_roles", "build_demo", "new_password"]
@@ -39,22 +37,20 @@ ACCOUNTS = {
     "assessor2": "Noor Lindqvist",
     "visitor": "Vera Sandoval",
 }
-"""The accounts that belong to no team, each named after its role. The teams' people stand in
-`teams.toml`.
-"""
+"""The accounts without a team, each named after its role; members are in `teams.toml`."""
 ASSESSORS = ("assessor", "assessor2")
 
 DESCRIPTION = (
-    "A small lab to look around in: sixteen questions of undergraduate mathematics, their answers and formulas, six teams "
-    "whose runs were really retrieved, and two assessors in the middle of judging. Everything was written for this demo."
+    "A small lab to explore: sixteen questions of undergraduate mathematics with answers and"
+    " formulas, six teams with runs of real retrieval systems, and two assessors in the middle of"
+    " judging. Everything was written for this demo."
 )
 
 
 def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
-    """Build the demo lab and its accounts, all with one password; `folder` gets the lab's files and
-    runs to try.
+    """Build the demo lab and its accounts, and write the lab's files and sample runs to `folder`.
 
-    The lab must not be there yet. All or nothing: a demo that could not be finished leaves no lab
+    All accounts have the same password. The lab must not exist. If the build fails, no lab is left
     behind.
     """
     with transaction.atomic():
@@ -67,28 +63,26 @@ def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
             grant_role(
                 lab=lab, user=people[name], role=Membership.Role.ASSESSOR, by=people["organizer"]
             )
-        stage = _stage(lab, people["organizer"], at)
-        teams = {planned.name: _make_team(stage, planned, people) for planned in read_teams()}
+        demo = _context(lab, people["organizer"], at)
+        teams = {planned.name: _make_team(demo, planned, people) for planned in read_teams()}
         for planned in read_teams():
             for number, plan in enumerate(planned.runs):
-                _submit(stage, teams[planned.name], planned, plan, number=number)
-        play_open_task(stage, teams)
-        play_judging(stage, people)
-        release_boards(stage)
+                _submit(demo, teams[planned.name], planned, plan, number=number)
+        simulate_open_task(demo, teams)
+        simulate_judging(demo, people)
+        release_boards(demo)
     for path in FOLDER.glob("try-*.tsv"):
         (folder / path.name).write_bytes(path.read_bytes())
     return lab
 
 
 def new_password() -> str:
-    """Return a password for the demo's accounts, of letters that a double click selects and nobody
-    misreads.
-    """
+    """Return a random password of unambiguous letters and digits."""
     return "demo" + "".join(secrets.choice("abcdefghkmnpqrstuvwxyz23456789") for _ in range(8))
 
 
 def account_roles() -> list[tuple[str, str]]:
-    """Return the accounts of the demo, each with its role in words; of every team only the founder."""
+    """Return the accounts of the demo and their roles in words; of every team only the founder."""
     teams = [team for team in read_teams() if team.members]
     return [(username, username.removesuffix("2")) for username in ACCOUNTS] + [
         (team.members[0].username, f"member of {team.name}") for team in teams
@@ -96,7 +90,7 @@ def account_roles() -> list[tuple[str, str]]:
 
 
 def _make_accounts(password: str) -> dict[str, User]:
-    """Make all accounts with one hash: hashing takes longer than all else about an account."""
+    """Create all accounts with the same password hash, because hashing is slow."""
     hashed = make_password(password)
     people = {username: (name, f"{username}@demo.example") for username, name in ACCOUNTS.items()}
     for team in read_teams():
@@ -111,11 +105,11 @@ def _make_accounts(password: str) -> dict[str, User]:
     return made
 
 
-def _stage(lab: Lab, organizer: User, at: datetime) -> Stage:
+def _context(lab: Lab, organizer: User, at: datetime) -> DemoContext:
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     posts = read_demo_posts()
     library = open_library(posts, index_demo_formulas(posts))
-    return Stage(
+    return DemoContext(
         lab, tasks, {slug: _topics(task) for slug, task in tasks.items()}, library, organizer, at
     )
 
@@ -134,21 +128,21 @@ def _topics(task: Task) -> list[records.TopicRecord]:
     ]
 
 
-def _make_team(stage: Stage, team: DemoTeam, people: Mapping[str, User]) -> Team:
-    made = create_team(lab=stage.lab, name=team.name, by=stage.organizer, joins=False)
+def _make_team(demo: DemoContext, team: DemoTeam, people: Mapping[str, User]) -> Team:
+    made = create_team(lab=demo.lab, name=team.name, by=demo.organizer, joins=False)
     for member in team.members:
         join_team(team=made, user=people[member.username])
     return made
 
 
-def _submit(stage: Stage, team: Team, planned: DemoTeam, plan: DemoRun, *, number: int) -> None:
-    """Retrieve and submit a run, some days before the deadline or, where the task is open, before
-    now.
-    """
-    task = stage.tasks[plan.task]
-    end = min(filter(None, (task.deadline, stage.at)))
+def _submit(
+    demo: DemoContext, team: Team, planned: DemoTeam, plan: DemoRun, *, number: int
+) -> None:
+    """Retrieve and submit a run before the deadline, or before now if the task is open."""
+    task = demo.tasks[plan.task]
+    end = min(filter(None, (task.deadline, demo.at)))
     at = end - timedelta(hours=7 + 19 * number + 5 * (team.pk % 4))
-    claims = RunClaims(
+    metadata = RunMetadata(
         tag=plan.tag,
         is_primary=plan.primary,
         is_manual=plan.manual,
@@ -158,10 +152,10 @@ def _submit(stage: Stage, team: Team, planned: DemoTeam, plan: DemoRun, *, numbe
         description=plan.description,
     )
     file = ContentFile(
-        demo_run_file(plan, stage.topics[plan.task], stage.library), name=file_name(planned, plan)
+        demo_run_file(plan, demo.topics[plan.task], demo.library), name=file_name(planned, plan)
     )
-    by = sender_of(stage, team)
+    by = submitter_of(demo, team)
     [run] = submit_upload(
-        file=file, task=task, team=team, by=by, at=at, claims={str(file.name): claims}
+        file=file, task=task, team=team, by=by, at=at, metadata={str(file.name): metadata}
     )
     validate_uploaded_run(run_id=run.pk, at=at + timedelta(seconds=1))

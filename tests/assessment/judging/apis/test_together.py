@@ -13,11 +13,13 @@ from uuid import uuid4
 import pytest
 
 from tests.assessment.judging.kills import Seat, Served, served_lab
-from tests.submissions.processes import use_tested_database
+from tests.databases import UseDatabase
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(
+    tmp_path_factory: pytest.TempPathFactory, use_tested_database: UseDatabase
+) -> Iterator[Served]:
     """Serve a lab on the kind of database that the tests run on; two assessors share each topic."""
     folder = tmp_path_factory.mktemp("served")
     use_tested_database(folder)

@@ -26,11 +26,11 @@ def instance(topic: str, place: int = 0):
 
 def test_the_first_topic_is_begun_and_the_last_judged_is_gone_on_with(client_of, assessor, judging):
     client = client_of(assessor)
-    assert "Begin with A.1" in client.get(HOME).text
+    assert "Start judging A.1" in client.get(HOME).text
 
     judge(assessor, instance("A.1"), 1)
     page = client.get(HOME).text
-    assert "Go on with A.1" in page
+    assert "Continue judging A.1" in page
     assert "2 items left" in page
 
 
@@ -38,14 +38,14 @@ def test_a_finished_topic_is_not_gone_on_with(client_of, assessor, judging):
     for place in (0, 1):
         judge(assessor, instance("A.1", place), 1)
 
-    assert "Begin with A.2" in client_of(assessor).get(HOME).text
+    assert "Start judging A.2" in client_of(assessor).get(HOME).text
 
 
 @pytest.mark.parametrize("where", ["/", "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"])
 def test_every_page_on_the_way_leads_to_the_next_topic(client_of, assessor, judging, where):
     page = client_of(assessor).get(where).text
 
-    assert "Begin with A.1" in page
+    assert "Start judging A.1" in page
     assert reverse("assessment:judge", args=["arqmath-x", "task1", "A.1"]) in page
 
 
@@ -56,14 +56,14 @@ def test_organizers_see_how_far_the_judging_is(client_of, organizer, assessor, t
     judge(assessor, instance("A.1"), 1)
     page = " ".join(client_of(organizer).get(where).text.replace("</a>", "").split())
 
-    assert "1 of 3 items judged; nobody has 1 topic." in page
-    assert "Begin with" not in page
+    assert "1 of 3 items judged; 1 unassigned topic." in page
+    assert "Start judging" not in page
 
 
 def test_nothing_is_left_in_a_pool_that_is_closed(client_of, assessor, judging):
     Pool.objects.update(closed_at=NOW)
 
-    assert "Nothing is left to judge." in client_of(assessor).get(HOME).text
+    assert "No items left to judge." in client_of(assessor).get(HOME).text
 
 
 def test_who_lost_the_role_has_no_topics_any_more(client_of, assessor, judging, lab):
@@ -78,19 +78,19 @@ def test_new_instructions_are_told_until_something_is_judged_by_them(
 ):
     client = client_of(assessor)
     judge(assessor, instance("A.1"), 1)
-    assert "changed since you judged" not in client.get(HOME).text
+    assert "changed since you last judged" not in client.get(HOME).text
 
     guideline = write_guideline(task=task, text="<p>New.</p>", at=NOW, by=None)
-    assert "changed since you judged there last" in client.get(HOME).text
+    assert "changed since you last judged in this task" in client.get(HOME).text
 
     judge(assessor, instance("A.1", 1), 1, guideline=guideline)
-    assert "changed since you judged" not in client.get(HOME).text
+    assert "changed since you last judged" not in client.get(HOME).text
 
 
 def test_who_has_not_judged_yet_is_told_of_no_change(client_of, assessor, judging, task):
     write_guideline(task=task, text="<p>New.</p>", at=NOW, by=None)
 
-    assert "changed since you judged" not in client_of(assessor).get(HOME).text
+    assert "changed since you last judged" not in client_of(assessor).get(HOME).text
 
 
 @pytest.mark.parametrize("size", [1, 20])

@@ -130,7 +130,7 @@ def test_a_finished_topic_tells_what_was_done_and_the_next_topic_of_the_task(
 
     page = client.get(PAGE).content.decode()
 
-    assert "All 3 items of this topic have their labels." in page
+    assert "All 3 items of this topic are judged." in page
     assert 'href="/labs/arqmath-x/tasks/task1/judge/A.2/"' in page
 
 
@@ -140,20 +140,20 @@ def test_the_last_finished_topic_leads_to_the_own_topics(client, assessor):
 
     page = client.get(PAGE).content.decode()
 
-    assert 'href="/labs/arqmath-x/judging/">Your topics</a>' in page
+    assert 'href="/labs/arqmath-x/judging/">View your topics</a>' in page
 
 
 def test_a_topic_whose_last_items_others_have_says_so(client, organizer):
     until = timezone.now() + timedelta(minutes=20)
     PoolItem.objects.filter(topic__query_id="A.1").update(leased_to=organizer, leased_until=until)
 
-    assert "Others have the last 3 items" in client.get(PAGE).content.decode()
+    assert "Other assessors are judging the last 3 items" in client.get(PAGE).content.decode()
 
 
 def test_a_topic_without_an_open_pool_says_what_will_be_there(client):
     Pool.objects.update(closed_at=NOW)
 
-    assert "Nothing to judge here now" in client.get(PAGE).content.decode()
+    assert "Nothing to judge in this topic yet" in client.get(PAGE).content.decode()
 
 
 def test_the_page_asks_the_database_no_more_often_for_a_larger_pool(
@@ -206,7 +206,7 @@ def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, as
     page = client.get(f"{PAGE}judgments/").content.decode()
 
     assert re.findall(r"Answer post (\d+)", page) == ["11", "10"]
-    assert "2 items judged by you, 20 s each" in page
+    assert "You judged 2 items at 20 s per item" in page
 
 
 @pytest.mark.parametrize(

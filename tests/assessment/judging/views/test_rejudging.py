@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tests.assessment.judging.selectors.test_rejudging import index
+from tests.assessment.qrels.selectors.test_rejudging import index
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory
@@ -30,7 +30,7 @@ def page(lab, version: int = 2) -> str:
 def test_each_judgment_stands_with_its_formula_and_the_reason(merged, organizer, client_of):
     html = client_of(organizer).get(page(merged)).text
 
-    assert "2 judgments of this lab are on formulas" in html
+    assert "formulas of 2 judgments in this lab" in html
     assert "It was merged into 70." in html
     assert "<math" in html
 
@@ -59,7 +59,7 @@ def test_the_list_is_a_table_to_download(merged, organizer, client_of):
 
 
 def test_a_version_that_touches_nothing_says_so(merged, organizer, client_of):
-    assert "No judged formula changed" in client_of(organizer).get(page(merged, 1)).text
+    assert "No judged formulas changed" in client_of(organizer).get(page(merged, 1)).text
 
 
 def test_an_unknown_version_is_not_found(merged, organizer, client_of):

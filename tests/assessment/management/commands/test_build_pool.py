@@ -216,7 +216,7 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
             "No baseline of arqmath-x/task1 is called deep. Known are: tfidf.",
         ),
         (["--supplement", "--reason", "x"], "has no pool yet"),
-        (["--by", "nobody"], "Nobody has an account as nobody"),
+        (["--by", "nobody"], "No account found for nobody"),
         (["--method", "rank-by-rank", "--size", "0"], "give one from 1"),
         (["--seed", "1" + "0" * 25], "Seed is 1"),
         (["--visually-distinct"], "Visually distinct is for another kind of task"),
@@ -234,9 +234,9 @@ def test_a_second_pool_is_refused_and_a_supplement_wants_a_reason(runs, task):
 
     with pytest.raises(CommandError, match="never changes"):
         build(str(task))
-    with pytest.raises(CommandError, match="Say why"):
+    with pytest.raises(CommandError, match="Enter a reason"):
         build(str(task), "--supplement")
-    with pytest.raises(CommandError, match=r"has no pool 3\. Its pools are: 1"):
+    with pytest.raises(CommandError, match=r"has no pool 3\. Its pools: 1"):
         call_command("export_pool", str(task), pool=3)
 
 

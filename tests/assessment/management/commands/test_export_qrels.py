@@ -33,7 +33,7 @@ def test_the_draft_is_printed_in_the_official_form_and_dropped_topics_are_named(
     out, err = export()
 
     assert out == "A.1\t0\t10\t3\nA.1\t0\t11\t2\n"
-    assert err == "A.2 is left out. It has 1 relevant item; a topic needs 2.\n"
+    assert err == "A.2 is left out. This topic has 1 relevant item; qrels need at least 2.\n"
 
 
 def test_complete_qrels_of_all_topics_are_printed_when_they_are_asked_for():

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collection.services.importing.formulas import import_formulas
-from tests.assessment.judging.selectors.test_rejudging import index
+from tests.assessment.qrels.selectors.test_rejudging import index
 from tests.collection.factories import NOW, load_small
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory
@@ -47,5 +47,5 @@ def test_judged_formulas_that_changed_are_counted_and_linked(lab, tmp_path):
 def test_an_unknown_collection_is_named_with_those_that_there_are(lab, tmp_path):
     load_small(lab, tmp_path)
 
-    with pytest.raises(CommandError, match="There is no collection large"):
+    with pytest.raises(CommandError, match="Collection not found: large"):
         make("large")

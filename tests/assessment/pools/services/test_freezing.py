@@ -16,15 +16,13 @@ from arqlab.core.models import AuditEvent, Task, Topic
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Pool, PoolInstance, PoolItem
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import pool_file
 from assessment.pools.selectors.plans import plan_pool
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.services.freezing import (
-    close_pool,
     compute_pool,
-    discard_pool,
     freeze_pool,
-    open_pool,
     supplement_pool,
 )
 from collection.models import PostLink, VisualMap
@@ -349,7 +347,7 @@ def test_a_supplement_holds_only_what_no_pool_holds(run, task, team):
 
     assert (pool.number, items_of(pool)) == (2, {("A.1", "posts", "50")})
     assert AuditEvent.objects.get(verb="pool.supplement").detail["reason"] == "Late."
-    with pytest.raises(UserError, match="nothing to judge"):
+    with pytest.raises(UserError, match="Nothing to judge"):
         supplement(task)
 
 
@@ -412,7 +410,7 @@ def test_a_formula_of_which_other_visual_ids_left_no_pooled_instance_is_judged_a
 
 
 def test_an_empty_pool_is_refused(task):
-    with pytest.raises(UserError, match="nothing to judge"):
+    with pytest.raises(UserError, match="Nothing to judge"):
         freeze(task)
 
 
@@ -428,7 +426,7 @@ def test_a_pool_that_changed_since_it_was_looked_at_is_refused(run, task, team):
 def test_a_pool_is_closed_and_opened_once(run, task, organizer):
     pool = freeze(task)
     close_pool(pool=pool, by=organizer, at=NOW)
-    with pytest.raises(UserError, match="closed already"):
+    with pytest.raises(UserError, match="already closed"):
         close_pool(pool=pool, by=organizer, at=NOW + timedelta(days=1))
     pool.refresh_from_db()
     assert pool.closed_at == NOW

@@ -12,7 +12,7 @@ from django.urls import reverse
 from arqlab.core.models import Task, User
 from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, PoolInstance
-from assessment.pools.selectors.sources import PoolChoice
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from submissions.services.changing import withdraw_run
 from tests.assessment.factories import NOW, judge, make_pool
@@ -114,7 +114,7 @@ def test_the_file_of_a_pool_has_its_hash(browser, pool, task):
 def test_a_pool_is_closed_and_reopened(browser, pool, task):
     assert "Judging is closed" in browser.post(at(task, "close", 1), follow=True).content.decode()
     assert (
-        "The pool is closed already."
+        "The pool is already closed."
         in browser.post(at(task, "close", 1), follow=True).content.decode()
     )
     assert (
@@ -123,7 +123,7 @@ def test_a_pool_is_closed_and_reopened(browser, pool, task):
 
 
 def test_a_pool_is_discarded_while_nobody_judged(browser, pool, task):
-    assert "Discard</button>" in browser.get(at(task, "detail", 1)).content.decode()
+    assert "Discard pool</button>" in browser.get(at(task, "detail", 1)).content.decode()
 
     assert "was discarded" in browser.post(at(task, "discard", 1), follow=True).content.decode()
     assert not Pool.objects.exists()
@@ -131,7 +131,7 @@ def test_a_pool_is_discarded_while_nobody_judged(browser, pool, task):
 
 def test_a_judged_pool_is_not_discarded(browser, pool, task, assessor):
     judge(assessor, PoolInstance.objects.first(), 3)
-    assert "Discard</button>" not in browser.get(at(task, "detail", 1)).content.decode()
+    assert "Discard pool</button>" not in browser.get(at(task, "detail", 1)).content.decode()
 
     assert "has judgments" in browser.post(at(task, "discard", 1), follow=True).content.decode()
     assert Pool.objects.exists()
@@ -154,7 +154,7 @@ def test_a_rank_by_rank_pool_of_formulas_says_how_it_was_made(browser, task):
     text = browser.get(at(task, "detail", 1)).content.decode()
 
     assert (
-        "until a topic has 100 items; visually distinct formulas, of each at most 3 instances by"
+        "until each topic has 100 items; visually distinct formulas with at most 3 instances each, by"
         in text
     )
-    assert "free settings" in text
+    assert "custom settings" in text

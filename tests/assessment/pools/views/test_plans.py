@@ -89,7 +89,7 @@ def test_the_numbers_follow_the_settings(browser, task, runs):
         0.4,
     )
     assert [(row.items, row.alone) for row in plan.runs] == [(1, 1), (3, 3)]
-    assert "down to rank 1," in page.content.decode()
+    assert "the top 1 item of every run and topic is judged" in page.content.decode()
 
 
 def test_an_instance_for_which_runs_name_two_posts_is_one_label(browser, lab, team, other_team):
@@ -135,9 +135,12 @@ def test_htmx_gets_the_plan_alone(browser, task, runs):
         ({"primary": "-1"}, "Enter a whole number from 0 to 1000 for primary runs."),
         ({"primary": "many"}, "Enter a whole number from 0 to 1000 for primary runs."),
         ({"seed": "9" * 30}, "for seed."),
-        ({"method": "rank-by-rank"}, "Enter a whole number from 1 for the items a topic"),
-        ({"wage": "-5"}, "Wage an hour"),
-        ({"method": "guess"}, "Choose how the pool is made"),
+        (
+            {"method": "rank-by-rank"},
+            "Enter a whole number of at least 1 for the minimum items per topic",
+        ),
+        ({"wage": "-5"}, "Wage per hour"),
+        ({"method": "guess"}, "Choose a method"),
         ({"primary": "\0"}, "Enter a whole number from 0 to 1000 for primary runs."),
     ],
 )
@@ -150,7 +153,8 @@ def test_settings_that_cannot_be_are_told_beside_the_plan(browser, task, runs, c
 
 
 @pytest.mark.parametrize(
-    ("depth", "said"), [(0, "These settings let nothing in."), (None, "as soon as the task has")]
+    ("depth", "said"),
+    [(0, "These settings select no items."), (None, "When the task has a valid run")],
 )
 def test_an_empty_plan_says_what_will_be_there(browser, task, team, depth, said):
     if depth is not None:
@@ -184,8 +188,8 @@ def test_a_pool_that_would_be_another_one_than_was_shown_is_not_frozen(browser, 
     answer = browser.post(at(task, "freeze"), filled(expected=seen))
 
     assert answer.status_code == 422
-    assert "has changed since you looked" in answer.content.decode()
-    assert "Say why" not in answer.content.decode()
+    assert "has changed since you opened this page" in answer.content.decode()
+    assert "Enter the reason" not in answer.content.decode()
     assert not Pool.objects.exists()
 
 
@@ -202,7 +206,7 @@ def test_a_supplement_is_planned_with_the_settings_of_the_last_pool(browser, tas
     )
     page = browser.get(at(task, "plan"))
 
-    assert "Plan a supplement" in page.content.decode()
+    assert "Plan supplement" in page.content.decode()
     assert page.context["form"]["primary"].value() == 20
     assert page.context["form"][f"run_{runs.pk}"].value() == "baseline-alternate"
 
@@ -212,7 +216,7 @@ def test_a_supplement_wants_a_reason(browser, task, runs):
 
     without = browser.post(at(task, "freeze"), filled(reason=" "))
     assert without.status_code == 422
-    assert "Say why the supplement is made." in without.content.decode()
+    assert "Enter the reason for the supplement." in without.content.decode()
 
     browser.post(at(task, "freeze"), filled(reason="A late run."))
     assert Pool.objects.get(number=2).reason == "A late run."
@@ -226,4 +230,4 @@ def test_a_known_item_has_no_pool_to_freeze(browser, task, runs):
     answer = browser.get(at(task, "plan"))
 
     assert answer.status_code == 200
-    assert "A known item has no pool." in answer.content.decode()
+    assert "Known-item tasks have no pool." in answer.content.decode()

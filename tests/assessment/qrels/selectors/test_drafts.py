@@ -59,7 +59,7 @@ def test_only_judgments_that_count_are_in_it_and_official_qrels_leave_5_and_6_ou
         ("A.1", "11", 2),
     ]
     assert draft.qrels(Level.INSTANCES, complete=True).height == 3
-    assert draft.dropped == [("A.2", 0, "It has no relevant items; a topic needs 2.")]
+    assert draft.dropped == [("A.2", 0, "This topic has no relevant items; qrels need at least 2.")]
 
 
 def test_what_is_not_judged_yet_is_counted_and_not_in_the_qrels(task, assessor):
@@ -123,7 +123,9 @@ def test_the_posts_of_a_mixed_pool_are_task_1s_and_its_written_answers_task_3s(w
 
 
 def test_task_3_leaves_out_the_topics_of_task_1_and_no_other(written):
-    reason = "Dropped with Answer retrieval: it has no relevant items; a topic needs 2."
+    reason = (
+        "Dropped with Answer retrieval: this topic has no relevant items; qrels need at least 2."
+    )
 
     assert draft_of(written).dropped == [("A.2", 0, reason)]
 

@@ -122,7 +122,7 @@ def test_what_a_collection_holds_and_what_could_not_be_read_is_printed(folder):
 
     assert "Collection posts, complete: 1 posts." in printed
     assert "1 problem:" in printed
-    assert "posts has no formulas, so there are no visual ids." in printed
+    assert "posts has no formulas, so it has no visual ids." in printed
 
 
 def test_a_missing_file_of_the_collection_loads_nothing(folder):
@@ -184,7 +184,7 @@ def test_a_topic_that_judging_needs_is_not_dropped_with_the_folders(folder):
 
     (folder / "topics.xml").write_text(only)
     with pytest.raises(
-        CommandError, match=r"judging needs.*: A\.302\. Nothing was loaded\. Put them back"
+        CommandError, match=r"in use: A\.302\. .* Nothing was loaded\. Add the topics"
     ):
         load(folder)
     make_pool(first.task, {"A.301": ["10"]})

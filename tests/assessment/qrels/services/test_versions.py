@@ -46,7 +46,9 @@ def test_a_version_says_what_it_holds_who_made_it_and_what_it_leaves_out(task, o
         False,
     )
     assert (made.made_by, made.created_at) == (organizer, NOW)
-    assert made.dropped == [{"topic": "A.2", "relevant": 0, "reason": "Nothing of it is judged."}]
+    assert made.dropped == [
+        {"topic": "A.2", "relevant": 0, "reason": "No item of this topic has a label."}
+    ]
     assert made.sha256 == hashlib.sha256(write_qrels(qrels_frame(made))).hexdigest()
     assert AuditEvent.objects.get(verb="qrels.freeze").detail["lines"] == 2
 

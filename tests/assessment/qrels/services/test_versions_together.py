@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.submissions.processes import MAKE_LAB, told, told_together, use_tested_database
+from tests.databases import UseDatabase
+from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
 JUDGED = """
 from assessment.models import *
-from assessment.services import *
+from assessment.judging.services.importing import import_judgments
+from assessment.pools.services.freezing import discard_pool
+from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
 pool = Pool.objects.create(task=task, number=1, settings={}, seed=1, runs=[], sha256="0" * 64, frozen_at=timezone.now())
 for place, post in enumerate(["10", "11"], start=1):
@@ -23,7 +26,9 @@ print(0)
 """
 START = """
 from assessment.models import *
-from assessment.services import *
+from assessment.judging.services.importing import import_judgments
+from assessment.pools.services.freezing import discard_pool
+from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
 task = Task.objects.select_related("lab").get()
 try:
@@ -42,33 +47,33 @@ CURRENT = 'sorted(Judgment.objects.values_list("instance__doc_id", "is_current")
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a data folder with a judged pool; its database is on the server that the tests run on."""
+def data(tmp_path: Path, use_tested_database: UseDatabase) -> Path:
+    """Give a data folder with a judged pool; its database is on the server that the tests run on."""
     use_tested_database(tmp_path)
-    told(tmp_path, MAKE_LAB, JUDGED)
+    output_of(tmp_path, MAKE_LAB, JUDGED)
     return tmp_path
 
 
 def test_of_three_who_freeze_under_one_name_one_does(data: Path) -> None:
-    outcomes = told_together(data, [START.format(step=FREEZE.format(name="official"))] * 3)
+    outcomes = outputs_together(data, [START.format(step=FREEZE.format(name="official"))] * 3)
 
     assert sorted(outcomes) == ["done", "name", "name"]
 
 
 def test_those_who_freeze_at_once_get_versions_of_their_own_and_one_is_current(data: Path) -> None:
     assert (
-        told_together(data, [START.format(step=FREEZE.format(name=name)) for name in "abc"])
+        outputs_together(data, [START.format(step=FREEZE.format(name=name)) for name in "abc"])
         == ["done"] * 3
     )
 
     tell = "from assessment.models import QrelSet\nprint(json.dumps(list(QrelSet.objects.order_by('version').values_list('version', 'is_current'))))"
-    assert told(data, tell) == [[1, True], [2, False], [3, False]]
+    assert output_of(data, tell) == [[1, True], [2, False], [3, False]]
 
 
 def test_a_pool_is_discarded_or_judged_and_never_both(data: Path) -> None:
-    told(data, UNJUDGED)
+    output_of(data, UNJUDGED)
 
-    outcomes = told_together(
+    outcomes = outputs_together(
         data, [START.format(step=IMPORT.format(label=1)), START.format(step=DISCARD)]
     )
 
@@ -78,10 +83,10 @@ def test_a_pool_is_discarded_or_judged_and_never_both(data: Path) -> None:
 def test_of_labels_that_are_imported_at_once_one_counts_and_each_that_was_taken_is_kept(
     data: Path,
 ) -> None:
-    outcomes = told_together(
+    outcomes = outputs_together(
         data, [START.format(step=IMPORT.format(label=label)) for label in (0, 1, 2)]
     )
 
     assert set(outcomes) <= {"done", "judged-meanwhile"}
-    rows = told(data, f"from assessment.models import Judgment\nprint(json.dumps({CURRENT}))")
+    rows = output_of(data, f"from assessment.models import Judgment\nprint(json.dumps({CURRENT}))")
     assert rows == [["10", False]] * outcomes.count("done") + [["10", True], ["11", True]]

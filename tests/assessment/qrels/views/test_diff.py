@@ -27,9 +27,9 @@ def test_two_versions_are_compared_in_counts_topics_and_lines(ask, task):
 
     page = ask("?before=1&after=2")
 
-    assert "From v1 to v2: 2 lines added, 2 removed, 1 with another label." in page
-    assert 'added: <span class="id">A.2</span>' in page
-    assert 'left out: <span class="id">A.3</span>' in page
+    assert "From v1 to v2: 2 lines added, 2 removed, 1 with a different label." in page
+    assert 'Added topics: <span class="id">A.2</span>' in page
+    assert 'Removed topics: <span class="id">A.3</span>' in page
     assert page.count('<tr class="changed">') == 1
 
 
@@ -52,7 +52,7 @@ def test_the_newest_version_is_compared_with_the_draft_unless_told_otherwise(ask
         judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
     make_qrels(task, {"A.1": {"10": 3, "11": 1}})
 
-    assert "From v1 to the draft: 0 lines added, 0 removed, 1 with another label." in ask()
+    assert "From v1 to draft: 0 lines added, 0 removed, 1 with a different label." in ask()
 
 
 def test_a_complete_version_is_compared_with_a_complete_draft(ask, task, assessor):
@@ -61,14 +61,14 @@ def test_a_complete_version_is_compared_with_a_complete_draft(ask, task, assesso
         judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
     make_qrels(task, {"A.1": {"10": 3, "11": 2, "12": 5}}, is_complete=True)
 
-    assert "No line differs." in ask()
+    assert "The versions are identical." in ask()
 
 
 def test_versions_of_other_items_are_not_compared(ask, task):
     make_qrels(task, OLD)
     make_qrels(task, NEW, items="visual-ids")
 
-    assert "v1 judges posts, v2 visual ids: they have no line in common." in ask(
+    assert "v1 contains posts, v2 contains visual ids, so they share no lines." in ask(
         "?before=1&after=2"
     )
 

@@ -30,9 +30,9 @@ def judged(task, assessor) -> None:
 def test_the_draft_tells_how_far_judging_is_and_why_topics_are_left_out(browser, judged):
     page = browser.get(LIST).content.decode()
 
-    assert "3 of 4 in the pool have a label." in page
+    assert "3 of 4 pool items have a label." in page
     assert "1 of 2 topics is left out so far." in " ".join(page.split())
-    assert "Nothing of it is judged." in page
+    assert "No item of this topic has a label." in page
     assert "33.3%" in page
 
 
@@ -53,7 +53,7 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
     assert "official is frozen as version 1" in page
     assert made.sha256 in page
     assert organizer.username in page
-    assert "Nothing of it is judged." in page
+    assert "No item of this topic has a label." in page
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
     [
         ({"name": ""}, "Enter a name for the version."),
         ({"name": "v" * 51}, "Enter a name of at most 50 characters."),
-        ({"name": "Version 1"}, "Enter a name of letters, digits, hyphens and underscores."),
+        ({"name": "Version 1"}, "Enter a name with letters, digits, hyphens and underscores only."),
         ({"name": "v1"}, "Give this one another name."),
     ],
 )

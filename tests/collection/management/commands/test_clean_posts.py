@@ -16,18 +16,18 @@ from tests.collection.factories import load_small
 pytestmark = pytest.mark.django_db
 
 
-def test_it_says_how_many_texts_were_sanitized(lab: Lab, tmp_path: Path) -> None:
+def test_it_prints_the_number_of_sanitized_texts(lab: Lab, tmp_path: Path) -> None:
     slug = load_small(lab, tmp_path).slug
     Post.objects.filter(post_id__in=["1", "2"]).update(rules=0)
     Post.objects.exclude(post_id__in=["1", "2"]).update(rules=RULES)
     out = StringIO()
     call_command("clean_posts", slug, stdout=out)
-    assert out.getvalue() == "2 posts and comments were sanitized.\n"
+    assert out.getvalue() == "Sanitized 2 posts and comments.\n"
 
 
-def test_a_collection_that_is_not_there_is_answered_with_those_that_are(
+def test_an_unknown_collection_is_refused_with_a_list_of_collections(
     lab: Lab, tmp_path: Path
 ) -> None:
     load_small(lab, tmp_path)
-    with pytest.raises(CommandError, match=r"no collection smal\. The collections are: small\."):
+    with pytest.raises(CommandError, match=r"Collection not found: smal\. Collections: small\."):
         call_command("clean_posts", "smal")

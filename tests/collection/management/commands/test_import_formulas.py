@@ -32,23 +32,23 @@ def test_counts_and_problems_are_printed(tmp_path):
     assert printed[0].startswith("Formulas in LaTeX (latex.tsv): 1 of 2 rows kept; 1 instances")
     assert printed[1] == "1 problem:"
     assert printed[2].startswith("  latex.tsv:3: found the formula id 'b'")
-    assert printed[-1] == "Now run: manage.py make_visual_ids small"
+    assert printed[-1] == "Next, run: manage.py make_visual_ids small"
 
 
-def test_what_to_do_about_headings_that_are_none_is_told(tmp_path):
+def test_the_remedy_for_a_bad_header_is_printed(tmp_path):
     path = tmp_path / "wide.tsv"
     path.write_text(f"{HEADINGS}\n7\t1\t1\ttitle\t70\tx\n", encoding="utf-16")
 
     assert "Name the columns there; the file must be text in UTF-8" in run("--latex", str(path))
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(CommandError, match=r"There is no .*none"):
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(CommandError, match=r"File not found: .*none"):
         run("--slt", str(tmp_path / "none.tsv"))
     assert not Collection.objects.exists()
 
 
-def test_a_file_must_be_named():
+def test_at_least_one_file_is_required():
     with pytest.raises(CommandError, match="Name at least one file"):
         run()
 
@@ -58,13 +58,13 @@ def test_twenty_problems_are_printed_and_the_others_counted(tmp_path):
         tmp_path, "latex.tsv", *(f"b{number}\t1\t1\ttitle\t70\tx" for number in range(25))
     )
 
-    assert "5 more stand on the collection's page of this import." in run("--latex", str(path))
+    assert "5 more are listed on the page of the import." in run("--latex", str(path))
 
 
 @pytest.mark.parametrize(
     "text", ["", "7\t1\t1\ttitle\t70\tx\n", f"{HEADINGS}\nb\t1\t1\ttitle\t70\tx\n"]
 )
-def test_an_index_that_cannot_be_read_takes_the_place_of_none(tmp_path, text):
+def test_an_unreadable_index_replaces_nothing(tmp_path, text):
     run("--latex", str(write_index(tmp_path, "latex.tsv", "7\t1\t1\ttitle\t70\tx")))
     run("--slt", str(write_index(tmp_path, "slt.tsv", f"7\t1\t1\ttitle\t70\t{mathml('x')}")))
     broken = tmp_path / "broken.tsv"
@@ -79,7 +79,7 @@ def test_an_index_that_cannot_be_read_takes_the_place_of_none(tmp_path, text):
     assert scan_columns(collection.slt_index).collect().height == 1
 
 
-def test_formulas_that_were_found_stay_where_the_index_cannot_be_read(tmp_path):
+def test_extracted_formulas_are_kept_if_the_index_cannot_be_read(tmp_path):
     posts = tmp_path / "Posts.xml"
     posts.write_text(
         '<posts>\n<row Id="1" PostTypeId="1" Body="$x$" />\n</posts>', encoding="utf-8"

@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.django_db
-def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(folder):
+def test_all_files_of_a_folder_are_imported_and_a_raw_dump_gets_a_formula_index(folder):
     printed = run(folder, "--collection", "raw")
     frame = scan_columns(Collection.objects.get().formulas_index).collect()
 
@@ -58,7 +58,7 @@ def test_a_folder_brings_all_that_it_holds_and_a_raw_dump_its_formula_index(fold
 
 
 @pytest.mark.django_db
-def test_files_that_come_one_by_one_give_the_index_that_they_give_together(folder):
+def test_importing_files_one_by_one_or_together_gives_the_same_index(folder):
     run(folder, "--collection", "together")
     for name in ("Posts.xml", "Comments.xml"):
         run(folder / name, "--collection", "apart")
@@ -72,7 +72,7 @@ def test_files_that_come_one_by_one_give_the_index_that_they_give_together(folde
 
 
 @pytest.mark.django_db
-def test_no_formula_is_found_in_code_that_was_typed_in_a_comment(folder):
+def test_no_formula_is_extracted_from_code_in_a_comment(folder):
     text = r"Type `$x$` for $y$, ``$z`` or $\text{`a}$ and $\text{`b}$ at $5."
     (folder / "Comments.xml").write_text(COMMENTS.replace("Is $c$ odd?", text), encoding="utf-8")
     run(folder, "--collection", "raw")
@@ -83,7 +83,7 @@ def test_no_formula_is_found_in_code_that_was_typed_in_a_comment(folder):
 
 
 @pytest.mark.django_db
-def test_comments_keep_their_formulas_where_their_post_comes_again_and_is_searched(folder):
+def test_comments_keep_their_formulas_when_their_post_is_imported_again(folder):
     run(folder, "--collection", "raw")
     newer = RAW.replace("Another", "$z$").replace(
         '<row Id="1"', '<row CreationDate="2019-01-01" Id="1"'
@@ -100,7 +100,7 @@ def test_comments_keep_their_formulas_where_their_post_comes_again_and_is_search
 
 
 @pytest.mark.django_db
-def test_an_index_that_was_imported_stays_when_texts_come(folder):
+def test_an_imported_index_is_kept_when_posts_are_imported(folder):
     run(folder / "Posts.xml", "--collection", "raw")
     (folder / "index.tsv").write_text(
         "id\tpost_id\tthread_id\ttype\tformula\n5\t1\t1\ttitle\ta^2\n"
@@ -114,7 +114,7 @@ def test_an_index_that_was_imported_stays_when_texts_come(folder):
 
 
 @pytest.mark.django_db
-def test_the_last_window_holds_also_when_it_was_given_before(folder):
+def test_the_last_window_applies_even_if_it_was_used_before(folder):
     rows = "".join(
         f'<row Id="{n}" PostTypeId="1" Body="b" CreationDate="{2016 + n}-05-01" />\n'
         for n in (1, 2, 3)
@@ -131,7 +131,7 @@ def test_the_last_window_holds_also_when_it_was_given_before(folder):
 
 
 @pytest.mark.django_db
-def test_formulas_that_came_with_ids_are_left_to_their_index(tmp_path):
+def test_no_index_is_extracted_if_formulas_have_ids_in_the_dump(tmp_path):
     (tmp_path / "Posts.xml").write_text(POSTS, encoding="utf-8")
     run(tmp_path / "Posts.xml", "--collection", "marked")
 
@@ -139,7 +139,7 @@ def test_formulas_that_came_with_ids_are_left_to_their_index(tmp_path):
 
 
 @pytest.mark.django_db
-def test_nothing_is_said_of_a_window_where_there_is_none(tmp_path):
+def test_the_report_does_not_mention_a_window_without_one(tmp_path):
     answer = '<row Id="1" PostTypeId="2" ParentId="2" Body="It came before its question." />'
     question = '<row Id="2" PostTypeId="1" Title="x" Body="y" />'
     (tmp_path / "Posts.xml").write_text(f"<posts>{answer}{question}</posts>", encoding="utf-8")
@@ -150,7 +150,7 @@ def test_nothing_is_said_of_a_window_where_there_is_none(tmp_path):
 
 
 @pytest.mark.django_db
-def test_an_archive_is_read_as_a_folder_is(folder):
+def test_an_archive_is_read_like_a_folder(folder):
     with py7zr.SevenZipFile(folder / "site.7z", "w") as archive:
         archive.write(folder / "Posts.xml", "Posts.xml")
         archive.write(folder / "Comments.xml", "Comments.xml")
@@ -170,7 +170,7 @@ def test_an_archive_is_read_as_a_folder_is(folder):
         ("Posts.xml", RAW.encode("utf-16-be")),
     ],
 )
-def test_how_a_file_is_packed_and_written_is_read_from_its_bytes(tmp_path, name, data):
+def test_compression_and_format_are_detected_from_the_bytes(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
 
     assert "5 of 6 rows kept" in run(tmp_path / name, "--collection", "raw")
@@ -178,7 +178,7 @@ def test_how_a_file_is_packed_and_written_is_read_from_its_bytes(tmp_path, name,
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_hidden", [False, True])
-def test_an_archive_with_a_password_is_told(folder, is_hidden):
+def test_an_archive_with_a_password_is_refused(folder, is_hidden):
     with py7zr.SevenZipFile(
         folder / "site.7z", "w", password="x", header_encryption=is_hidden
     ) as archive:
@@ -193,7 +193,7 @@ def test_an_archive_with_a_password_is_told(folder, is_hidden):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", [py7zr.FILTER_ZSTD, py7zr.FILTER_BROTLI])
-def test_an_archive_that_is_damaged_is_told_whatever_it_is_packed_with(folder, method):
+def test_a_damaged_archive_is_refused(folder, method):
     path = folder / "site.7z"
     with py7zr.SevenZipFile(path, "w", filters=[{"id": method, "level": 3}]) as archive:
         archive.write(folder / "Posts.xml", "Posts.xml")
@@ -206,14 +206,14 @@ def test_an_archive_that_is_damaged_is_told_whatever_it_is_packed_with(folder, m
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("slug", ["../../raw", "a b", "", "a" * 51])
-def test_a_collection_needs_a_slug_that_can_be_one(folder, slug):
-    with pytest.raises(CommandError, match="is no slug"):
+def test_an_invalid_slug_is_refused(folder, slug):
+    with pytest.raises(CommandError, match="is not a slug"):
         run(folder, "--collection", slug)
     assert not Collection.objects.exists()
 
 
 @pytest.mark.django_db
-def test_of_two_files_of_one_kind_none_is_passed_over_in_silence(folder):
+def test_two_files_of_one_kind_are_refused(folder):
     (folder / "old-Posts.xml").write_text(RAW, encoding="utf-8")
     with py7zr.SevenZipFile(folder / "sites.7z", "w") as archive:
         archive.write(folder / "Posts.xml", "a/Posts.xml")
@@ -227,11 +227,11 @@ def test_of_two_files_of_one_kind_none_is_passed_over_in_silence(folder):
 
 
 @pytest.mark.django_db
-def test_a_file_that_is_in_already_is_said_to_be(folder):
-    said = "Posts.xml was in already and was not read again."
+def test_an_imported_file_is_reported_as_such(folder):
+    message = "Posts.xml was already imported and was not read again."
 
-    assert said not in run(folder / "Posts.xml", "--collection", "raw")
-    assert said in run(folder / "Posts.xml", "--collection", "raw")
+    assert message not in run(folder / "Posts.xml", "--collection", "raw")
+    assert message in run(folder / "Posts.xml", "--collection", "raw")
 
 
 @pytest.mark.django_db
@@ -245,23 +245,23 @@ def test_a_file_of_another_name_needs_its_kind(folder):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
-        (("none.xml",), "There is no none.xml"),
-        ((".", "--kind", "votes"), "holds none"),
-        ((".", "--lab", "x"), "no lab x"),
+        (("none.xml",), r"none\.xml does not exist"),
+        ((".", "--kind", "votes"), "contains none"),
+        ((".", "--lab", "x"), "Lab not found: x"),
         ((".", "--keep-later"), "needs --until"),
         ((".", "--since", "2018-01-02", "--until", "2018-01-01"), "before --since 2018-01-02"),
     ],
 )
-def test_what_is_not_there_is_named(folder, monkeypatch, arguments, says):
+def test_missing_files_and_labs_are_refused(folder, monkeypatch, arguments, message):
     monkeypatch.chdir(folder)
-    with pytest.raises(CommandError, match=says):
+    with pytest.raises(CommandError, match=message):
         run(*arguments, "--collection", "raw")
 
 
 @pytest.mark.django_db
-def test_a_lab_searches_what_was_imported_for_it_and_no_second_collection(folder, lab: Lab):
+def test_an_import_assigns_the_collection_to_a_lab_without_another_one(folder, lab: Lab):
     run(folder, "--collection", "raw", "--lab", lab.slug)
     assert lab.collections.get().slug == "raw"
 
@@ -270,7 +270,7 @@ def test_a_lab_searches_what_was_imported_for_it_and_no_second_collection(folder
 
 
 @pytest.mark.django_db
-def test_nothing_is_said_where_nothing_shall_be(folder):
+def test_verbosity_0_prints_nothing(folder):
     assert run(folder, "--collection", "raw", "--verbosity", "0") == ""
 
 
@@ -284,7 +284,7 @@ class Terminal(io.StringIO):
         return super().write(text + ending)
 
 
-def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
+def test_the_bar_shows_how_much_of_the_file_was_read(tmp_path, monkeypatch):
     path, out, clock = tmp_path / "x", Terminal(), iter((0.0, 0.0, 10.0, 11.0))
     path.write_bytes(b"x" * 4_000_000)
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
@@ -293,7 +293,7 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
     line(250, 1000)
 
     assert (
-        "Posts: [#####...............] 25%, 1 of 4 MB, 250 rows, 15 a second, 0:00:50 left"
+        "Posts: [#####...............] 25%, 1 of 4 MB, 250 rows, 15 per second, 0:00:50 left"
         in out.getvalue()
     )
 
@@ -301,7 +301,7 @@ def test_the_bar_says_what_share_of_the_file_was_read(tmp_path, monkeypatch):
 @pytest.mark.servers  # a process that is killed needs a server beside it
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, settings, how):
+def test_the_same_command_continues_an_interrupted_import(tmp_path, settings, how):
     path = tmp_path / "Posts.xml"
     rows = (
         f'<row Id="{n}" PostTypeId="1" Title="$x$" Body="{"&lt;p&gt;word&lt;/p&gt;" * 60}" />'
@@ -322,9 +322,10 @@ def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, sett
     process = subprocess.Popen(
         command, cwd=ROOT, env=os.environ | variables, start_new_session=True
     )
-    until(lambda: Import.objects.filter(rows__gt=0).exists())
+    while not Import.objects.filter(rows__gt=0).exists():
+        assert process.poll() is None
     os.killpg(process.pid, how) if how == signal.SIGINT else process.kill()
-    process.wait(timeout=30)
+    process.wait()
     record = Import.objects.get()
     assert 0 < record.rows < 30_000
     assert record.state == ("stopped" if how == signal.SIGINT else "running")
@@ -336,10 +337,3 @@ def test_a_command_that_was_ended_is_taken_up_by_the_same_command(tmp_path, sett
     assert Post.objects.count() == 30_000
     index = pl.read_parquet(tmp_path / "files" / Collection.objects.get().formulas_index.name)
     assert index["formula_id"].to_list() == [f"{number}.1" for number in range(1, 30_001)]
-
-
-def until(is_so: object, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -16,18 +16,18 @@ from tests.collection.lookup import add_formulas, add_post, make_collection
 pytestmark = pytest.mark.django_db
 
 
-def test_it_indexes_what_waits_and_says_how_much(lab):
+def test_it_updates_the_indexes_and_prints_counts(lab):
     collection, out = make_collection(lab), StringIO()
     add_post(collection, "1", "<p>one</p>")
     add_formulas(collection)
 
     call_command("index_posts", stdout=out)
 
-    assert out.getvalue() == "small: 1 posts were indexed.\nsmall: the formulas were indexed.\n"
+    assert out.getvalue() == "small: 1 posts indexed.\nsmall: formulas indexed.\n"
     assert newest_map(collection).pairs
 
 
-def test_a_collection_that_lacks_pairs_alone_gets_them(lab):
+def test_a_collection_that_only_lacks_pairs_gets_them(lab):
     collection = make_collection(lab)
     index_posts(collection=collection)
     add_formulas(collection)
@@ -37,14 +37,14 @@ def test_a_collection_that_lacks_pairs_alone_gets_them(lab):
     assert newest_map(collection).pairs
 
 
-def test_formulas_that_another_process_indexes_are_told(lab):
+def test_formulas_being_indexed_by_another_process_are_reported(lab):
     out = StringIO()
     add_formulas(make_collection(lab))
     VisualMap.objects.update(pairs_claimed_at=timezone.now())
 
     call_command("index_posts", "small", stdout=out)
 
-    assert "small: the formulas are being indexed by another process." in out.getvalue()
+    assert "small: formulas are being indexed by another process." in out.getvalue()
 
 
 def test_one_collection_can_be_named(lab):
@@ -56,6 +56,6 @@ def test_one_collection_can_be_named(lab):
     assert "0 posts" in out.getvalue()
 
 
-def test_an_unknown_collection_is_told():
-    with pytest.raises(CommandError, match="no collection nowhere"):
+def test_an_unknown_collection_is_refused():
+    with pytest.raises(CommandError, match="Collection not found: nowhere"):
         call_command("index_posts", "nowhere")

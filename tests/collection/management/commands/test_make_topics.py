@@ -1,4 +1,4 @@
-"""The command: candidates as CSV with the count of each filter, and the topics of those chosen."""
+"""`manage.py make_topics`: the list of candidates, and the topics of chosen questions."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ def listed(*args):
     return [row["post_id"] for row in csv.DictReader(io.StringIO(run(*args)[0]))]
 
 
-def test_candidates_are_listed_the_best_score_first():
+def test_candidates_are_listed_by_score():
     make_dump()
 
     assert listed() == ["103", "102", "101"]
@@ -31,7 +31,7 @@ def test_candidates_are_listed_the_best_score_first():
     assert listed("--from", "searched", "--unlinked") == []
 
 
-def test_each_filter_tells_how_many_it_left_out(task):
+def test_each_filter_reports_how_many_questions_it_left_out(task):
     make_dump()
     Topic.objects.filter(query_id="A.1").update(thread_id="102")
     _, told = run("--score", "2")
@@ -42,13 +42,13 @@ def test_each_filter_tells_how_many_it_left_out(task):
     assert "0 candidates" in told
 
 
-def test_a_list_that_was_cut_down_becomes_topics(tmp_path, task):
+def test_an_edited_list_becomes_topics(tmp_path, task):
     make_dump()
     chosen, folder = tmp_path / "chosen.csv", tmp_path / "topics"
     run("--out", str(chosen))
     _, told = run("--chosen", str(chosen), "--out", str(folder))
 
-    assert "3 topics of task 1 and 3 of task 2 were written" in told
+    assert "Wrote 3 topics of task 1 and 3 of task 2" in told
     assert b'<Topic number="B.3">' in (folder / "topics.task2.xml").read_bytes()
     assert sorted(path.name for path in folder.iterdir()) == [
         "topic-formulas.latex.tsv",
@@ -59,42 +59,42 @@ def test_a_list_that_was_cut_down_becomes_topics(tmp_path, task):
     ]
 
 
-def test_a_question_without_a_formula_is_told(tmp_path):
+def test_a_question_without_a_formula_is_reported(tmp_path):
     Post.objects.filter(collection=make_dump(), post_id="101").update(body="<p>Words</p>")
     (tmp_path / "chosen.csv").write_text("post_id\n101\n")
     _, told = run("--chosen", str(tmp_path / "chosen.csv"), "--out", str(tmp_path / "topics"))
 
-    assert "A.1 has no formula, and therefore no topic in task 2." in told
+    assert "A.1 has no formula, so there is no topic for it in task 2." in told
 
 
-def test_files_that_are_there_are_not_replaced(tmp_path):
+def test_existing_files_are_not_overwritten(tmp_path):
     make_dump()
     chosen = tmp_path / "chosen.csv"
     chosen.write_text("post_id\n101\n")
     run("--chosen", str(chosen), "--out", str(tmp_path))
 
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         run("--chosen", str(chosen), "--out", str(tmp_path))
 
 
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--score", "many"], "'many' is no range"),
-        (["--dates", "2019"], "'2019' is no range"),
-        (["--chosen", "gone.csv", "--out", "there"], "gone.csv cannot be read"),
-        (["--chosen", "gone.csv"], "Name the folder of the topics with --out"),
-        (["--out", "/dev/null/there"], "Nothing can be written there"),
+        (["--score", "many"], "'many' is not a range"),
+        (["--dates", "2019"], "'2019' is not a range"),
+        (["--chosen", "gone.csv", "--out", "there"], "Cannot read gone.csv"),
+        (["--chosen", "gone.csv"], "Name the folder for the topics with --out"),
+        (["--out", "/dev/null/there"], "Cannot write the files"),
     ],
 )
-def test_what_cannot_be_is_told(args, told):
+def test_invalid_options_are_refused(args, told):
     make_dump()
 
     with pytest.raises(CommandError, match=told):
         run(*args)
 
 
-def test_every_bad_id_is_told_by_line(tmp_path):
+def test_every_bad_id_is_reported_by_line(tmp_path):
     make_dump()
     chosen = tmp_path / "chosen.csv"
     chosen.write_text("post_id\n999\n101\n998\n")
@@ -107,15 +107,15 @@ def test_every_bad_id_is_told_by_line(tmp_path):
     assert not (tmp_path / "topics").exists()
 
 
-def test_an_unknown_collection_is_told_with_those_there_are():
+def test_an_unknown_collection_is_refused_with_a_list_of_collections():
     make_dump("other")
 
-    with pytest.raises(CommandError, match=r"no collection dump\. The collections are: other"):
+    with pytest.raises(CommandError, match=r"Collection not found: dump\. Collections: other"):
         run()
 
 
 @pytest.mark.parametrize("first", ["-3", "9999999", "A.3"])
-def test_a_first_number_that_no_topic_can_have_is_refused(tmp_path, first):
+def test_an_invalid_first_number_is_refused(tmp_path, first):
     make_dump()
-    with pytest.raises(CommandError, match="is no number of a topic"):
+    with pytest.raises(CommandError, match="is not a topic number"):
         run("--chosen", str(tmp_path / "chosen.csv"), "--out", str(tmp_path), f"--first={first}")

@@ -1,4 +1,4 @@
-"""The formula index becomes columns, whatever the order of its files."""
+"""The import of a formula index, with its files in any order."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_rows_in_many_parts_find_their_layouts(collection, tmp_path, monkeypatch
     assert found["layout"].to_list()[:3] == ["V!A", "V!B", "V!C"]
 
 
-def test_the_columns_are_those_of_all_editions(collection, latex):
+def test_the_index_has_the_columns_of_all_editions(collection, latex):
     import_formulas(collection=collection, files={"latex": latex}, at=NOW)
 
     assert index_of(collection).schema == dict.fromkeys(
@@ -89,7 +89,7 @@ def test_the_columns_are_those_of_all_editions(collection, latex):
     )
 
 
-def test_counts_say_what_lacks_a_layout_or_a_post(collection, latex, slt):
+def test_instances_without_a_layout_or_a_post_are_counted(collection, latex, slt):
     collection.posts.create(post_id="1", kind="question", thread_id="1", body="")
     by_kind = {
         one.kind: one
@@ -108,7 +108,7 @@ def test_counts_say_what_lacks_a_layout_or_a_post(collection, latex, slt):
     assert by_kind["slt"].counts == {"instances": 2, "without LaTeX": 0, "with a layout": 2}
 
 
-def test_rows_that_cannot_be_read_are_problems_and_the_rest_is_in(collection, tmp_path):
+def test_bad_rows_are_reported_and_the_others_are_imported(collection, tmp_path):
     path = write_index(
         tmp_path,
         "latex.tsv",
@@ -125,7 +125,7 @@ def test_rows_that_cannot_be_read_are_problems_and_the_rest_is_in(collection, tm
     ]
 
 
-def test_an_slt_that_comes_later_joins_what_is_there(collection, latex, slt):
+def test_an_slt_file_imported_later_is_joined_with_the_index(collection, latex, slt):
     import_formulas(collection=collection, files={"latex": latex}, at=NOW)
     import_formulas(collection=collection, files={"slt": slt}, at=NOW)
 
@@ -133,7 +133,7 @@ def test_an_slt_that_comes_later_joins_what_is_there(collection, latex, slt):
     assert index_of(collection)["layout"].to_list() == ["V!x", None, "V!z"]
 
 
-def test_other_latex_keeps_the_layouts_that_are_there(collection, tmp_path, latex, slt):
+def test_another_latex_file_keeps_the_layouts(collection, tmp_path, latex, slt):
     import_formulas(collection=collection, files={"latex": latex, "slt": slt}, at=NOW)
     other = write_index(tmp_path, "other.tsv", "9\t12\t2\tanswer\t\tZ", "7\t1\t1\ttitle\t70\tX")
     import_formulas(collection=collection, files={"latex": other}, at=NOW)
@@ -141,7 +141,7 @@ def test_other_latex_keeps_the_layouts_that_are_there(collection, tmp_path, late
     assert index_of(collection).select("latex", "layout").rows() == [("Z", "V!z"), ("X", "V!x")]
 
 
-def test_an_slt_alone_gives_instances_without_latex(collection, slt):
+def test_an_slt_file_alone_creates_instances_without_latex(collection, slt):
     import_formulas(collection=collection, files={"slt": slt}, at=NOW)
 
     assert index_of(collection).select("formula_id", "latex", "layout").rows() == [
@@ -150,7 +150,7 @@ def test_an_slt_alone_gives_instances_without_latex(collection, slt):
     ]
 
 
-def test_an_index_takes_the_place_of_formulas_that_were_found_in_posts(collection, tmp_path, slt):
+def test_an_imported_index_replaces_extracted_formulas(collection, tmp_path, slt):
     path = tmp_path / "Posts.xml"
     path.write_text(
         '<posts><row Id="1" PostTypeId="1" Title="Why $x$?" Body="" /></posts>', encoding="utf-8"
@@ -162,14 +162,14 @@ def test_an_index_takes_the_place_of_formulas_that_were_found_in_posts(collectio
     assert index_of(collection)["formula_id"].to_list() == ["9", "7"]
 
 
-def test_the_mathml_of_both_trees_is_kept(collection, latex, slt):
+def test_the_mathml_of_both_trees_is_stored(collection, latex, slt):
     import_formulas(collection=collection, files={"latex": latex, "slt": slt, "opt": slt}, at=NOW)
 
     for field in (collection.slt_index, collection.opt_index):
         assert scan_columns(field).collect().rows() == [("9", mathml("z")), ("7", mathml("x"))]
 
 
-def test_the_same_files_twice_change_nothing(collection, latex, slt):
+def test_importing_the_same_files_again_changes_nothing(collection, latex, slt):
     files = {"latex": latex, "slt": slt}
     import_formulas(collection=collection, files=files, at=NOW)
     names = (collection.formulas_index.name, collection.slt_index.name)
@@ -179,7 +179,7 @@ def test_the_same_files_twice_change_nothing(collection, latex, slt):
     assert Import.objects.count() == 2
 
 
-def test_an_import_that_was_stopped_starts_again(collection, latex):
+def test_a_stopped_import_starts_again(collection, latex):
     [record] = import_formulas(collection=collection, files={"latex": latex}, at=NOW)
     Import.objects.filter(pk=record.pk).update(state="stopped", rows=2, kept=2)
     [again] = import_formulas(collection=collection, files={"latex": latex}, at=NOW)
@@ -187,7 +187,7 @@ def test_an_import_that_was_stopped_starts_again(collection, latex):
     assert (again.pk, again.state, again.rows, again.kept) == (record.pk, "done", 3, 3)
 
 
-def test_replaced_columns_are_removed_after_the_commit(
+def test_replaced_files_are_deleted_after_the_commit(
     collection, latex, slt, django_capture_on_commit_callbacks
 ):
     import_formulas(collection=collection, files={"latex": latex}, at=NOW)
@@ -200,7 +200,7 @@ def test_replaced_columns_are_removed_after_the_commit(
     assert storage.exists(collection.formulas_index.name)
 
 
-def test_the_progress_is_told(collection, latex):
+def test_progress_is_reported(collection, latex):
     told = []
     import_formulas(
         collection=collection,

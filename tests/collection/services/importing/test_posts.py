@@ -17,7 +17,7 @@ from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing import extracted_formulas as found_formulas
 from collection.services.importing import posts as importing
-from collection.services.importing import workers
+from collection.services.importing import sanitizer_pool
 from collection.services.importing.posts import import_posts
 from tests.collection.factories import NOW
 from tests.real_data import DATA, needs_data
@@ -27,9 +27,12 @@ EVERY_DAY = Window()
 IN_2018 = Window(date(2018, 1, 1), date(2018, 12, 31))
 
 THREAD = (
-    'Id="1" PostTypeId="1" Title="Is $x$ even?" Body="&lt;p&gt;Is $y$?&lt;/p&gt;" Score="3" CreationDate="2018-05-01T10:00:00"',
-    'Id="2" PostTypeId="2" ParentId="1" Body="&lt;p onclick=&quot;x()&quot;&gt;No&lt;/p&gt;" CreationDate="2018-06-01T10:00:00"',
-    'Id="3" PostTypeId="2" ParentId="1" Body="&lt;p&gt;Later.&lt;/p&gt;" CreationDate="2019-06-01T10:00:00"',
+    'Id="1" PostTypeId="1" Title="Is $x$ even?" Body="&lt;p&gt;Is $y$?&lt;/p&gt;" Score="3" '
+    'CreationDate="2018-05-01T10:00:00"',
+    'Id="2" PostTypeId="2" ParentId="1" Body="&lt;p onclick=&quot;x()&quot;&gt;No&lt;/p&gt;" '
+    'CreationDate="2018-06-01T10:00:00"',
+    'Id="3" PostTypeId="2" ParentId="1" Body="&lt;p&gt;Later.&lt;/p&gt;" '
+    'CreationDate="2019-06-01T10:00:00"',
 )
 
 
@@ -39,7 +42,7 @@ def row(post_id: int, parent: int = 0, day: str = "2018-05-01", body: str = "So"
 
 
 def dump(folder: Path, *rows: str, name: str = "Posts.xml") -> Path:
-    """Write a Posts.xml, each row on a line of its own from line 2 on."""
+    """Write a Posts.xml with one row per line, starting on line 2."""
     path = folder / name
     path.write_text(
         "<posts>\n" + "".join(f"<row {one} />\n" for one in rows) + "</posts>\n", encoding="utf-8"
@@ -68,11 +71,11 @@ def index(collection: Collection) -> list[tuple[str, ...]]:
 
 
 def found(collection: Collection) -> list[tuple[str, str]]:
-    """Return ids and LaTeX of the formula index."""
+    """Return the ids and LaTeX in the formula index."""
     return scan_columns(collection.formulas_index).select("formula_id", "latex").collect().rows()
 
 
-def test_posts_are_stored_as_they_came_and_as_the_sanitizer_left_them(collection, tmp_path):
+def test_posts_are_stored_unchanged_and_sanitized(collection, tmp_path):
     record = take(collection, dump(tmp_path, *THREAD))
     question, answer, plain = Post.objects.order_by("post_id")
 
@@ -89,13 +92,13 @@ def test_posts_are_stored_as_they_came_and_as_the_sanitizer_left_them(collection
     )
 
 
-def test_the_index_names_the_posts_that_are_searched(collection, tmp_path):
+def test_the_index_has_the_searched_posts(collection, tmp_path):
     take(collection, dump(tmp_path, *THREAD))
 
     assert index(collection) == [("1", "question", "1"), ("2", "answer", "1"), ("3", "answer", "1")]
 
 
-def test_all_characters_come_back(collection, tmp_path):
+def test_all_characters_are_preserved(collection, tmp_path):
     body = "a\\b\\\\N \\. &#9;tab&#10;line&#13; &quot;q&quot; é 𝔸 \\N"
     take(
         collection,
@@ -107,7 +110,7 @@ def test_all_characters_come_back(collection, tmp_path):
     assert (post.title, post.tags) == ("\\N", ["a\\b"])
 
 
-def test_bad_rows_are_reported_by_line_and_the_rest_is_in(collection, tmp_path):
+def test_bad_rows_are_reported_by_line_and_the_others_are_imported(collection, tmp_path):
     bad = (
         'PostTypeId="1" Body="x"',
         'Id="abc" PostTypeId="1"',
@@ -121,7 +124,7 @@ def test_bad_rows_are_reported_by_line_and_the_rest_is_in(collection, tmp_path):
     assert record.counts["other_types"] == 1
 
 
-def test_a_cut_file_is_in_up_to_the_cut(collection, tmp_path):
+def test_a_truncated_file_is_imported_up_to_its_end(collection, tmp_path):
     path = dump(tmp_path, row(1), row(2, 1), row(3, 1))
     path.write_text(path.read_text()[:-40])
     record = take(collection, path)
@@ -129,25 +132,23 @@ def test_a_cut_file_is_in_up_to_the_cut(collection, tmp_path):
     assert (set(stored(collection)), record.problem_count, record.state) == ({"1", "2"}, 1, "done")
 
 
-def test_an_answer_without_its_question_is_in_and_reported(collection, tmp_path):
+def test_an_answer_without_its_question_is_imported_and_reported(collection, tmp_path):
     record = take(collection, dump(tmp_path, row(1), row(2, 99), row(3, 1)))
 
     assert stored(collection) == {"1": True, "2": True, "3": True}
     assert [(one.line, one.found) for one in record.problems.all()] == [
-        (3, "the answer 2 to 99, which is not there")
+        (3, "the answer 2 to the missing question 99")
     ]
 
 
-def test_an_answer_may_stand_before_its_question_or_its_question_be_in_already(
-    collection, tmp_path
-):
+def test_an_answer_may_precede_its_question_or_have_it_in_the_database(collection, tmp_path):
     take(collection, dump(tmp_path, row(1), name="first.xml"))
     record = take(collection, dump(tmp_path, row(6, 5), row(5), row(2, 1)))
 
     assert record.problem_count == 0
 
 
-def test_the_window_keeps_out_what_is_older_and_newer_and_the_answers_of_that(collection, tmp_path):
+def test_questions_outside_the_window_are_skipped_with_their_answers(collection, tmp_path):
     old, new, inside = row(1, 0, "2017-12-31"), row(3, 0, "2019-01-01"), row(5, 0, "2018-12-31")
     answers = (row(2, 1), row(4, 3), row(6, 5), row(7, 5, "2019-02-02"))
     record = take(collection, dump(tmp_path, old, new, inside, *answers), IN_2018)
@@ -156,7 +157,7 @@ def test_the_window_keeps_out_what_is_older_and_newer_and_the_answers_of_that(co
     assert record.problem_count == 0
 
 
-def test_what_is_later_may_be_kept_and_is_not_searched(collection, tmp_path):
+def test_later_posts_can_be_stored_without_being_searched(collection, tmp_path):
     posts = (row(3, 0, "2019-01-01"), row(4, 3, "2019-01-01"), row(5), row(7, 5, "2019-02-02"))
     take(collection, dump(tmp_path, *posts), IN_2018._replace(keep_later=True))
 
@@ -164,14 +165,14 @@ def test_what_is_later_may_be_kept_and_is_not_searched(collection, tmp_path):
     assert index(collection) == [("5", "question", "5")]
 
 
-def test_an_answer_before_its_question_lies_where_that_does(collection, tmp_path):
+def test_an_answer_before_its_question_follows_it_in_the_window(collection, tmp_path):
     posts = (row(2, 1), row(4, 3), row(1, 0, "2017-01-01"), row(3, 0, "2019-01-01"))
     record = take(collection, dump(tmp_path, *posts), IN_2018._replace(keep_later=True))
 
     assert (stored(collection), record.kept) == ({"4": False, "3": False}, 2)
 
 
-def test_the_same_file_is_not_read_again_and_another_changes_its_posts_only(collection, tmp_path):
+def test_the_same_file_is_not_read_again_and_another_changes_only_its_posts(collection, tmp_path):
     path = dump(tmp_path, row(1), row(2, 1))
     assert take(collection, path).pk == take(collection, path).pk
     Post.objects.filter(post_id="1").update(up_votes=7)
@@ -186,7 +187,7 @@ def test_the_same_file_is_not_read_again_and_another_changes_its_posts_only(coll
 
 
 class Interrupt:
-    """Stops an import after some batches, as Ctrl-C does."""
+    """A progress callback that stops an import after some batches, as Ctrl-C does."""
 
     def __init__(self, batches: int) -> None:
         self.left = batches
@@ -205,7 +206,7 @@ def in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("after", [1, 2, 3])
-def test_that_a_file_was_cut_is_told_once_across_a_stop(collection, tmp_path, monkeypatch, after):
+def test_a_truncated_file_is_reported_once_after_resuming(collection, tmp_path, monkeypatch, after):
     monkeypatch.setattr(importing, "BATCH", 1)
     monkeypatch.setattr(blocks, "BLOCK", 20)
     path = dump(tmp_path, *(row(number) for number in range(1, 4)))
@@ -221,7 +222,7 @@ def test_that_a_file_was_cut_is_told_once_across_a_stop(collection, tmp_path, mo
 
 
 @pytest.mark.usefixtures("in_small_batches")
-def test_an_import_that_was_stopped_goes_on_where_it_was(collection, tmp_path):
+def test_a_stopped_import_resumes_where_it_was(collection, tmp_path):
     rows = [row(number, number - 1 if number % 2 == 0 else 0) for number in range(1, 200)]
     path = dump(tmp_path, *rows, row(3), row(501, 500))
     with pytest.raises(KeyboardInterrupt):
@@ -239,7 +240,7 @@ def test_an_import_that_was_stopped_goes_on_where_it_was(collection, tmp_path):
 
 
 @pytest.mark.usefixtures("in_small_batches")
-def test_the_formulas_found_are_those_of_all_posts_also_across_a_stop(collection, tmp_path):
+def test_the_formulas_of_all_posts_are_found_after_resuming(collection, tmp_path):
     path = dump(
         tmp_path,
         *(row(number, body=f"$x_{number}$ &amp;lt; $\\{number}\n$") for number in range(1, 100)),
@@ -256,7 +257,7 @@ def test_the_formulas_found_are_those_of_all_posts_also_across_a_stop(collection
     ]
 
 
-def test_a_newer_file_changes_the_formulas_of_its_posts_only(collection, tmp_path):
+def test_a_newer_file_changes_only_the_formulas_of_its_posts(collection, tmp_path):
     take(collection, dump(tmp_path, *(row(n, body=f"$a_{n}$") for n in (1, 2, 3, 4))))
     out = row(3, day="2017-01-01", body="$b_3$")
     take(
@@ -268,7 +269,7 @@ def test_a_newer_file_changes_the_formulas_of_its_posts_only(collection, tmp_pat
     assert sorted(found(collection)) == [("2.1", "b_2"), ("4.1", "a_4")]
 
 
-def test_formulas_are_found_in_posts_that_are_searched(collection, tmp_path):
+def test_formulas_are_extracted_only_from_searched_posts(collection, tmp_path):
     late, old = row(3, day="2019-01-01", body="$l$"), row(5, day="2017-01-01", body="$o$")
     posts = (
         row(4, 3, body="$m$"),
@@ -284,7 +285,7 @@ def test_formulas_are_found_in_posts_that_are_searched(collection, tmp_path):
 
 
 @pytest.mark.usefixtures("in_small_batches")
-def test_a_running_import_is_left_alone_until_its_sign_of_life_is_old(collection, tmp_path):
+def test_a_running_import_cannot_start_again_until_it_is_stale(collection, tmp_path):
     path = dump(tmp_path, *(row(number) for number in range(1, 100)))
     with pytest.raises(KeyboardInterrupt):
         import_posts(
@@ -298,7 +299,7 @@ def test_a_running_import_is_left_alone_until_its_sign_of_life_is_old(collection
     assert take(collection, path).kept == 99
 
 
-def test_inside_a_transaction_that_is_undone_nothing_stays(collection, tmp_path):
+def test_nothing_is_left_after_a_rolled_back_transaction(collection, tmp_path):
     with transaction.atomic():
         take(collection, dump(tmp_path, *THREAD))
         transaction.set_rollback(True)
@@ -306,12 +307,12 @@ def test_inside_a_transaction_that_is_undone_nothing_stays(collection, tmp_path)
     assert (stored(collection), Import.objects.count()) == ({}, 0)
 
 
-def test_a_path_without_a_file_is_refused(collection, tmp_path):
+def test_a_missing_file_is_refused(collection, tmp_path):
     with pytest.raises(FileRefusedError, match="no such file"):
         take(collection, tmp_path / "Posts.xml")
 
 
-def test_progress_tells_rows_and_how_many_there_will_be(collection, tmp_path):
+def test_progress_reports_rows_and_an_estimate_of_their_total(collection, tmp_path):
     told = []
     path = dump(tmp_path, *THREAD)
     import_posts(
@@ -326,14 +327,14 @@ def test_progress_tells_rows_and_how_many_there_will_be(collection, tmp_path):
 
 
 @needs_data
-def test_processes_of_their_own_give_the_same_posts(collection, tmp_path, monkeypatch):
+def test_a_pool_of_processes_imports_the_same_posts(collection, tmp_path, monkeypatch):
     marked = gzip.decompress((DATA / "collection/Posts.xml.gz").read_bytes())
     real = tmp_path / "Posts.xml"
     real.write_bytes(re.sub(rb"(math-container&quot;) id=&quot;\d+&quot;", rb"\1", marked))
     other = Collection.objects.create(slug="other", loaded_at=NOW)
     record = take(collection, real)
-    monkeypatch.setattr(workers, "worth_starting", lambda size: 2)
-    monkeypatch.setattr(importing, "worth_starting", lambda size: 2)
+    monkeypatch.setattr(sanitizer_pool, "process_count", lambda size: 2)
+    monkeypatch.setattr(importing, "process_count", lambda size: 2)
     again = take(other, real)
     fields = ("post_id", "title", "body", "clean_title", "clean_body", "tags", "thread_id")
 

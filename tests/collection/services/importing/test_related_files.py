@@ -1,4 +1,4 @@
-"""What stands around posts: comments, links, tags, users, votes, badges."""
+"""The import of comments, links, tags, users, votes and badges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ pytestmark = pytest.mark.django_db
 EVERY_DAY = Window()
 
 COMMENTS = (
-    'Id="1" PostId="1" Text="Is $a$ an &lt;b&gt;integer&lt;/b&gt;?" Score="3" UserId="7" CreationDate="2018-01-01T00:00:00"',
+    'Id="1" PostId="1" Text="Is $a$ an &lt;b&gt;integer&lt;/b&gt;?" Score="3" UserId="7" '
+    'CreationDate="2018-01-01T00:00:00"',
     'Id="2" PostId="10" Text="&lt;script&gt;x()&lt;/script&gt;Yes" UserDisplayName="Emmy"',
     'Id="3" PostId="99" Text="On a post that is elsewhere"',
 )
@@ -45,7 +46,7 @@ BADGES = (
 
 @pytest.fixture
 def small(db: None) -> Collection:
-    """A collection of the thread 1 with its answer 10, and the questions 2 and 3."""
+    """Return a collection with thread 1, its answer 10, and the questions 2 and 3."""
     collection = Collection.objects.create(slug="small", loaded_at=NOW)
     for post_id, thread_id in (("1", "1"), ("10", "1"), ("2", "2"), ("3", "3")):
         kind = "question" if post_id == thread_id else "answer"
@@ -56,9 +57,9 @@ def small(db: None) -> Collection:
 
 
 def dump(folder: Path, name: str, rows: tuple[str, ...]) -> Path:
-    """Write a file of a dump, each row on a line of its own from line 2 on."""
+    """Write a file of a data dump with one row per line, starting on line 2."""
     path = folder / name
-    # The first 1,024 bytes are read at once, to see how the file is written.
+    # The first 1,024 bytes are read at once to detect the format of the file.
     path.write_text(
         f"{'<rows>':1024}\n" + "".join(f"  <row {row} />\n" for row in rows) + "</rows>\n",
         encoding="utf-8",
@@ -79,9 +80,7 @@ def votes_of(collection: Collection) -> dict[str, tuple[int | None, ...]]:
     return {post_id: tuple(numbers) for post_id, *numbers in rows}
 
 
-def test_comments_are_sanitized_and_kept_with_their_source(
-    small: Collection, tmp_path: Path
-) -> None:
+def test_comments_are_stored_unchanged_and_sanitized(small: Collection, tmp_path: Path) -> None:
     record = take(small, "comments", dump(tmp_path, "Comments.xml", COMMENTS))
 
     first, second = Comment.objects.filter(collection=small)
@@ -108,7 +107,7 @@ def test_the_formulas_of_a_comment_are_numbered_by_its_id(
     assert record.counts["formulas"] == 1
 
 
-def test_what_cannot_be_read_is_told_by_line_and_the_rest_is_in(
+def test_bad_rows_are_reported_by_line_and_the_others_are_imported(
     small: Collection, tmp_path: Path
 ) -> None:
     bad = (
@@ -128,9 +127,7 @@ def test_what_cannot_be_read_is_told_by_line_and_the_rest_is_in(
     ]
 
 
-def test_a_file_that_is_cut_keeps_what_stands_before_the_cut(
-    small: Collection, tmp_path: Path
-) -> None:
+def test_a_truncated_file_is_imported_up_to_its_end(small: Collection, tmp_path: Path) -> None:
     path = dump(tmp_path, "Comments.xml", COMMENTS)
     path.write_text(path.read_text(encoding="utf-8")[:-60], encoding="utf-8")
     record = take(small, "comments", path)
@@ -138,7 +135,7 @@ def test_a_file_that_is_cut_keeps_what_stands_before_the_cut(
     assert (record.kept, record.problem_count, record.state) == (2, 1, "done")
 
 
-def test_links_are_kept_where_both_ends_are_here_and_once(
+def test_distinct_links_between_posts_of_the_collection_are_stored(
     small: Collection, tmp_path: Path
 ) -> None:
     links = (
@@ -163,7 +160,7 @@ def test_links_are_kept_where_both_ends_are_here_and_once(
     }
 
 
-def test_tags_are_kept_with_their_counts(small: Collection, tmp_path: Path) -> None:
+def test_tags_are_stored_with_their_counts(small: Collection, tmp_path: Path) -> None:
     tags = (
         'Id="1" TagName="limits" Count="12"',
         'Id="2" TagName="algebra" Count="3"',
@@ -190,7 +187,7 @@ def test_badges_are_counted_by_class(small: Collection, tmp_path: Path) -> None:
     assert record.counts["of_authors_who_are_not_here"] == 1
 
 
-def test_votes_are_added_up_and_score_posts_that_the_dump_does_not(
+def test_votes_are_counted_and_give_a_score_to_posts_without_one(
     small: Collection, tmp_path: Path
 ) -> None:
     Post.objects.filter(post_id="2").update(score=40)
@@ -221,11 +218,11 @@ def test_votes_and_badges_do_not_count_twice(small: Collection, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("stop_after", [1, 2, 3, 5])
-def test_an_import_that_was_stopped_is_taken_up_where_it_was(
+def test_a_stopped_import_resumes_where_it_was(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
 ) -> None:
     monkeypatch.setitem(
-        related_files._WAYS, "votes", replace(related_files._WAYS["votes"], batch=1)
+        related_files._IMPORTERS, "votes", replace(related_files._IMPORTERS["votes"], batch=1)
     )
     monkeypatch.setattr(blocks, "BLOCK", 20)  # a row each
     path = dump(tmp_path, "Votes.xml", VOTES)
@@ -244,11 +241,11 @@ def test_an_import_that_was_stopped_is_taken_up_where_it_was(
     assert (record.rows, record.kept, record.state) == (6, 4, "done")
 
 
-def test_a_repeated_id_is_known_across_a_stop(
+def test_a_duplicate_id_is_found_after_resuming(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(
-        related_files._WAYS, "comments", replace(related_files._WAYS["comments"], batch=1)
+        related_files._IMPORTERS, "comments", replace(related_files._IMPORTERS["comments"], batch=1)
     )
     monkeypatch.setattr(blocks, "BLOCK", 20)  # a row each
     path = dump(tmp_path, "Comments.xml", (COMMENTS[0], COMMENTS[1], COMMENTS[0]))
@@ -266,11 +263,11 @@ def test_a_repeated_id_is_known_across_a_stop(
 
 
 @pytest.mark.parametrize("stop_after", [1, 2, 3])
-def test_what_is_wrong_with_a_row_is_told_once_across_a_stop(
+def test_a_problem_is_reported_once_after_resuming(
     small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
 ) -> None:
     monkeypatch.setitem(
-        related_files._WAYS, "comments", replace(related_files._WAYS["comments"], batch=1)
+        related_files._IMPORTERS, "comments", replace(related_files._IMPORTERS["comments"], batch=1)
     )
     monkeypatch.setattr(blocks, "BLOCK", 20)  # a row each
     path = dump(
@@ -297,7 +294,7 @@ def test_what_is_wrong_with_a_row_is_told_once_across_a_stop(
     )
 
 
-def test_comments_are_read_again_when_posts_came_in_later(
+def test_comments_are_read_again_if_posts_were_imported_later(
     small: Collection, tmp_path: Path
 ) -> None:
     path = dump(tmp_path, "Comments.xml", COMMENTS)
@@ -320,16 +317,14 @@ def test_comments_are_read_again_when_posts_came_in_later(
     assert (record.kept, record.rows, Comment.objects.count()) == (3, 3, 3)
 
 
-def test_rows_outside_the_window_are_counted_and_passed_over(
-    small: Collection, tmp_path: Path
-) -> None:
+def test_rows_outside_the_window_are_counted_and_skipped(small: Collection, tmp_path: Path) -> None:
     window = Window(until=date(2017, 12, 31))
     record = take(small, "comments", dump(tmp_path, "Comments.xml", COMMENTS), window=window)
 
     assert (record.kept, record.counts["outside_the_window"], record.problem_count) == (1, 1, 0)
 
 
-def test_another_file_takes_the_place_of_the_comments(small: Collection, tmp_path: Path) -> None:
+def test_another_file_replaces_the_comments(small: Collection, tmp_path: Path) -> None:
     take(small, "comments", dump(tmp_path, "Comments.xml", COMMENTS))
     take(small, "comments", dump(tmp_path, "Comments.xml", COMMENTS[1:]))
 
@@ -337,16 +332,14 @@ def test_another_file_takes_the_place_of_the_comments(small: Collection, tmp_pat
     assert Import.objects.filter(kind="comments").count() == 1
 
 
-def test_a_file_of_which_nothing_can_be_read_takes_nothing_away(
-    small: Collection, tmp_path: Path
-) -> None:
+def test_a_file_without_readable_rows_deletes_nothing(small: Collection, tmp_path: Path) -> None:
     take(small, "comments", dump(tmp_path, "Comments.xml", COMMENTS))
     take(small, "comments", dump(tmp_path, "Comments.xml", ('Id="x"',)))
 
     assert Comment.objects.count() == 2
 
 
-def test_no_query_is_asked_for_each_row(
+def test_the_number_of_queries_does_not_grow_with_the_rows(
     small: Collection, tmp_path: Path, django_assert_max_num_queries: object
 ) -> None:
     many = tuple(

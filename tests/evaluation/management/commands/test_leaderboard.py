@@ -16,7 +16,7 @@ def leaderboard(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_it_scores_what_waits_and_prints_the_board(team, task):
+def test_it_scores_waiting_runs_and_prints_the_board(team, task):
     make_qrels(task)
     make_run(team, task, GOOD, tag="bm25", is_primary=True)
 
@@ -25,14 +25,14 @@ def test_it_scores_what_waits_and_prints_the_board(team, task):
     assert line.startswith("Alpha\tbm25\tP\t\t1.0000\t1.0000\t0.1500")
 
 
-def test_it_takes_other_qrels_and_formats(team, task):
+def test_it_accepts_other_qrels_and_formats(team, task):
     make_qrels(task), make_qrels(task, {"A.1": {"p1": 3}})
     make_run(team, task)
 
     assert '"qrels": "v2"' in leaderboard(str(task), "--qrels", "v2", "--format", "json")
 
 
-def test_a_board_without_runs_is_its_header(task):
+def test_a_board_without_runs_has_only_a_header(task):
     make_qrels(task)
 
     assert len(leaderboard(str(task)).splitlines()) == 1
@@ -42,22 +42,22 @@ def test_a_board_without_runs_is_its_header(task):
     ("arguments", "message"),
     [(["no/task"], "no task 'no/task'"), (["--qrels", "x"], "no qrels 'x'")],
 )
-def test_it_names_what_there_is(arguments, message, task):
+def test_unknown_tasks_and_qrels_are_refused(arguments, message, task):
     make_qrels(task)
 
     with pytest.raises(CommandError, match=message):
         leaderboard(*([str(task)] if arguments[0] == "--qrels" else []), *arguments)
 
 
-def test_a_task_without_qrels_says_how_to_get_them(task):
+def test_the_error_without_qrels_explains_how_to_load_them(task):
     with pytest.raises(CommandError, match="load_lab"):
         leaderboard(str(task))
 
 
-def test_a_run_that_cannot_be_scored_is_told_on_the_error_stream(team, task):
+def test_a_run_that_cannot_be_scored_is_reported_on_standard_error(team, task):
     make_qrels(task)
     make_run(team, task, tag="stray", report={"items": "formula-ids"})
     errors = StringIO()
     call_command("leaderboard", str(task), stdout=StringIO(), stderr=errors)
 
-    assert "Alpha stray is not on the board. It names formula ids" in errors.getvalue()
+    assert "Alpha stray is not on the leaderboard. The run has formula ids" in errors.getvalue()

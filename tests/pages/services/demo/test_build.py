@@ -1,4 +1,4 @@
-"""The demo lab: there in one go, looking like a lab in its busiest week."""
+"""The demo lab is built in one step, with activity in every state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def build() -> str:
     return out.getvalue()
 
 
-def test_the_demo_is_built_and_says_how_to_get_in(folder: Path, client):
+def test_the_demo_is_built_and_prints_its_accounts(folder: Path, client):
     printed = build()
     password = (folder / "password").read_text().strip()
 
@@ -37,7 +37,7 @@ def test_the_demo_is_built_and_says_how_to_get_in(folder: Path, client):
         assert name in printed
 
 
-def test_the_demo_has_boards_and_runs_in_every_state(folder: Path):
+def test_the_demo_has_leaderboards_and_runs_in_every_state(folder: Path):
     build()
     task1, task2, _, progress = Task.objects.filter(lab__slug="demo").order_by("position")
 
@@ -70,7 +70,7 @@ def test_an_assessor_signs_in_and_judges_at_once(folder: Path, client):
     assert client.get("/labs/demo/tasks/task1/judge/A.2/").context["next_topic"].query_id == "A.4"
 
 
-def test_the_organizer_sees_the_judging_in_the_middle(folder: Path, client):
+def test_the_organizer_sees_judging_in_progress(folder: Path, client):
     build()
     client.force_login(User.objects.get(username="organizer"))
 
@@ -92,7 +92,7 @@ def test_the_organizer_sees_the_judging_in_the_middle(folder: Path, client):
     assert "It counts surjections." in client.get("/labs/demo/tickets/").content.decode()
 
 
-def test_the_assessors_say_what_the_qrels_say_and_these_stay_alone(folder: Path):
+def test_the_assessors_labels_match_the_qrels(folder: Path):
     build()
 
     said = Judgment.objects.values_list(
@@ -117,7 +117,7 @@ def test_building_twice_changes_nothing(folder: Path):
     assert (Run.objects.count(), User.objects.count(), (folder / "password").read_text()) == before
 
 
-def test_the_runs_to_try_are_printed_and_are_there(folder: Path):
+def test_the_runs_to_try_are_printed_and_exist(folder: Path):
     printed = build()
 
     for path in folder.glob("try-*.tsv"):

@@ -35,15 +35,15 @@ def refused(path: Path, data: bytes, *options: str) -> str:
 def test_a_good_run_passes(scene: Scene, tmp_path: Path) -> None:
     text = check(tmp_path / "run.tsv", GOOD_RUN)
     assert text.startswith("run.tsv: valid, ARQMath Task 1")
-    assert "No problems were found." in text
+    assert "No problems found." in text
 
 
-def test_a_bad_run_exits_with_1_and_tells_every_kind_with_its_lines(
+def test_a_bad_run_exits_with_1_and_lists_every_kind_with_its_lines(
     scene: Scene, tmp_path: Path
 ) -> None:
     text = refused(tmp_path / "run.tsv", BAD_RUN)
     assert "ERROR duplicate-item (1)" in text
-    assert "line 2, A.1: 10 (expected: the item once; it stands on line 1 already)" in text
+    assert "line 2, A.1: 10 (expected: the item once; it is already on line 1)" in text
     assert "ERROR score-not-a-number (1)" in text
 
 
@@ -53,14 +53,14 @@ def test_nothing_is_stored(scene: Scene, tmp_path: Path) -> None:
     assert not Upload.objects.exists()
 
 
-def test_the_report_as_json_has_counts_and_first_places(scene: Scene, tmp_path: Path) -> None:
+def test_the_json_report_has_counts_and_first_occurrences(scene: Scene, tmp_path: Path) -> None:
     report = json.loads(refused(tmp_path / "run.tsv", BAD_RUN, "--json"))
     assert (report["file"], report["valid"], report["rows"]) == ("run.tsv", False, 3)
     found = {problem["kind"]: problem for problem in report["problems"]}
     assert (found["duplicate-item"]["count"], found["duplicate-item"]["first"][0]["line"]) == (1, 2)
 
 
-def test_an_archive_of_runs_gives_a_list(scene: Scene, tmp_path: Path) -> None:
+def test_the_json_report_of_an_archive_is_a_list(scene: Scene, tmp_path: Path) -> None:
     archive = zipped({"a.tsv": GOOD_RUN, "b.tsv": BAD_RUN})
     reports = json.loads(refused(tmp_path / "runs.zip", archive, "--json"))
     assert [(report["file"], report["valid"]) for report in reports] == [
@@ -69,21 +69,23 @@ def test_an_archive_of_runs_gives_a_list(scene: Scene, tmp_path: Path) -> None:
     ]
 
 
-def test_runs_of_one_name_in_two_folders_are_both_reported(scene: Scene, tmp_path: Path) -> None:
+def test_runs_with_the_same_name_in_two_folders_are_both_reported(
+    scene: Scene, tmp_path: Path
+) -> None:
     archive = zipped({"first/run.tsv": BAD_RUN, "second/run.tsv": GOOD_RUN})
     reports = json.loads(refused(tmp_path / "runs.zip", archive, "--json"))
     shown = [(report["file"], report["valid"]) for report in reports]
     assert shown == [("first/run.tsv", False), ("second/run.tsv", True)]
 
 
-def test_what_cannot_be_unpacked_is_named(scene: Scene, tmp_path: Path) -> None:
-    assert "This is a PDF document; expected is a run file" in refused(
+def test_a_file_that_cannot_be_unpacked_is_reported(scene: Scene, tmp_path: Path) -> None:
+    assert "Found a PDF document; expected a run file" in refused(
         tmp_path / "run.tsv", b"%PDF-1.7 x"
     )
 
 
 def test_an_unknown_task_is_refused_with_the_known_ones(scene: Scene, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="known are: arqmath-x/task1"):
+    with pytest.raises(CommandError, match="one of arqmath-x/task1"):
         call_command("check_run", str(tmp_path / "run.tsv"), "--task", "arqmath-x/task9")
 
 

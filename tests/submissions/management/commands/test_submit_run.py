@@ -24,7 +24,7 @@ Submit = Callable[..., str]
 def submit(
     scene: Scene, tmp_path: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> Submit:
-    """Submit a file by the command; gives what it prints."""
+    """Return a function that submits a file and returns the command's output."""
 
     def run(*options: str, name: str = NAME, data: bytes = GOOD_RUN) -> str:
         path, out = tmp_path / name, StringIO()
@@ -36,28 +36,28 @@ def submit(
     return run
 
 
-def test_the_name_tells_the_team_and_the_run(submit: Submit, scene: Scene) -> None:
+def test_team_and_metadata_are_read_from_the_file_name(submit: Submit, scene: Scene) -> None:
     assert submit().startswith(f"Alpha bm25 ({NAME}): valid")
     run = Run.objects.get()
     assert (run.team, run.tag, run.is_primary, run.status) == (scene.team, "bm25", True, "valid")
 
 
-def test_a_team_that_the_lab_lacks_is_made_and_said(submit: Submit) -> None:
-    assert "Made team Delta, which arqmath-x did not have yet." in submit("--team", "Delta")
+def test_a_missing_team_is_created_and_reported(submit: Submit) -> None:
+    assert "Created team Delta in arqmath-x." in submit("--team", "Delta")
     assert Run.objects.get().team == Team.objects.get(name="Delta")
 
 
-def test_a_team_is_found_whatever_its_case(submit: Submit, scene: Scene) -> None:
+def test_a_team_is_found_case_insensitively(submit: Submit, scene: Scene) -> None:
     submit("--team", "ALPHA")
     assert Run.objects.get().team == scene.team
 
 
-def test_a_name_without_team_asks_for_it(submit: Submit) -> None:
-    with pytest.raises(CommandError, match="Say it with --team NAME"):
+def test_a_file_name_without_a_team_needs_the_option(submit: Submit) -> None:
+    with pytest.raises(CommandError, match="Name the team with --team NAME"):
         submit(name="TangentCFT.txt")
 
 
-def test_options_go_before_the_name(submit: Submit) -> None:
+def test_options_take_precedence_over_the_file_name(submit: Submit) -> None:
     submit(
         "--tag", "mine", "--alternate", "--manual", "--data-used", "math", "--description", "Ours."
     )
@@ -66,14 +66,14 @@ def test_options_go_before_the_name(submit: Submit) -> None:
     assert run.description == "Ours."
 
 
-def test_an_invalid_run_exits_with_1_and_its_report(submit: Submit) -> None:
+def test_an_invalid_run_exits_with_1(submit: Submit) -> None:
     with pytest.raises(SystemExit) as ended:
         submit(data=BAD_RUN)
     assert ended.value.code == 1
     assert Run.objects.get().status == "invalid"
 
 
-def test_the_deadline_holds_here_too(submit: Submit) -> None:
+def test_the_deadline_applies(submit: Submit) -> None:
     Task.objects.update(deadline=NOW.replace(year=2020))
     with pytest.raises(CommandError, match="closed on"):
         submit()
@@ -85,7 +85,7 @@ def test_an_organizer_submits_after_the_deadline(submit: Submit, scene: Scene) -
     assert Run.objects.get().submitted_by == scene.organizer
 
 
-def test_the_quota_holds_here_too(submit: Submit, scene: Scene) -> None:
+def test_the_quota_applies(submit: Submit, scene: Scene) -> None:
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.team)
     with pytest.raises(CommandError, match="0 of its 5"):
         submit()
@@ -103,11 +103,11 @@ def test_a_person_of_another_team_is_refused(submit: Submit, scene: Scene) -> No
 
 
 def test_an_unknown_person_is_refused(submit: Submit) -> None:
-    with pytest.raises(CommandError, match="Nobody has an account as nobody"):
+    with pytest.raises(CommandError, match="No account found for nobody"):
         submit("--by", "nobody")
 
 
-def test_a_refused_run_makes_no_team(submit: Submit) -> None:
+def test_a_refused_submission_creates_no_team(submit: Submit) -> None:
     Task.objects.update(deadline=NOW.replace(year=2020))
     with pytest.raises(CommandError):
         submit("--team", "Delta")

@@ -1,7 +1,6 @@
-"""The corpus of attacks: one vector a block in `vectors.txt`, with what runs or loads when it
-succeeds.
+"""The corpus of attacks: one vector per block of `vectors.txt`.
 
-A vector that succeeds calls `xss()` or asks the host `evil.example` for something.
+A vector that succeeds calls `xss()` or requests something from the host `evil.example`.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ _CONTROLS = {f"[[{code:02X}]]": chr(code) for code in range(32)} | {
 
 
 def vectors() -> list[str]:
-    """Return the attacks: blocks between lines of dashes; lines that begin with ## name the class of
-    those that follow.
-    """
+    """Return the attacks: blocks between lines of dashes, under their class (a line with ##)."""
     text = (Path(__file__).parent / "vectors.txt").read_text(encoding="utf-8")
     blocks = "\n".join(line for line in text.splitlines() if not line.startswith("##")).split(
         "\n---\n"

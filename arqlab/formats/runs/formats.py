@@ -1,0 +1,275 @@
+"""The formats of run files (protocol §4): their declarations, and how lines become rows."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from types import MappingProxyType
+from typing import NamedTuple
+
+import polars as pl
+
+from arqlab.formats.runs.lines import EXCERPT, Cells, cut_lines, cut_records, split_lines
+from arqlab.formats.runs.ranks import with_numbers
+from arqlab.formats.runs.report import Finding, RunRules, listed, occurrences
+from arqlab.ir.records import ItemKind, TaskKind
+
+
+class Layout(NamedTuple):
+    """A format of run files.
+
+    `columns` are their columns by the names of `RunTable.rows`; others are read and ignored. The
+    columns topic, rank, score and tag are required, but `fill` may hold the value of a column that
+    the file does not have. `titles` are the names of the columns in the lab's guidelines, `kinds`
+    the tasks that take the format, `items` the kind of its items (None if the task decides), and
+    `quoted` files may have quoted cells that span lines.
+    """
+
+    format: str
+    name: str
+    columns: tuple[str, ...]
+    titles: str
+    kinds: tuple[TaskKind, ...]
+    items: ItemKind | None = None
+    quoted: bool = False
+    fill: Mapping[str, str] = MappingProxyType({})
+
+    def __str__(self) -> str:
+        """Return the name of the format and of its columns."""
+        return f"{self.name} ({len(self.columns)} columns: {self.titles})"
+
+
+TASK1 = Layout(
+    "arqmath-task1",
+    "ARQMath Task 1",
+    ("topic", "item", "rank", "score", "tag"),
+    "Query_Id, Post_Id, Rank, Score, Run_Number",
+    kinds=(TaskKind.ANSWERS,),
+    items=ItemKind.POSTS,
+)
+TASK2 = Layout(
+    "arqmath-task2",
+    "ARQMath Task 2",
+    ("topic", "item", "post", "rank", "score", "tag"),
+    "Query_Id, Formula_Id, Post_Id, Rank, Score, Run_Number",
+    kinds=(TaskKind.FORMULAS,),
+    items=ItemKind.FORMULA_IDS,
+)
+TASK3 = Layout(
+    "arqmath-task3",
+    "ARQMath Task 3",
+    ("topic", "rank", "score", "tag", "sources", "answer"),
+    "Query_Id, Rank, Score, Run_Number, Sources, Answer",
+    kinds=(TaskKind.WRITTEN_ANSWERS,),
+    items=ItemKind.ANSWERS,
+    quoted=True,
+)
+TREC = Layout(
+    "trec",
+    "TREC",
+    ("topic", "q0", "item", "rank", "score", "tag"),
+    "topic, Q0, docno, rank, score, tag",
+    kinds=(TaskKind.ANSWERS, TaskKind.FORMULAS),
+)
+# No task takes it, but the repair makes a run of Task 3 of it.
+TWO_COLUMNS = Layout(
+    "unknown",
+    "topic and answer",
+    ("topic", "answer"),
+    "topic, answer",
+    kinds=(),
+    items=ItemKind.ANSWERS,
+    quoted=True,
+    fill={"rank": "1", "score": "1.0", "tag": "run", "sources": ""},
+)
+FORMATS = (TASK1, TASK2, TASK3, TREC, TWO_COLUMNS)
+UNKNOWN = Layout("unknown", "an unknown format", (), "", kinds=())
+
+SAMPLE = 200  # lines that show whether a file holds answers or a ranked list
+HEADER_WORDS = re.compile(r"(query|topic)(id|no|nr|num|number)?|qid|querynumber")
+INTEGER = re.compile(r"[+-]?[0-9]+")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+SCORE_LIKE = re.compile(
+    r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+|nan|inf(inity)?)([eE][+-]?[0-9]+)?", re.IGNORECASE
+)
+
+
+class RunTable(NamedTuple):
+    """The rows of a run file, and what is wrong with its lines.
+
+    `rows` has line (Int64, from 1), topic, item, post, rank_text, score_text, tag (String; post may
+    be null), rank (Int64) and score (Float64), both null where they cannot be read, and for Task 3
+    last_line (Int64), answer and sources. `lost` has the lines that are not rows.
+    """
+
+    layout: Layout
+    separator: str
+    rows: pl.DataFrame
+    findings: list[Finding]
+    lost: pl.Series
+
+    @property
+    def format_name(self) -> str:
+        """Return the name of the format for people."""
+        if not self.layout.columns:
+            return self.layout.name
+        return f"{self.layout} {'tab' if self.separator == chr(9) else 'space'}-separated"
+
+
+def wanted_formats(kind: TaskKind) -> str:
+    """Return the names of the formats that a task takes."""
+    return " or ".join(str(layout) for layout in FORMATS if kind in layout.kinds)
+
+
+def read_rows(data: bytes, rules: RunRules) -> RunTable:
+    """Read the rows of a decoded run (`lines.decode_run`) in the format that its lines show."""
+    quoted = holds_answers(data, rules.kind)
+    widths = sorted({len(layout.columns) for layout in FORMATS if layout.quoted == quoted})
+    if quoted:
+        cells = cut_records(data.decode(errors="replace"), max(widths))
+    else:
+        cells = cut_lines(split_lines(data), widths)
+    frame = cells.frame
+    is_header = pl.col("cell_0").is_in(_header_names(frame["cell_0"], rules.topics))
+    headers, content = _parted(frame, is_header)
+    width = max(widths, key=lambda width: ((frame["width"] == width).sum(), width))
+    bad, good = _parted(content, pl.col("width") != width)
+    layout = _layout(good, width, rules.kind, quoted=quoted)
+    padded, good = (good.clear(), good) if quoted else _without_padding(good, cells)
+    findings = [
+        *_line_findings(cells, headers, padded),
+        *_column_findings(bad, layout, width, rules.kind),
+    ]
+    rows = with_numbers(_named(good, layout))
+    return RunTable(layout, cells.separator, rows, findings, bad["line"])
+
+
+def holds_answers(data: bytes, kind: TaskKind) -> bool:
+    """Return whether most of the first lines are answers (Task 3) and not rows of a ranked list."""
+    first = (
+        line.decode(errors="replace").rstrip("\r\n") for line in islice(io.BytesIO(data), SAMPLE)
+    )
+    sample = [line.split("\t") for line in first if line.strip()]
+    ranked = sum(len(cells) == 5 or _is_ranked(cells) for cells in sample)
+    if kind is TaskKind.WRITTEN_ANSWERS:
+        by_spaces = sum(len(cells) == 1 and _is_ranked(cells[0].split()) for cells in sample)
+        return (ranked + by_spaces) * 2 <= len(sample)
+    answers = sum(
+        len(cells) == 6 and not _is_ranked(cells) and _is_answer(cells) for cells in sample
+    )
+    return answers * 2 > len(sample)
+
+
+def _is_ranked(cells: list[str]) -> bool:
+    """Return whether six cells are a row of a ranked list: they end with rank, score and tag.
+
+    The tag (a number) and the sources of an answer may look like a rank and a score, but its text
+    does not look like a tag. The score may be invalid.
+    """
+    is_list = len(cells) == 6 and " " not in cells[5].strip()
+    return is_list and bool(INTEGER.fullmatch(cells[3]) and SCORE_LIKE.fullmatch(cells[4]))
+
+
+def _is_answer(cells: list[str]) -> bool:
+    return bool(INTEGER.fullmatch(cells[1]) and NUMBER.fullmatch(cells[2]))
+
+
+def _parted(frame: pl.DataFrame, condition: pl.Expr) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows that meet a condition, and the others: mostly all, so without a copy."""
+    met = frame.filter(condition)
+    return met, frame.filter(~condition) if met.height else frame
+
+
+def _header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
+    """Return the first cells that name the topic column, such as Query_Id, and are not a topic.
+
+    A file put together from several has several headers.
+    """
+    names = first_cells.unique()
+    alike = names.filter(names.str.contains(r"(?i)query|topic|q[^a-z]*id"))
+    return [name for name in alike.to_list() if name not in topics and _is_header_word(name)]
+
+
+def _is_header_word(cell: str) -> bool:
+    return len(cell) <= EXCERPT and bool(HEADER_WORDS.fullmatch(re.sub("[^a-z]", "", cell.lower())))
+
+
+def _layout(good: pl.DataFrame, width: int, kind: TaskKind, *, quoted: bool) -> Layout:
+    """Return the format with this number of columns.
+
+    TREC files differ from those of ARQMath Task 2 in the second column: TREC ignores it, and
+    systems write the same word in each row.
+    """
+    if not good.height:
+        return UNKNOWN
+    fitting = [
+        layout for layout in FORMATS if layout.quoted == quoted and len(layout.columns) == width
+    ]
+    for layout in fitting:
+        if "q0" in layout.columns and _is_q0(good[f"cell_{layout.columns.index('q0')}"], kind):
+            return layout
+    return min(fitting, key=lambda layout: ("q0" in layout.columns, kind not in layout.kinds))
+
+
+def _is_q0(cells: pl.Series, kind: TaskKind) -> bool:
+    """Return whether one word that is not an id fills more than 90% of these cells."""
+    counts = cells.value_counts(sort=True, name="rows")
+    word, share = counts[cells.name][0], counts["rows"][0] / cells.len()
+    # An id has several digits; the words that are used in place of Q0 (0, 1, xxx) have not.
+    is_id = kind is TaskKind.FORMULAS and word.isdecimal() and len(word) > 1
+    return bool(share > 0.9 and not is_id)
+
+
+def _without_padding(good: pl.DataFrame, cells: Cells) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows that have spaces around a cell, and all rows without these spaces."""
+    if cells.separator == " " or not good["text"].str.contains(" ", literal=True).any():
+        return good.clear(), good
+    stripped = pl.col(r"^cell_\d+$").str.strip_chars(" ")
+    is_padded = pl.any_horizontal(pl.col(r"^cell_\d+$") != stripped)
+    return good.filter(is_padded), good.with_columns(stripped)
+
+
+def _line_findings(cells: Cells, headers: pl.DataFrame, padded: pl.DataFrame) -> Iterator[Finding]:
+    """Yield what is wrong with lines whatever their columns."""
+    opened = cells.frame.filter("is_open") if "is_open" in cells.frame.columns else padded.clear()
+    for kind, lines, expected in (
+        ("blank-lines", cells.blank, "a row"),
+        ("header-line", headers, "a row"),
+        ("padded-cells", padded, "cells without spaces around them"),
+        ("open-quote", opened, "a quotation mark at the end of the cell"),
+    ):
+        if lines.height:
+            found = pl.col("text").str.slice(0, EXCERPT)
+            topic = pl.col("cell_0") if kind == "open-quote" else pl.lit(None, pl.String)
+            places = occurrences(lines, found=found, expected=pl.lit(expected), topic=topic)
+            yield Finding(kind, places)
+
+
+def _column_findings(
+    bad: pl.DataFrame, layout: Layout, width: int, kind: TaskKind
+) -> Iterator[Finding]:
+    """Yield the lines with another number of columns, and whether every line lacks columns."""
+    wanted = wanted_formats(kind)
+    if bad.height:
+        shown = wanted if layout is UNKNOWN else str(layout)
+        expected = pl.lit(wanted if layout is UNKNOWN else f"{width} columns")
+        found = pl.format("columns: {}; {}", "width", pl.col("text").str.slice(0, EXCERPT))
+        topic = pl.when(pl.col("width") > 1).then(pl.col("cell_0"))
+        places = occurrences(bad, found=found, expected=expected, topic=topic)
+        yield Finding("columns", places, {"wanted": shown})
+    if layout is TWO_COLUMNS:
+        place = (None, None, "2 columns: topic, answer", str(TASK3))
+        yield Finding("two-columns", listed([place]), {"wanted": str(TASK3)})
+
+
+def _named(good: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+    """Return the cells of a format under the names of `RunTable.rows`."""
+    columns = layout.columns or TREC.columns
+    cells = {name: pl.col(f"cell_{index}") for index, name in enumerate(columns)}
+    cells |= {name: pl.lit(value) for name, value in layout.fill.items()}
+    cells["item"] = cells.get("item", cells["topic"])
+    cells["post"] = cells.get("post", pl.lit(None, pl.String))
+    texts = {"rank": "rank_text", "score": "score_text"}
+    lines = [name for name in ("line", "last_line") if name in good.columns]
+    named = [cell.alias(texts.get(name, name)) for name, cell in cells.items() if name != "q0"]
+    return good.select(*lines, *named)

@@ -1,0 +1,1 @@
+"""Queries on assignments and their progress."""

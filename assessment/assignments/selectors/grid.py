@@ -1,0 +1,169 @@
+"""The progress of a task by topic and assessor, with the estimated completion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from math import ceil
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+
+from arqlab.core.models import Lab, Membership, Task, User
+from arqlab.ir.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
+from arqlab.ir.records import TaskKind
+from assessment.assignments.selectors.rows import (
+    AssignmentGrid,
+    JudgedCounts,
+    PersonRow,
+    Share,
+    TopicRow,
+    together,
+)
+from assessment.models import Assignment, Judgment, PoolItem
+
+JUDGING_ROLES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
+TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
+"""Long fields of topics that lists do not load."""
+
+
+def judging_staff(lab: Lab) -> QuerySet[User]:
+    """Return the users who may judge in a lab, assessors first, with their first role as `role`."""
+    roles = Membership.objects.filter(lab=lab, role__in=JUDGING_ROLES)
+    found = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
+    return found.order_by("role", "first_name", "last_name", "username")
+
+
+def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
+    """Return the topics and assessors of a task with their progress and estimated completion.
+
+    Takes five queries, and one more if users who may no longer judge have labels.
+    """
+    counts = topic_counts(PoolItem.objects.filter(pool__task=task))
+    judged = judged_by(Judgment.objects.filter(instance__item__pool__task=task), at=at)
+    open_ones = Assignment.objects.filter(topic__task=task, ended_at=None).select_related(
+        "assessor"
+    )
+    staff = {person.pk: person for person in judging_staff(task.lab)}
+    rows = {
+        topic.pk: TopicRow(topic, *counts.get(topic.pk, (0, 0, 0)), TaskKind(task.kind))
+        for topic in task.topics.only("query_id", "position", "task_id").order_by("position")
+    }
+    people = dict(staff)
+    for one in open_ones:
+        people.setdefault(one.assessor_id, one.assessor)
+        known = judged.pop((one.topic_id, one.assessor_id), JudgedCounts())
+        rows[one.topic_id].shares[one.assessor_id] = Share(
+            one.assessor, known, one, one.assessor_id in staff
+        )
+    people |= User.objects.in_bulk({person_id for _, person_id in judged} - people.keys())
+    for (topic_id, person_id), known in judged.items():
+        rows[topic_id].shares[person_id] = Share(people[person_id], known)
+    grid = AssignmentGrid(list(rows.values()), [])
+    _forecast(grid, people, set(staff), at)
+    return grid
+
+
+def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
+    """Return the counts of items by topic: all, done, and left in open pools."""
+    waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
+    counted = (
+        items.order_by()
+        .values("topic")
+        .annotate(total=Count("pk"), done=Count("done_at"), left=waiting)
+    )
+    return {
+        topic: (total, done, left)
+        for topic, total, done, left in counted.values_list("topic", "total", "done", "left")
+    }
+
+
+def judged_by(
+    judgments: QuerySet[Judgment], *, at: datetime
+) -> dict[tuple[int, int], JudgedCounts]:
+    """Return the counts of current judgments by topic and assessor.
+
+    Imported judgments do not count toward the pace per day, because their times may all be that of
+    the import.
+    """
+    is_judged_here = Q(is_imported=False)
+    found: QuerySet[Any, Any] = (
+        judgments.filter(is_current=True, assessor__isnull=False)
+        .order_by()
+        .values("instance__item__topic", "assessor")
+        .annotate(
+            items=Count("instance__item", distinct=True),
+            timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
+            time=Sum("active_ms", default=0),
+            lately=Count(
+                "instance__item",
+                distinct=True,
+                filter=is_judged_here & Q(judged_at__gt=at - RECENT),
+            ),
+            first=Min("judged_at", filter=is_judged_here),
+            last=Max("judged_at"),
+        )
+        .values_list(
+            "instance__item__topic", "assessor", "items", "timed", "time", "lately", "first", "last"
+        )
+    )
+    return {
+        (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), lately, first, last)
+        for topic, person, count, timed, active_ms, lately, first, last in found
+    }
+
+
+def _forecast(
+    grid: AssignmentGrid, people: Mapping[int, User], staff: Collection[int], at: datetime
+) -> None:
+    """Fill in the estimates: the seconds per item of each topic, and the rows of the people."""
+    by_person = {
+        pk: together(row.shares[pk].judged.pace for row in grid.topics if pk in row.shares)
+        for pk in people
+    }
+    everybody = together(by_person.values())
+    for row in grid.topics:
+        judges = [share.person.pk for share in row.judging_shares]
+        theirs = together(by_person[pk] for pk in judges)
+        row.seconds = expected_seconds([row.pace, theirs, everybody], kind=row.kind)
+        for pk in judges:
+            row.shares[pk].left = ceil(row.left / len(judges))
+    grid.people = [
+        _person_row(grid, person, by_person[pk], may_judge=pk in staff, at=at)
+        for pk, person in people.items()
+    ]
+
+
+def _person_row(
+    grid: AssignmentGrid, person: User, pace: Pace, *, may_judge: bool, at: datetime
+) -> PersonRow:
+    """Return the row of a person.
+
+    The estimate assumes that they judge the started topics first, and all in the task's order.
+    """
+    rows = sorted(
+        (row for row in grid.topics if person.pk in row.shares),
+        key=lambda row: (not row.shares[person.pk].judged.items, row.topic.position),
+    )
+    shares = [row.shares[person.pk] for row in rows]
+    mine = [(row, share) for row, share in zip(rows, shares, strict=True) if share.assignment]
+    first = min((share.judged.first for share in shares if share.judged.first), default=None)
+    lately = sum(share.judged.lately for share in shares)
+    ends = estimated_completions(
+        [share.left for _, share in mine], recent=lately, since=first, at=at
+    )
+    for (_, share), end in zip(mine, ends, strict=True):
+        share.finish = end
+    states = [row.state_of(share) for row, share in mine]
+    return PersonRow(
+        person=person,
+        may_judge=may_judge,
+        is_assessor=getattr(person, "role", "") == Membership.Role.ASSESSOR,
+        states={state: states.count(state) for state in dict.fromkeys(states)},
+        judged=sum(share.judged.items for share in shares),
+        left=sum(share.left for _, share in mine),
+        pace=pace,
+        hours=sum(share.left * row.seconds for row, share in mine) / 3600,
+        last=max((share.judged.last for share in shares if share.judged.last), default=None),
+        finish=max((end for end in ends if end), default=None),
+    )

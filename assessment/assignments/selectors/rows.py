@@ -1,0 +1,174 @@
+"""Rows of the page of assignments: topics, people, and the estimated completion of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from arqlab.core.models import Topic, User
+from arqlab.ir.judgments.completion import Pace
+from arqlab.ir.records import TaskKind
+from assessment.models import Assignment
+
+NO_PACE = Pace()
+
+
+@dataclass(frozen=True)
+class JudgedCounts:
+    """The judgments of a person in a topic: items, pace, recent items, first and last time.
+
+    `lately` and `first` exclude imported judgments.
+    """
+
+    items: int = 0
+    pace: Pace = NO_PACE
+    lately: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+@dataclass
+class Share:
+    """A person's part of a topic. `assignment` is None if they judged in it earlier."""
+
+    person: User
+    judged: JudgedCounts
+    assignment: Assignment | None = None
+    may_judge: bool = True
+    left: int = 0
+    finish: datetime | None = None
+
+
+@dataclass
+class TopicRow:
+    """A topic with the counts of its items and its assessors. `left` counts those in open pools."""
+
+    topic: Topic
+    total: int
+    done: int
+    left: int
+    kind: TaskKind
+    shares: dict[int, Share] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def open_shares(self) -> list[Share]:
+        """Return the shares with an assignment, even of users who may no longer judge."""
+        return [share for share in self.shares.values() if share.assignment]
+
+    @property
+    def judging_shares(self) -> list[Share]:
+        """Return the shares of the assigned users who may judge."""
+        return [share for share in self.open_shares if share.may_judge]
+
+    @property
+    def state(self) -> str:
+        """Return the state of the topic for the state chip."""
+        if not self.total:
+            return "no-items"
+        if not self.left:
+            return self._finished_state()
+        if not self.judging_shares:
+            return "unassigned"
+        is_begun = self.done or any(share.judged.items for share in self.shares.values())
+        return "in-progress" if is_begun else "not-begun"
+
+    def state_of(self, share: Share) -> str:
+        """Return the state of the topic for one assessor, who may not have started yet."""
+        state = self.state
+        return "not-begun" if state == "in-progress" and not share.judged.items else state
+
+    def _finished_state(self) -> str:
+        if self.done < self.total:
+            return "closed"
+        is_reviewed = any(
+            share.assignment.reviewed_since for share in self.open_shares if share.assignment
+        )
+        return "in-review" if is_reviewed else "done"
+
+    @property
+    def pace(self) -> Pace:
+        """Return the combined pace of all who judged in the topic."""
+        return together(share.judged.pace for share in self.shares.values())
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the seconds that judging the rest takes."""
+        return self.left * self.seconds
+
+    @property
+    def hours(self) -> float:
+        """Return the hours that judging the rest takes."""
+        return self.seconds_left / 3600
+
+    @property
+    def finish(self) -> datetime | None:
+        """Return the estimated completion of the topic, or None if it is not known for everyone."""
+        ends = [share.finish for share in self.judging_shares]
+        return max((end for end in ends if end), default=None) if all(ends) else None
+
+
+@dataclass
+class PersonRow:
+    """A person with the states of their topics and the items left."""
+
+    person: User
+    may_judge: bool
+    is_assessor: bool
+    states: dict[str, int]
+    judged: int
+    left: int
+    pace: Pace
+    hours: float
+    last: datetime | None
+    finish: datetime | None
+
+
+@dataclass
+class AssignmentGrid:
+    """All topics of a task and all people who judge or may judge them."""
+
+    topics: list[TopicRow]
+    people: list[PersonRow]
+
+    @property
+    def judges(self) -> list[PersonRow]:
+        """Return the assessors, and the others who have topics or judged."""
+        return [row for row in self.people if row.is_assessor or row.states or row.judged]
+
+    @property
+    def total(self) -> int:
+        """Return the number of items."""
+        return sum(row.total for row in self.topics)
+
+    @property
+    def done(self) -> int:
+        """Return the number of items with all labels."""
+        return sum(row.done for row in self.topics)
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the seconds that judging the rest takes."""
+        return sum(row.seconds_left for row in self.topics)
+
+    @property
+    def unassigned(self) -> list[TopicRow]:
+        """Return the unassigned topics: items left, and nobody assigned who may judge."""
+        return [row for row in self.topics if row.state == "unassigned"]
+
+    @property
+    def finish(self) -> datetime | None:
+        """Return the estimated completion of the task, or None if it is not known for everyone."""
+        ends = [row.finish for row in self.people if row.left]
+        if not ends or not all(ends) or self.unassigned:
+            return None
+        return max(end for end in ends if end)
+
+
+def together(paces: Iterable[Pace]) -> Pace:
+    """Return the combined pace."""
+    combined = NO_PACE
+    for pace in paces:
+        combined = combined.plus(pace)
+    return combined

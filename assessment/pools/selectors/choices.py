@@ -1,0 +1,63 @@
+"""The settings that an organizer chooses for a pool, and the runs that can be pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from arqlab.core.models import Task
+from arqlab.ir.protocols.presets import PoolProtocol, RunKind
+from arqlab.ir.records import ItemKind, TaskKind
+from assessment.models import Pool
+from submissions.models import Run
+from submissions.selectors import run_items
+
+POOL_KINDS = {
+    TaskKind.ANSWERS: ItemKind.POSTS,
+    TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
+    TaskKind.WRITTEN_ANSWERS: ItemKind.ANSWERS,
+}
+"""The type of the items that assessors judge, by task."""
+WRITTEN = "written"
+"""The kind in `Pool.runs` of a run of Task 3 whose answers are mixed into Task 1's pool."""
+
+
+@dataclass(frozen=True)
+class PoolChoice:
+    """The settings of a pool: protocol, seed, and the kinds of runs that differ from their marks."""
+
+    protocol: PoolProtocol
+    seed: int
+    kinds: Mapping[int, RunKind] = field(default_factory=dict)
+
+    def kind_of(self, run: Run) -> RunKind:
+        """Return the kind as which a run is pooled."""
+        known = self.kinds.get(run.pk)
+        return known or self.protocol.kind_of(
+            is_primary=run.is_primary, is_manual=run.is_manual, is_baseline=run.is_baseline
+        )
+
+
+def choice_of(pool: Pool) -> PoolChoice:
+    """Return the settings with which a pool was frozen."""
+    kinds = {run["run"]: run["kind"] for run in pool.runs if run["kind"] != WRITTEN}
+    return PoolChoice(PoolProtocol(**pool.settings), pool.seed, kinds)
+
+
+def valid_runs(task: Task) -> list[Run]:
+    """Return the valid runs of a task: baselines first, then by team, its primary run first."""
+    found = Run.objects.valid().filter(task=task).select_related("team")
+    return list(found.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
+
+
+def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Return the valid runs that can be pooled, and those that cannot, each with the reason."""
+    runs, left_out = [], []
+    for run in valid_runs(task):
+        if task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
+            left_out.append(
+                (run, "It has visual ids, but assessors judge formula instances in posts.")
+            )
+        else:
+            runs.append(run)
+    return runs, left_out

@@ -1,0 +1,142 @@
+"""The record of an import: start or resume, progress with heartbeat and problems, end.
+
+Each batch stores `Import.rows`, the number of rows read, together with the time. An import without
+a heartbeat for `STALE_AFTER` counts as dead, and another process can resume it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from arqlab.core.errors import UserError
+from arqlab.ir.records import Problem
+from collection.models import Collection, Import, ImportProblem
+from collection.models.imports import STALE_AFTER
+
+Progress = Callable[[int, int | None], None]
+"""A callback after each batch: rows done, and an estimate of all rows, None if unknown."""
+MAX_STORED_PROBLEMS = 10_000
+"""The number of problems stored per import; further problems are only counted."""
+
+
+class TakenOverError(UserError):
+    """Another process resumed or deleted this import, so this process must stop writing to it."""
+
+
+def file_digest(path: Path, *options: object) -> str:
+    """Return the sha256 of a file, or of all files below a folder, and of the import options."""
+    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    whole = hashlib.sha256(repr(options).encode())
+    for one in files:
+        with one.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
+
+
+def start_import(
+    *, collection: Collection, kind: str, source: str, sha256: str, at: datetime
+) -> Import:
+    """Return the record of an import: new, resumed after it was stopped or died, or done.
+
+    Raise `UserError` if another process is running the import.
+    """
+    fields = {"source": source[-300:], "started_at": at, "updated_at": timezone.now()}
+    record, is_new = Import.objects.get_or_create(
+        collection=collection, kind=kind, sha256=sha256, defaults=fields
+    )
+    if is_new or record.state == Import.State.DONE:
+        return record
+    resting = Q(state=Import.State.STOPPED) | Q(
+        state=Import.State.RUNNING, updated_at__lt=timezone.now() - STALE_AFTER
+    )
+    claimed = Import.objects.filter(resting, pk=record.pk)
+    if not claimed.update(state=Import.State.RUNNING, updated_at=timezone.now()):
+        raise UserError(
+            f"Another process is importing {source}. Wait until it is done. If that process died, "
+            f"start again {STALE_AFTER.seconds} seconds after its last progress.",
+            code="import-running",
+        )
+    record.refresh_from_db()
+    return record
+
+
+def restart_import(record: Import, at: datetime) -> None:
+    """Reset a finished import, so that it starts again from the first row."""
+    record.problems.all().delete()
+    record.rows = record.kept = record.problem_count = 0
+    record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
+    # Keep the old counts until the first batch is stored: they show which scores came from votes.
+    record.save(
+        update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"]
+    )
+
+
+@contextmanager
+def stopped_on_error(record: Import) -> Iterator[None]:
+    """Mark an import that Ctrl-C or an error ends as stopped, so that it can resume at once."""
+    try:
+        yield
+    except TakenOverError:
+        raise  # the other process owns the state now
+    except BaseException:
+        # A broken transaction allows no writes. The import then becomes stale.
+        if not connection.needs_rollback:
+            Import.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(
+                state=Import.State.STOPPED
+            )
+        raise
+
+
+def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datetime) -> None:
+    """Store the record with a heartbeat, and the problems of a batch.
+
+    Call this in the transaction that stores the batch. Raise `TakenOverError` if another process
+    took over the import, so that the batch is rolled back.
+    """
+    found = list(problems)
+    room = max(0, MAX_STORED_PROBLEMS - record.problem_count)
+    ImportProblem.objects.bulk_create(
+        ImportProblem(
+            record=record,
+            source=problem.path[-300:],
+            line=problem.line,
+            found=problem.found,
+            expected=problem.expected,
+            todo=problem.todo,
+        )
+        for problem in found[:room]
+    )
+    record.problem_count += len(found)
+    # The heartbeat is the current time and not `at`: it shows that this process is alive.
+    _save(record, heartbeat=max(at, timezone.now()))
+
+
+def finish_import(*, record: Import, at: datetime) -> None:
+    """Mark an import as done. Raise `TakenOverError` as `save_progress` does."""
+    record.state, record.finished_at = Import.State.DONE, at
+    _save(record, heartbeat=at)
+
+
+def _save(record: Import, *, heartbeat: datetime) -> None:
+    """Store the record if its last heartbeat is from this process: of two processes, one wins."""
+    last, record.updated_at = record.updated_at, heartbeat
+    values = {
+        field.attname: getattr(record, field.attname)
+        for field in Import._meta.concrete_fields
+        if not field.primary_key
+    }
+    if not Import.objects.filter(pk=record.pk, updated_at=last).update(**values):
+        raise TakenOverError(
+            f"Another process took over the import of {record.source}, because this one made no "
+            f"progress for {STALE_AFTER.seconds} seconds, or other files were loaded instead. "
+            "Nothing is lost. Check the collection's page before you start again.",
+            code="import-taken-over",
+        )

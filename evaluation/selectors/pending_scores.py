@@ -1,0 +1,145 @@
+"""The runs that can be scored against qrels, and those that still lack scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from django.db.models import CharField, OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from arqlab.core.models import Task
+from arqlab.ir.measures.names import Measure, parse_measures
+from arqlab.ir.records import ItemKind
+from assessment.models import QrelSet
+from collection.models import Collection, VisualMap
+from evaluation.models import Scoring
+from submissions.models import Run
+from submissions.selectors import run_items
+
+FORMULAS_INDEX = Coalesce(
+    Subquery(
+        VisualMap.objects.filter(collection__labs=OuterRef("task__lab"))
+        .order_by("-version")
+        .values("mapping")[:1]
+    ),
+    Subquery(Collection.objects.filter(labs=OuterRef("task__lab")).values("formulas_index")[:1]),
+    Value(""),
+    output_field=CharField(),
+)
+"""The name of the file with the visual ids of formulas in the lab of the qrels: the newest version,
+else the formula index, else empty."""
+
+
+def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
+    """Return the measures of the task with the relevance threshold of the qrels, main one first."""
+    return parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
+
+
+def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
+    """Return what links the items of a run to those of qrels, apart from the ids in its file.
+
+    Qrels identify an answer (Task 3) by the run's tag. Formula ids are mapped to visual ids by the
+    collection's formula index, whose file name changes with its content. Scores become invalid when
+    this value changes. It is empty if the ids are the same.
+    """
+    if qrel_set.items == ItemKind.ANSWERS:
+        return run.tag
+    is_joined = (
+        qrel_set.items == ItemKind.VISUAL_IDS
+        and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
+    )
+    return formulas_index if is_joined else ""
+
+
+def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:
+    """Return the reason why a run cannot be scored against qrels, or an empty string.
+
+    The lab's collection may map formula ids to visual ids (`joins_formulas`), but not the reverse.
+    """
+    items = run_items(run, qrel_set.task)
+    if items == qrel_set.items:
+        return ""
+    if items == ItemKind.VISUAL_IDS and qrel_set.items == ItemKind.FORMULA_IDS:
+        return (
+            f"The run has visual ids, but the qrels {qrel_set.name} have formula ids. "
+            "Use qrels with visual ids."
+        )
+    if items == ItemKind.FORMULA_IDS and qrel_set.items == ItemKind.VISUAL_IDS:
+        if joins_formulas:
+            return ""
+        return (
+            f"The run has formula ids and the qrels {qrel_set.name} have visual ids, "
+            "but the lab's collection does not map one to the other."
+        )
+    return (
+        f"The run has {Task.Items(items).label}, "
+        f"but the qrels {qrel_set.name} have {Task.Items(qrel_set.items).label}."
+    )
+
+
+def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
+    """Return the valid runs that lack scores for each of the qrels, of all tasks or of one.
+
+    Takes three queries whatever the number of labs, because Celery beat calls it every few seconds.
+    """
+    qrel_sets = (
+        QrelSet.objects.select_related("task__lab")
+        .annotate(formulas_index=FORMULAS_INDEX)
+        .order_by("pk")
+    )
+    runs = Run.objects.valid().filter(task__qrel_sets__isnull=False).distinct().order_by("pk")
+    scorings = Scoring.objects.filter(run__in=Run.objects.valid())
+    if task is not None:
+        qrel_sets, runs = qrel_sets.filter(task=task), runs.filter(task=task)
+        scorings = scorings.filter(qrel_set__task=task)
+    by_task: dict[int, list[Run]] = defaultdict(list)
+    for run in runs:
+        by_task[run.task_id].append(run)
+    scored = {(scoring.run_id, scoring.qrel_set_id): scoring for scoring in scorings}
+    waiting: list[tuple[QrelSet, list[Run]]] = []
+    for qrel_set in qrel_sets:
+        possible = [
+            run
+            for run in by_task[qrel_set.task_id]
+            if not scoring_obstacle(run, qrel_set, joins_formulas=bool(qrel_set.formulas_index))
+        ]
+        if lacking := _lacking(possible, qrel_set, scored, formulas_index=qrel_set.formulas_index):
+            waiting.append((qrel_set, lacking))
+    return waiting
+
+
+def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, str]]:
+    """Return the valid runs that are not `scored`, each with the reason, empty if it only waits."""
+    joins = bool(formulas_index_of(qrel_set))
+    runs = (
+        Run.objects.valid()
+        .filter(task=qrel_set.task_id)
+        .exclude(pk__in=list(scored))
+        .select_related("team")
+    )
+    return [(run, scoring_obstacle(run, qrel_set, joins_formulas=joins)) for run in runs]
+
+
+def formulas_index_of(qrel_set: QrelSet) -> str:
+    """Return the name of the file that maps formula ids to visual ids for these qrels, or ""."""
+    return str(QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True).get())
+
+
+def _lacking(
+    runs: list[Run],
+    qrel_set: QrelSet,
+    scored: Mapping[tuple[int, int], Scoring],
+    *,
+    formulas_index: str,
+) -> list[Run]:
+    if not runs:
+        return []
+    names, order = [measure.name for measure in measures_of(qrel_set)], qrel_set.task.protocol.order
+
+    def lacks(run: Run) -> bool:
+        scoring = scored.get((run.pk, qrel_set.pk))
+        identity = item_identity(run, qrel_set, formulas_index=formulas_index)
+        return scoring is None or not scoring.covers(names, order, identity)
+
+    return [run for run in runs if lacks(run)]

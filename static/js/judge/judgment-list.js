@@ -1,0 +1,22 @@
+// The assessor's list of judgments in its dialog, as the server renders it for its own page.
+
+/** Return a function that opens the list of a user, at `url`, in the dialog. */
+export function startJudgmentList(dialog, { url, user }) {
+  const panel = dialog.querySelector(".judge-panel");
+  const placeholder = panel.cloneNode(true);
+
+  // After a sign-out the server answers with another page, and after a new sign-in with the list of
+  // another user: show neither.
+  dialog.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.getResponseHeader("X-Judging-User") === String(user)) return;
+    event.detail.shouldSwap = false;
+    panel.textContent = "You are signed out. Sign in again in another tab, then reopen the list.";
+  });
+
+  return () => {
+    panel.replaceChildren(...placeholder.cloneNode(true).childNodes); // not the previous list
+    dialog.showModal();
+    // Not awaited: the keys work while the list loads.
+    htmx.ajax("GET", url, { target: panel, swap: "innerHTML" });
+  };
+}

@@ -1,0 +1,41 @@
+"""The metadata of a run: read from the file name, edited by the team."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arqlab.formats.runs.filename import read_name
+
+TAG_LENGTH = 100
+
+
+@dataclass(frozen=True)
+class RunMetadata:
+    """A team's description of one run, with the fields of `Run`. An empty text means unknown."""
+
+    tag: str
+    is_primary: bool = False
+    is_manual: bool = False
+    is_baseline: bool = False
+    data_used: str = ""
+    answer_kind: str = ""
+    description: str = ""
+    items: str = ""
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return the values of the fields of a `Run`."""
+        return asdict(self)
+
+
+def metadata_from_name(name: str) -> RunMetadata:
+    """Return the metadata in a file name (protocol §4); by default an automatic, alternate run."""
+    read = read_name("".join(sign if sign.isprintable() else "_" for sign in name))
+    return RunMetadata(
+        tag=(read.tag or "run")[:TAG_LENGTH],
+        is_primary=bool(read.primary),
+        is_manual=bool(read.manual),
+        data_used=read.data_used or "",
+        answer_kind=read.answer_kind or "",
+        items=read.items.value if read.items else "",
+    )

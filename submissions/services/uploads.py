@@ -1,0 +1,185 @@
+"""Uploads of run files: the file is stored unchanged, and every run in it waits for validation."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from django.conf import settings
+from django.core.files import File
+from django.db import transaction
+from django.template.defaultfilters import filesizeformat
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, Team, User
+from arqlab.core.services.audit import record_event
+from arqlab.formats.archives.uploads import UploadRefusedError, zip_members
+from submissions.models import Run, Upload
+from submissions.services.rules import Sender, require_role, require_submission, require_tags
+from submissions.services.run_metadata import RunMetadata, metadata_from_name
+
+NAME_LENGTH = 255
+
+
+class HashedFile(File):
+    """A file that takes its own sha256 while the storage reads it."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file, name=file.name)
+        self.hash = hashlib.sha256()
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        """Yield the bytes in chunks and update the hash."""
+        for chunk in super().chunks(chunk_size):
+            self.hash.update(chunk)
+            yield chunk
+
+
+@transaction.atomic
+def submit_upload(
+    *,
+    file: File,
+    task: Task,
+    team: Team,
+    by: User | None,
+    at: datetime,
+    metadata: Mapping[str, RunMetadata] | None = None,
+) -> list[Run]:
+    """Store a file as a submission: one run, or one run for each member of a zip.
+
+    `metadata` is keyed by file name; the metadata of other files is read from their names. An
+    archive that cannot be listed is stored as one run, whose report names the fault. The caller
+    queues the validation. Raise `UserError` and store nothing if a rule (role, deadline, quota,
+    tags) refuses a run.
+    """
+    sender = Sender(task, team, by, at)
+    require_size(file)
+    by_member = metadata_by_member(file, metadata or {})
+    for baseline in (True, False):
+        tags = [own.tag for own in by_member.values() if own.is_baseline == baseline]
+        if tags:
+            require_submission(sender, tags=tags, baseline=baseline)
+    runs = _create_runs(sender, file, by_member, check_only=False)
+    for run in runs:
+        record_event(
+            verb="run.submit",
+            target=run,
+            lab=task.lab,
+            actor=by,
+            task=task.slug,
+            run=run.pk,
+            file=run.file_name,
+        )
+    return runs
+
+
+@transaction.atomic
+def check_upload(
+    *,
+    file: File,
+    task: Task,
+    team: Team,
+    by: User | None,
+    at: datetime,
+    metadata: Mapping[str, RunMetadata] | None = None,
+) -> list[Run]:
+    """Store a file only to check it, at any time and without counting toward the quota.
+
+    Raise `UserError` if the user is neither a member of the team nor an organizer.
+    """
+    sender = Sender(task, team, by, at)
+    require_role(sender)
+    require_size(file)
+    return _create_runs(sender, file, metadata_by_member(file, metadata or {}), check_only=True)
+
+
+def require_size(file: File) -> None:
+    """Raise `UserError` for a file that is larger than an unpacked run may be."""
+    if file.size > settings.RUN_MAX_BYTES:
+        raise UserError(
+            f"{file.name} has {filesizeformat(file.size)}; a run file may have at most "
+            f"{filesizeformat(settings.RUN_MAX_BYTES)}. Check that you chose the right file.",
+            code="size",
+        )
+
+
+def metadata_by_member(file: File, metadata: Mapping[str, RunMetadata]) -> dict[str, RunMetadata]:
+    """Return the metadata of every run in a file by its path in the archive, "" for a plain file.
+
+    The keys of `metadata` are the names that users see: the member's path or the file's name. Raise
+    `UserError` for a path or a tag that cannot be stored.
+    """
+    shown = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
+    if long := next((member for member in shown if len(member) > NAME_LENGTH), None):
+        raise UserError(
+            f"The zip has a file whose path is longer than {NAME_LENGTH} characters: "
+            f"{long[:60]}… Shorten the path.",
+            code="name",
+        )
+    by_member = {
+        member: metadata.get(name) or metadata_from_name(name) for member, name in shown.items()
+    }
+    require_tags(own.tag for own in by_member.values())
+    return by_member
+
+
+def metadata_by_name(file: File, **given: Any) -> dict[str, RunMetadata]:
+    """Return the metadata of every run in a file by its name: `given`, the rest from the name."""
+    names = zip_member_paths(file) or [str(file.name)]
+    return {name: replace(metadata_from_name(name), **given) for name in names}
+
+
+def zip_member_paths(file: File) -> list[str]:
+    """Return the paths of the run files in a zip, or an empty list for any other file.
+
+    The list is also empty for a zip that cannot be read: validation reports what is wrong with it.
+    """
+    try:
+        return zip_members(
+            cast(BinaryIO, file), name=str(file.name), max_bytes=settings.RUN_MAX_BYTES
+        )
+    except UploadRefusedError:
+        return []
+    finally:
+        file.seek(0)
+
+
+def _create_runs(
+    sender: Sender, file: File, by_member: Mapping[str, RunMetadata], *, check_only: bool
+) -> list[Run]:
+    upload = _store(file, by=sender.by, at=sender.at)
+    return [
+        Run.objects.create(
+            task=sender.task,
+            team=sender.team,
+            upload=upload,
+            member=member,
+            check_only=check_only,
+            submitted_by=sender.by,
+            submitted_at=sender.at,
+            status_changed_at=sender.at,
+            **own.as_fields(),
+        )
+        for member, own in by_member.items()
+    ]
+
+
+def _store(file: File, *, by: User | None, at: datetime) -> Upload:
+    """Store a file unchanged, with its sha256."""
+    # A file name that is not UTF-8 has surrogates, which no database accepts.
+    name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
+    sent = HashedFile(file)
+    upload = Upload(name=name, uploaded_by=by, uploaded_at=at)
+    # The uploaded name may be too long for a folder or have any character; the stored name only
+    # resembles it.
+    upload.file.save(
+        re.sub(r"[^A-Za-z0-9._-]", "_", name).strip(".")[-60:] or "run", sent, save=False
+    )
+    upload.sha256, upload.size = sent.hash.hexdigest(), upload.file.size
+    upload.save()
+    return upload

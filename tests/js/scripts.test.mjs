@@ -1,0 +1,70 @@
+// Scripts of other pages: sorted tables, times and the sizes of files.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./support/browser.mjs";
+
+globalThis.setInterval = () => {}; // times.js draws every minute
+
+const { asNumber, compare, nextDirection } = await import("../../static/js/table.js");
+const { localTime, relative } = await import("../../static/js/times.js");
+const { size } = await import("../../static/js/upload.js");
+
+test("a cell is a number with a sign, an exponent or a percent sign, and nothing else", () => {
+  const numbers = { "0.51": 0.51, ".5": 0.5, "−3": -3, "-3": -3, "+2": 2, "1e-5": 1e-5 };
+  const percents = { "40 %": 40, "40%": 40 };
+  for (const [text, number] of Object.entries({ ...numbers, ...percents })) {
+    assert.equal(asNumber(text), number);
+  }
+  for (const text of ["", "–", "A.1", "3 of 4", "1.2.3", "e5"]) assert.equal(asNumber(text), null);
+});
+
+/** Sort texts as a column of a table. */
+function sorted(texts, direction, isNumeric) {
+  return [...texts].sort((a, b) => compare(a, b, direction, isNumeric));
+}
+
+test("blank cells and dashes come last in both directions", () => {
+  assert.deepEqual(sorted(["", "0.1", "–", "0.9"], 1, true), ["0.1", "0.9", "", "–"]);
+  assert.deepEqual(sorted(["", "0.1", "–", "0.9"], -1, true), ["0.9", "0.1", "", "–"]);
+});
+
+test("ids are sorted by the numbers in them", () => {
+  assert.deepEqual(sorted(["A.10", "A.9", "A.100"], 1, false), ["A.9", "A.10", "A.100"]);
+});
+
+/** The head of a column after some clicks. */
+function head(isNumeric, direction) {
+  return { classList: { contains: () => isNumeric }, getAttribute: () => direction };
+}
+
+test("numbers start descending, words ascending, and the third click restores the order", () => {
+  const clicks = (isNumeric) => {
+    const first = nextDirection(head(isNumeric, null));
+    const second = nextDirection(head(isNumeric, first));
+    return [first, second, nextDirection(head(isNumeric, second))];
+  };
+  assert.deepEqual(clicks(true), ["descending", "ascending", null]);
+  assert.deepEqual(clicks(false), ["ascending", "descending", null]);
+});
+
+test("times are relative to now, in the largest whole unit", () => {
+  const now = new Date("2027-05-02T12:00:00Z");
+  const after = (seconds) => relative(new Date(now.getTime() + seconds * 1000), now);
+  assert.equal(after(3 * 86_400), "in 3 days");
+  assert.equal(after(86_399), "in 23 hours");
+  assert.equal(after(-7_200), "2 hours ago");
+  assert.equal(after(59), "in less than a minute");
+  assert.equal(after(-1), "less than a minute ago");
+});
+
+test("a local time has the date, the time and the zone", () => {
+  const moment = new Date(2027, 4, 2, 13, 9);
+  assert.match(localTime(moment), /^2027-05-02 13:09 \S+/);
+});
+
+test("the sizes of files are in bytes, kB and MB", () => {
+  assert.deepEqual([12, 999, 1000, 812_499, 3_940_000].map(size), [
+    "12 bytes", "999 bytes", "1 kB", "812 kB", "3.9 MB",
+  ]);
+});
