@@ -83,9 +83,9 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
     if rel_has_default:
         params["rel"] = parsed.params.get("rel", relevant_from)
     measure = Measure(
-        name=parsed.NAME + _parameters(parsed, params),
+        name=str(parsed.NAME) + _parameters(parsed, params),
         label=_label(parsed, params, rel_has_default=rel_has_default),
-        kind=parsed.NAME,
+        kind=str(parsed.NAME),
         cutoff=params.get("cutoff"),
         rel=params.get("rel"),
         judged_only="judged_only" in params,
@@ -121,7 +121,7 @@ def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Mea
 def _read(text: str) -> ir_measures.Measure:
     try:
         parsed = ir_measures.parse_measure(text)
-        parsed.validate_params()
+        parsed.validate_params()  # type: ignore[no-untyped-call]
         for name, value in parsed.params.items():
             _check_value(name, value)
     except (ValueError, NameError, TypeError, AssertionError, RecursionError) as error:
@@ -152,7 +152,7 @@ def _check_value(name: str, value: object) -> None:
 def _parameters(parsed: ir_measures.Measure, params: Mapping[str, object]) -> str:
     """Write parameters in ir_measures' order: (rel=2,judged_only=True)@10."""
     shown = ",".join(
-        f"{key}={parsed._param_repr(params[key])}"
+        f"{key}={parsed._param_repr(params[key])}"  # type: ignore[no-untyped-call]
         for key in parsed.SUPPORTED_PARAMS
         if key in params and key != parsed.AT_PARAM
     )
@@ -168,5 +168,6 @@ def _label(
     if parsed.NAME in ("nDCG", "AP") and params.get("cutoff") == LONGEST_RUN:
         hidden.add("cutoff")
     shown = {key: value for key, value in params.items() if key not in hidden}
-    name = _PAPERS_NAMES.get(parsed.NAME, parsed.NAME) + "'" * ("judged_only" in params)
+    kind = str(parsed.NAME)
+    name = _PAPERS_NAMES.get(kind, kind) + "'" * ("judged_only" in params)
     return name + _parameters(parsed, shown).replace("'", "")

@@ -40,10 +40,13 @@ def require_provider(name: str) -> Provider:
     has no value for a run that retrieves one relevant item.
     """
     measure = ir_measures.parse_measure(name)
-    able = [each for each in ir_measures.DefaultPipeline.providers if each.supports(measure)]
+    able: list[Provider] = [
+        each for each in ir_measures.DefaultPipeline.providers if each.supports(measure)
+    ]
     provider = next((each for each in able if each.is_available()), None)
     if provider is None:
-        missing = " or ".join(str(each.install_instructions() or each.NAME) for each in able)
+        asked = [each.install_instructions() or each.NAME for each in able]  # type: ignore[no-untyped-call]
+        missing = " or ".join(map(str, asked))
         todo = f"Install a provider ({missing}) or use" if missing else "Use"
         raise MeasureRefusedError(f"No installed provider computes {name}. {todo} another measure.")
     try:
