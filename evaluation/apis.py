@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from arqlab.core.permissions import task_or_404
 from arqlab.formats.leaderboards import board_as_dict
+from arqlab.ir.leaderboard import columns_in
 from evaluation.permissions import board_with_run, score_access_of, visible_board
 from evaluation.selectors.topics import scores_by_topic
 from submissions.models import Run
@@ -34,15 +35,17 @@ class MeasureSerializer(serializers.Serializer[Any]):
 class BoardRunSerializer(serializers.Serializer[Any]):
     """One row of a leaderboard."""
 
-    team = serializers.CharField()
-    run = serializers.CharField()
-    primary = serializers.BooleanField()
-    manual = serializers.BooleanField()
-    baseline = serializers.BooleanField()
-    withdrawn = serializers.BooleanField()
     scores = serializers.DictField(
         child=serializers.FloatField(allow_null=True), help_text="By measure label."
     )
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return a field for each column of the board before the scores."""
+        columns = {
+            column.key: serializers.BooleanField() if column.mark else serializers.CharField()
+            for column in columns_in("json")
+        }
+        return {**columns, **super().get_fields()}
 
 
 class BoardSerializer(serializers.Serializer[Any]):

@@ -5,9 +5,9 @@ decimals in all.
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from arqlab.ir.leaderboard import DECIMALS, Board, BoardCell, BoardRow
+from arqlab.ir.leaderboard import DECIMALS, Board, BoardCell, BoardColumn, BoardRow, columns_in
 
 CONTENT_TYPES: dict[str, str] = {
     "tsv": "text/tab-separated-values; charset=utf-8",
@@ -24,7 +24,7 @@ def write_board(board: Board, format_: str) -> str:
     """Return a board as the text of a file in one of `CONTENT_TYPES`.
 
     TSV and CSV have a header: team, run, primary, manual (`P` and `M`, or nothing), then a column
-    for each measure as the papers head it. A run that is not scored has nothing in these.
+    for each measure as the papers head it, which is empty for a run that is not scored.
     """
     return _WRITERS[format_](board)
 
@@ -32,13 +32,12 @@ def write_board(board: Board, format_: str) -> str:
 def _table(board: Board, delimiter: str) -> str:
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(
-        ["team", "run", "primary", "manual", *(measure.label for measure in board.measures)]
-    )
+    columns = columns_in("table")
+    keys = [column.key for column in columns]
+    writer.writerow([*keys, *(measure.label for measure in board.measures)])
     for row in board.rows:
-        writer.writerow(
-            [row.run.team, row.run.tag, *row.run.marks, *(_figure(cell) for cell in row.cells)]
-        )
+        texts = [column.text(row.run) for column in columns]
+        writer.writerow([*texts, *(_figure(cell) for cell in row.cells)])
     return text.getvalue()
 
 
@@ -72,12 +71,7 @@ def board_as_dict(board: Board) -> dict[str, object]:
 
 def _run_as_dict(row: BoardRow) -> dict[str, object]:
     return {
-        "team": row.run.team,
-        "run": row.run.tag,
-        "primary": row.run.is_primary,
-        "manual": row.run.is_manual,
-        "baseline": row.run.is_baseline,
-        "withdrawn": row.run.is_withdrawn,
+        **{column.key: column.value(row.run) for column in columns_in("json")},
         "scores": {cell.measure.label: _rounded(cell.value) for cell in row.cells},
     }
 
@@ -87,45 +81,52 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _latex(board: Board) -> str:
-    heads = " & ".join(rf"\textbf{{{_escaped(measure.label)}}}" for measure in board.measures)
-    columns = 4 + len(board.measures)
+    columns = columns_in("latex")
+    headings = ["Run", *(c.heading for c in columns), *(m.label for m in board.measures)]
+    marks = ", ".join(rf"\textbf{{{c.heading}}}: {c.mark.lower()}" for c in columns if c.mark)
+    alignment = "".join("c" if column.mark else "l" for column in columns)
     lines = [
         r"% Needs \usepackage{booktabs}.",
         r"\begin{table}",
-        rf"\caption{{{_escaped(board.task)}: results averaged over {board.topics} topics, qrels {_escaped(board.qrels)}. "
-        r"\textbf{P}: primary run, \textbf{M}: manual run. The best of each column is in bold; the last line is the "
-        r"best possible value.}",
-        rf"\begin{{tabular}}{{llcc{'r' * len(board.measures)}}}",
+        rf"\caption{{{_escaped(board.task)}: results averaged over {board.topics} topics, "
+        rf"qrels {_escaped(board.qrels)}. {marks}. The best of each column is in bold; "
+        r"the last line is the best possible value.}",
+        rf"\begin{{tabular}}{{l{alignment}{'r' * len(board.measures)}}}",
         r"\toprule",
-        rf"\textbf{{Run}} & \textbf{{Data}} & \textbf{{P}} & \textbf{{M}} & {heads} \\",
+        " & ".join(rf"\textbf{{{_escaped(heading)}}}" for heading in headings) + r" \\",
     ]
     for row in board.rows:
         if row.opens_group:
             name = "Baselines" if row.run.is_baseline else row.run.team
             lines += [
                 r"\midrule",
-                rf"\multicolumn{{{columns}}}{{l}}{{\textbf{{{_escaped(name)}}}}} \\",
+                rf"\multicolumn{{{len(headings)}}}{{l}}{{\textbf{{{_escaped(name)}}}}} \\",
             ]
-        lines.append(_latex_row(row))
+        lines.append(_latex_row(row, columns))
     ceilings = " & ".join(
         _latex_figure(board.ceilings.get(measure.name)) for measure in board.measures
     )
     lines += [
         r"\midrule",
-        rf"\textit{{Best possible}} & & & & {ceilings} \\",
+        rf"\textit{{Best possible}}{' &' * len(columns)} & {ceilings} \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
     return "\n".join([*lines, r"\end{table}", ""])
 
 
-def _latex_row(row: BoardRow) -> str:
+def _latex_row(row: BoardRow, columns: Sequence[BoardColumn]) -> str:
     name = _escaped(row.run.tag)
     if row.run.is_baseline:
         name = rf"\textit{{{name}}}"
-    marks = " & ".join(r"\checkmark" if mark else "" for mark in row.run.marks)
-    figures = " & ".join(_latex_figure(cell.value, is_best=cell.is_best) for cell in row.cells)
-    return rf"{name} & {_escaped(row.run.data)} & {marks} & {figures} \\"
+    texts = [
+        (r"\checkmark" if column.value(row.run) else "")
+        if column.mark
+        else _escaped(column.text(row.run))
+        for column in columns
+    ]
+    figures = [_latex_figure(cell.value, is_best=cell.is_best) for cell in row.cells]
+    return " & ".join([name, *texts, *figures]) + r" \\"
 
 
 def _latex_figure(value: float | None, *, is_best: bool = False) -> str:

@@ -4,9 +4,10 @@ Baselines come first, then the teams in order of their best run, and within a te
 the main measure: the first one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Literal, NamedTuple
 
 from arqlab.ir.measures.names import Measure
 
@@ -16,8 +17,6 @@ best.
 """
 UNRANKED = -1.0
 """Below every value: what a run without a score has."""
-UNRATED = ("Judged",)
-"""Kinds of measures that say nothing of how good a run is, so that none is the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,48 @@ class BoardRun:
     is_withdrawn: bool = False
     data: str = ""
 
-    @property
-    def marks(self) -> tuple[str, str]:
-        """Return the two marks of the papers: P or nothing, M or nothing."""
-        return "P" if self.is_primary else "", "M" if self.is_manual else ""
+
+Place = Literal["page", "table", "latex", "json"]
+"""Where a column appears; `table` is TSV and CSV."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardColumn:
+    """A column before the measures: `key` names it in files, `heading` on pages and in LaTeX.
+
+    A column with a `mark`, what a true value means, is yes or no: a table shows its heading or
+    nothing.
+    """
+
+    key: str
+    heading: str
+    value: Callable[[BoardRun], str | bool]
+    places: frozenset[Place]
+    mark: str = ""
+
+    def text(self, run: BoardRun) -> str:
+        """Return what a table shows for a run: a text, or a mark's heading."""
+        value = self.value(run)
+        return value if isinstance(value, str) else self.heading if value else ""
+
+
+EVERYWHERE: frozenset[Place] = frozenset({"page", "table", "latex", "json"})
+COLUMNS = (
+    BoardColumn("team", "Team", attrgetter("team"), frozenset({"table", "json"})),
+    BoardColumn("run", "Run", attrgetter("tag"), frozenset({"table", "json"})),
+    BoardColumn("data", "Data", attrgetter("data"), frozenset({"page", "latex"})),
+    BoardColumn("primary", "P", attrgetter("is_primary"), EVERYWHERE, "Primary run"),
+    BoardColumn("manual", "M", attrgetter("is_manual"), EVERYWHERE, "Manual run"),
+    BoardColumn("baseline", "", attrgetter("is_baseline"), frozenset({"json"}), "Baseline"),
+    BoardColumn("withdrawn", "", attrgetter("is_withdrawn"), frozenset({"json"}), "Withdrawn"),
+)
+"""The columns before the measures, for the page, the files and the API alike. The page and LaTeX
+draw team and run in their own way."""
+
+
+def columns_in(place: Place) -> tuple[BoardColumn, ...]:
+    """Return the columns that appear in a place, in order."""
+    return tuple(column for column in COLUMNS if place in column.places)
 
 
 class BoardCell(NamedTuple):
@@ -145,7 +182,7 @@ def _rows(
 
 def _cell(run: BoardRun, measure: Measure, best: tuple[float, float]) -> BoardCell:
     value = run.values.get(measure.name)
-    counts = value is not None and not run.is_withdrawn and measure.kind not in UNRATED
+    counts = value is not None and not run.is_withdrawn and measure.is_rating
     is_best = counts and round(value or 0.0, DECIMALS) >= best[run.is_baseline] > 0
     return BoardCell(measure, value, is_best)
 

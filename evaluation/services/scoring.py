@@ -17,6 +17,7 @@ from django.db import transaction
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.formulas.visual_ids import distinct_visual
+from arqlab.ir.measures.providers import MeasureFailedError
 from arqlab.ir.measures.scoring import Scorer, means
 from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
 from arqlab.ir.records import ItemKind
@@ -92,6 +93,9 @@ def _scored(
             log.exception(
                 "The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag
             )
+            continue
+        except MeasureFailedError:
+            log.exception("A measure of run %s (%s) fails; it is not scored.", run.pk, run.tag)
             continue
         mean_of = means(scores)
         # A run that answers no topic of the qrels has no mean; its score is 0.

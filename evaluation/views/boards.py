@@ -13,6 +13,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
 from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
+from arqlab.ir.leaderboard import columns_in
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.pending_scores import unscored_runs
@@ -38,6 +39,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "lab": found.lab,
         "sight": sight,
         "shown": shown,
+        "columns": columns_in("page"),
         "lines": board_lines(shown, sight, sort=sort) if shown else (),
         "sort": sort,
         "unscored": _unscored(shown, sight) if shown else (),

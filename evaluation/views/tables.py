@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.ir.leaderboard import BoardCell, BoardRow, sorted_board
+from arqlab.ir.leaderboard import BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
 from arqlab.ir.measures.names import Measure
 from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import ScoreAccess, VisibleBoard
@@ -20,13 +20,13 @@ from submissions.models import Run
 
 @dataclass(frozen=True)
 class BoardLine:
-    """A row of a leaderboard with the links of the run and of each score.
-
-    The run links to its scores if the user cannot see the run itself.
+    """A row of a board with its addresses: of the run (or its scores, for who may not see the run),
+    and of each cell. `details` holds the texts of the columns before the cells.
     """
 
     row: BoardRow
     url: str
+    details: list[tuple[BoardColumn, str]]
     cells: list[tuple[BoardCell, str]]
     is_own: bool
 
@@ -50,11 +50,12 @@ def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess) -> BoardLine:
         for cell in row.cells
     ]
     url = reverse("pages:run-detail", args=address) if sees_run else scores
-    return BoardLine(row, url, cells, is_own=row.run.team in sight.own_teams.values())
+    details = [(column, column.text(row.run)) for column in columns_in("page")]
+    return BoardLine(row, url, details, cells, is_own=row.run.team in sight.own_teams.values())
 
 
 def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:
-    """Return the data of the per-topic chart for `js/topic-chart.js`."""
+    """Return the data of the per-topic chart, as `js/charts.js` reads it."""
     return {
         "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
         "measure": measure.heading,

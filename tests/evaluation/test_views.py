@@ -8,6 +8,8 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import Task
+from arqlab.core.services.labs import change_task
+from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import released_leaderboard
 from evaluation.services.releasing import release_leaderboard
@@ -153,6 +155,26 @@ def test_a_row_links_to_the_run_or_for_other_teams_to_its_scores(played, client_
         f'href="{scores_url(played)}">alpha-run'
         in client_of(played.other_member).get(board_url(played)).content.decode()
     )
+
+
+def test_a_count_has_a_dash_for_its_best_possible_value(played, client_of, organizer):
+    change_task(task=played.task, changes={}, protocol={"measures": ("NumRet",)}, by=None)
+    score_waiting(at=NOW)
+
+    html = client_of(organizer).get(board_url(played)).content.decode()
+
+    assert '<td class="num">–</td>' in html
+
+
+def test_a_new_column_reaches_the_page_and_the_api(played, client_of, organizer, monkeypatch):
+    kind = BoardColumn("kind", "Kind", lambda run: f"by {run.tag}", EVERYWHERE)
+    monkeypatch.setattr("arqlab.ir.leaderboard.COLUMNS", (*COLUMNS, kind))
+
+    page = client_of(organizer).get(board_url(played)).content.decode()
+    run = client_of(organizer).get(f"/api{board_url(played)}").json()["runs"][0]
+
+    assert ">Kind<" in page
+    assert f'<td class="data-column">{run["kind"]}</td>' in page
 
 
 def test_a_board_sorts_without_javascript(played, client_of, organizer):

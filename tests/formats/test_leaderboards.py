@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 
+import pytest
+
 from arqlab.formats.leaderboards import write_board
-from arqlab.ir.leaderboard import BoardRun, with_runs
+from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, BoardRun, with_runs
 from tests.ir.test_leaderboard import EMPTY, NDCG, P10, run
 
 BOARD = with_runs(
@@ -69,3 +71,17 @@ def test_the_latex_names_a_team_once_over_all_its_runs():
     board = with_runs(EMPTY, [run("A", "a1", 0.2), run("A", "a2", 0.1)])
 
     assert write_board(board, "latex").count(r"\textbf{A}") == 1
+
+
+@pytest.mark.parametrize(
+    ("format_", "heading"),
+    [("tsv", "kind"), ("csv", "kind"), ("json", '"kind"'), ("latex", "Kind")],
+)
+def test_a_new_column_reaches_every_file(format_, heading, monkeypatch):
+    kind = BoardColumn("kind", "Kind", lambda run: f"by {run.tag}", EVERYWHERE)
+    monkeypatch.setattr("arqlab.ir.leaderboard.COLUMNS", (*COLUMNS, kind))
+
+    text = write_board(BOARD, format_)
+
+    assert heading in text
+    assert all(f"by {tag}" in text for tag in ("a1", "waiting"))

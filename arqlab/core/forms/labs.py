@@ -10,7 +10,8 @@ from django import forms
 from arqlab.core.errors import UserError
 from arqlab.core.models import Membership, Task, User
 from arqlab.core.selectors import person_named
-from arqlab.ir.measures.names import MeasureRefusedError, parse_measures
+from arqlab.ir.measures.names import parse_measures
+from arqlab.ir.measures.providers import MeasureRefusedError
 
 OWN_FIELDS = ("name", "description", "opens_at", "deadline", "shows_own_scores")
 PROTOCOL_FIELDS = ("limit", "max_characters", "quota", "order", "measures")

@@ -1,33 +1,19 @@
-"""Template filters for all apps: states, deadlines, measures, scores and durations."""
+"""Filters that every app's pages use: states, measures and scores as the field writes
+them.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from arqlab.ir.measures.names import MeasureRefusedError, parse_measure
+from arqlab.ir.measures.names import parse_measure
+from arqlab.ir.measures.providers import MeasureRefusedError
 
 register = template.Library()
-
-# POSIX inverts the sign: Etc/GMT+12 is twelve hours behind UTC, the last place where a day ends.
-ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
-
-
-@register.filter
-def deadline(moment: datetime | None) -> str:
-    """Format a deadline in UTC and anywhere on earth, for plain text.
-
-    Pages use `components/deadline.html`.
-    """
-    if moment is None:
-        return "no deadline"
-    utc, earth = moment.astimezone(UTC), moment.astimezone(ANYWHERE_ON_EARTH)
-    return f"{utc:%Y-%m-%d %H:%M} UTC ({earth:%Y-%m-%d %H:%M} anywhere on earth)"
 
 
 @register.filter
@@ -49,9 +35,9 @@ def measure(name: str) -> str:
 
 
 @register.filter
-def score(value: float | None) -> str:
-    """Format a score with four decimals, or as a dash if it is missing."""
-    return "–" if value is None else f"{value:.4f}"
+def score(value: float | str | None) -> str:
+    """Write a score with four decimals, and a dash where there is none."""
+    return f"{value:.4f}" if isinstance(value, float | int) else "–"
 
 
 @register.filter

@@ -195,12 +195,12 @@ def _headings(first: bytes) -> tuple[list[str], str]:
 def _checked(rows: pl.DataFrame, source: str, seen: SeenIds) -> tuple[pl.DataFrame, list[Problem]]:
     """Return the rows with valid ids, each formula once, and the problems of the others."""
     frame = rows.select("line", *(_column(name, rows.columns) for name in COLUMNS))
-    is_good = frame.select(good=_good(trimmed=False))["good"]
+    is_good = frame.select(good=_good())["good"]
     if not is_good.all():
         frame = frame.with_columns(
             pl.exclude("line", "formula").str.strip_chars().replace("", None)
         )
-        is_good = frame.select(good=_good(trimmed=True))["good"]
+        is_good = frame.select(good=_good())["good"]
     problems = [_bad_row(row, source) for row in frame.filter(~is_good).iter_rows(named=True)]
     frame = frame.filter(is_good) if problems else frame
     numbers = frame["formula_id"].str.strip_prefix("q_").cast(pl.Int64).to_numpy()
@@ -215,8 +215,8 @@ def _column(name: str, known: list[str]) -> pl.Expr:
     return pl.col(name) if name in known else pl.lit(None, pl.String).alias(name)
 
 
-def _good(*, trimmed: bool) -> pl.Expr:
-    """Return whether the ids of a row are valid."""
+def _good() -> pl.Expr:
+    """Return whether a row's ids are ids."""
     formula, post = pl.col("formula_id").str.contains(_ID), pl.col("post_id").str.contains(_POST_ID)
     thread = pl.col("thread_id").str.contains(_THREAD_ID).fill_null(value=True)
     return formula.fill_null(value=False) & post.fill_null(value=False) & thread

@@ -2,32 +2,39 @@
 them), protocol §8.
 
 `nDCG(judged_only=True)@1000` is headed nDCG', `AP(rel=2,judged_only=True)` MAP',
-`P(rel=2,judged_only=True)@10` P'@10. A measure that does not say from which label on an item is
-relevant takes the task's `relevant_from`, and its full name says it then: a stored score never
-depends on a default.
+`P(rel=2,judged_only=True)@10` P'@10. A measure without `rel` takes the task's `relevant_from`, and
+its full name includes it: a stored score never depends on a default.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import ir_measures
+from ir_measures.measures import SumAgg
+from ir_measures.providers.base import NOT_PROVIDED
+
+from arqlab.ir.measures.providers import MeasureRefusedError, require_provider
 
 LONGEST_RUN = 1000
-"""The items a topic that the papers' measures look at; a measure cut there bears no cut-off in its
-heading.
-"""
+"""The depth of the papers' runs: a measure with this cutoff is headed without it."""
+LONGEST_NAME = 60
+"""Characters of a measure's full name, in the database."""
+DECIMALS_READ = 2
+"""Decimals of a parameter: trec_eval reads no more of a recall level."""
 
-
-class MeasureRefusedError(ValueError):
-    """A measure that is not written as ir_measures writes it, or that ArqLab does not compute. Its
-    text is for people.
-    """
+_PAPERS_NAMES = {"AP": "MAP", "RR": "MRR", "Bpref": "bpref", "Judged": "judged"}
+_PRIME_KINDS = ("nDCG", "AP", "P")
+_EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@10, RR@10 or ERR@20"
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One measure of one task: `name` is its full ir_measures notation, `label` the heading of its
     column in a file.
+
+    `options` is true for parameters other than `rel`, `judged_only` and the cutoff. `is_count` is
+    true for a number of items or topics (NumRet), which is summed over topics.
     """
 
     name: str
@@ -36,64 +43,62 @@ class Measure:
     cutoff: int | None = None
     rel: int | None = None
     judged_only: bool = False
+    options: bool = False
+    is_count: bool = False
 
     @property
     def heading(self) -> str:
         """Return the heading of its column on a page, with a typeset prime: nDCG′."""
         return self.label.replace("'", "′")
 
+    @property
+    def is_prime(self) -> bool:
+        """Return whether it is nDCG', AP' or P', which `arqlab.ir.measures.prime` computes."""
+        return self.judged_only and self.kind in _PRIME_KINDS and not self.options
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What one kind of measure may say, and how the papers head it."""
-
-    label: str
-    example: str
-    takes_rel: bool = False
-    takes_judged_only: bool = False
-    cutoff: str = "may"  # may, must, never
-
-
-KINDS: dict[str, _Kind] = {
-    "nDCG": _Kind("nDCG", "nDCG(judged_only=True)@1000", takes_judged_only=True),
-    "AP": _Kind("MAP", "AP(rel=2,judged_only=True)", takes_rel=True, takes_judged_only=True),
-    "P": _Kind(
-        "P", "P(rel=2,judged_only=True)@10", takes_rel=True, takes_judged_only=True, cutoff="must"
-    ),
-    "Bpref": _Kind("bpref", "Bpref(rel=2)", takes_rel=True, cutoff="never"),
-    "RR": _Kind("MRR", "RR(rel=2)", takes_rel=True, cutoff="never"),
-    "Judged": _Kind("judged", "Judged@10", cutoff="must"),
-    # Average relevance (ARQMath-3 §6): the label of the one answer. ir_measures has no name for it.
-    "AR": _Kind("AR", "AR", cutoff="never"),
-}
+    @property
+    def is_rating(self) -> bool:
+        """Return whether it rates a run. Judged@k and counts do not: no run is the best of them."""
+        return self.kind != "Judged" and not self.is_count
 
 
+AVERAGE_RELEVANCE = Measure("AR", "AR", "AR")
+"""The mean label of the first answers (ARQMath-3 §6). ir_measures has no name for it."""
+
+
+@lru_cache(maxsize=1024)
 def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
     """Read one measure in ir_measures notation.
 
     `relevant_from` is the lowest relevant label where the text has no `rel`.
-    Raises MeasureRefusedError with a sentence that says what to write instead.
+    Raises MeasureRefusedError with a sentence that tells people what to write or install instead.
     """
-    kind, said = _kind_and_parameters(text)
-    rules = KINDS[kind]
-    try:
-        rel = _count(said.pop("rel", relevant_from)) if rules.takes_rel else None
-        judged_only = _truth(said.pop("judged_only", False)) if rules.takes_judged_only else False
-        cutoff = _cutoff(said.pop("cutoff", None), rules) if rules.cutoff != "never" else None
-        if said:
-            raise ValueError(", ".join(said))
-    except ValueError as error:
-        sentence = (
-            f"The measure {text!r} is not one that can be computed; write it like {rules.example}."
-        )
-        raise MeasureRefusedError(sentence) from error
-    parts = [f"rel={rel}"] * rules.takes_rel + ["judged_only=True"] * judged_only
-    name = (
-        kind + (f"({','.join(parts)})" if parts else "") + ("" if cutoff is None else f"@{cutoff}")
+    if text.strip() == AVERAGE_RELEVANCE.name:
+        return AVERAGE_RELEVANCE
+    parsed = _read(text)
+    known = parsed.SUPPORTED_PARAMS
+    params = {key: value for key, value in parsed.params.items() if value != known[key].default}
+    # RBP and NumRet without `rel` use all labels; the others would take ir_measures' own default.
+    rel_has_default = "rel" in known and known["rel"].default is not NOT_PROVIDED
+    if rel_has_default:
+        params["rel"] = parsed.params.get("rel", relevant_from)
+    measure = Measure(
+        name=str(parsed.NAME) + _parameters(parsed, params),
+        label=_label(parsed, params, rel_has_default=rel_has_default),
+        kind=str(parsed.NAME),
+        cutoff=params.get("cutoff"),
+        rel=params.get("rel"),
+        judged_only="judged_only" in params,
+        options=bool(params.keys() - {"rel", "judged_only", parsed.AT_PARAM}),
+        is_count=isinstance(parsed.aggregator(), SumAgg),
     )
-    is_whole_run = cutoff is None or (kind in ("nDCG", "AP") and cutoff == LONGEST_RUN)
-    label = rules.label + "'" * judged_only + ("" if is_whole_run else f"@{cutoff}")
-    return Measure(name, label, kind, cutoff, rel, judged_only)
+    if len(measure.name) > LONGEST_NAME:
+        raise MeasureRefusedError(
+            f"The measure {measure.name} has {len(measure.name)} characters. "
+            f"Use at most {LONGEST_NAME}."
+        )
+    require_provider(measure.name)
+    return measure
 
 
 def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Measure, ...]:
@@ -104,40 +109,65 @@ def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Mea
     measures = tuple(parse_measure(text, relevant_from=relevant_from) for text in texts)
     headed: dict[str, Measure] = {}
     for measure in measures:
-        other = headed.setdefault(measure.label, measure)
-        if other is not measure:
+        if other := headed.get(measure.label):
             raise MeasureRefusedError(
-                f"The measures {other.name} and {measure.name} would both be headed {measure.label}; keep one of them."
+                f"The measures {other.name} and {measure.name} would both be headed "
+                f"{measure.label}. Keep one of them."
             )
+        headed[measure.label] = measure
     return measures
 
 
-def _kind_and_parameters(text: str) -> tuple[str, dict[str, object]]:
-    if text.strip() == "AR":
-        return "AR", {}
+def _read(text: str) -> ir_measures.Measure:
     try:
         parsed = ir_measures.parse_measure(text)
-    except (ValueError, NameError) as error:
-        raise MeasureRefusedError(f"The measure {text!r} cannot be read; {_KNOWN}") from error
-    if parsed.NAME not in KINDS:
-        raise MeasureRefusedError(f"The measure {text!r} is not one that ArqLab computes; {_KNOWN}")
-    return str(parsed.NAME), dict(parsed.params)
+        parsed.validate_params()  # type: ignore[no-untyped-call]
+        for name, value in parsed.params.items():
+            _check_value(name, value)
+    except (ValueError, NameError, TypeError, AssertionError, RecursionError) as error:
+        raise MeasureRefusedError(
+            f"Unknown measure {text!r}. Write it as ir_measures does, like {_EXAMPLES}."
+        ) from error
+    return parsed
 
 
-def _count(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+def _check_value(name: str, value: object) -> None:
+    """Raise ValueError for a value that ir_measures takes and its providers misread."""
+    match value:
+        case bool() | str():
+            fits = name not in ("cutoff", "rel")
+        case int():
+            fits = value >= 1
+        case float():
+            fits = 0 <= value <= (1 if name != "beta" else LONGEST_RUN)
+            fits = fits and round(value, DECIMALS_READ) == value
+        case dict():
+            fits = all(isinstance(one, int) and one >= 0 for pair in value.items() for one in pair)
+        case _:
+            fits = False
+    if not fits:
         raise ValueError(value)
-    return value
 
 
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(value)
-    return value
+def _parameters(parsed: ir_measures.Measure, params: Mapping[str, object]) -> str:
+    """Write parameters in ir_measures' order: (rel=2,judged_only=True)@10."""
+    shown = ",".join(
+        f"{key}={parsed._param_repr(params[key])}"  # type: ignore[no-untyped-call]
+        for key in parsed.SUPPORTED_PARAMS
+        if key in params and key != parsed.AT_PARAM
+    )
+    at = f"@{params[parsed.AT_PARAM]}" if parsed.AT_PARAM in params else ""
+    return (f"({shown})" if shown else "") + at
 
 
-def _cutoff(value: object, rules: _Kind) -> int | None:
-    return None if value is None and rules.cutoff == "may" else _count(value)
-
-
-_KNOWN = "it is written like one of " + ", ".join(kind.example for kind in KINDS.values()) + "."
+def _label(
+    parsed: ir_measures.Measure, params: Mapping[str, object], *, rel_has_default: bool
+) -> str:
+    """Write its heading: the papers' name, a prime for judged_only, and no `rel` of the task."""
+    hidden = {"judged_only"} | ({"rel"} if rel_has_default else set())
+    if parsed.NAME in ("nDCG", "AP") and params.get("cutoff") == LONGEST_RUN:
+        hidden.add("cutoff")
+    shown = {key: value for key, value in params.items() if key not in hidden}
+    kind = str(parsed.NAME)
+    name = _PAPERS_NAMES.get(kind, kind) + "'" * ("judged_only" in params)
+    return name + _parameters(parsed, shown).replace("'", "")

@@ -54,7 +54,6 @@ class DemoTeam:
     """A team with its members and runs; `baseline` marks the organizers' team."""
 
     name: str
-    institution: str
     members: tuple[Member, ...]
     runs: tuple[DemoRun, ...]
     baseline: bool
@@ -65,7 +64,6 @@ def read_teams(path: Path = FOLDER / "teams.toml") -> list[DemoTeam]:
     return [
         DemoTeam(
             team["name"],
-            team["institution"],
             tuple(Member(**member) for member in team.get("members", ())),
             tuple(DemoRun(**run) for run in team["runs"]),
             team.get("baseline", False),

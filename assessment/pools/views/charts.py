@@ -5,46 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assessment.pools.selectors.frozen import TopicSize
 from assessment.pools.selectors.plans import RunPlan
 
-WIDTH, HEIGHT = 1000, 160  # in SVG units
 HEATS = 10
-
-
-class Bar(NamedTuple):
-    """A topic as a bar, in SVG units; `done` is the height of the judged part."""
-
-    topic: TopicSize
-    x: float
-    y: float
-    width: float
-    height: float
-    done: float
-
-    @property
-    def done_y(self) -> float:
-        """Return the upper end of the judged part."""
-        return HEIGHT - self.done
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A bar chart of items per topic, largest first, with median, largest and smallest topic."""
+    """The sizes of topics, the largest first, and their median."""
 
-    bars: list[Bar]
-    largest: TopicSize
-    smallest: TopicSize
+    topics: list[TopicSize]
     median: float
 
-    width, height = WIDTH, HEIGHT
+    @property
+    def largest(self) -> TopicSize:
+        """Return the topic with most items."""
+        return self.topics[0]
 
     @property
-    def median_y(self) -> float:
-        """Return the position of the median line."""
-        return HEIGHT - HEIGHT * self.median / max(self.largest.items, 1)
+    def smallest(self) -> TopicSize:
+        """Return the topic with fewest items."""
+        return self.topics[-1]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Return the data of the chart, as `js/charts.js` reads it."""
+        topics = [
+            {"topic": topic.query_id, "items": topic.items, "done": topic.done}
+            for topic in self.topics
+        ]
+        return {"median": self.median, "topics": topics}
 
 
 class OverlapCell(NamedTuple):
@@ -63,23 +56,11 @@ class OverlapRow(NamedTuple):
 
 
 def picture_of(topics: Sequence[TopicSize]) -> Picture | None:
-    """Return the bar chart of items per topic, or None without items."""
+    """Return the sizes of topics as a chart; None where there is nothing to draw."""
     ordered = sorted(topics, key=lambda topic: -topic.items)
     if not ordered or not ordered[0].items:
         return None
-    step, unit = WIDTH / len(ordered), HEIGHT / ordered[0].items
-    bars = [
-        Bar(
-            topic,
-            x=round(number * step, 2),
-            y=round(HEIGHT - topic.items * unit, 2),
-            width=round(step * 0.8, 2),
-            height=round(topic.items * unit, 2),
-            done=round(topic.done * unit, 2),
-        )
-        for number, topic in enumerate(ordered)
-    ]
-    return Picture(bars, ordered[0], ordered[-1], median(topic.items for topic in ordered))
+    return Picture(ordered, median(topic.items for topic in ordered))
 
 
 def overlap_of(runs: Sequence[RunPlan]) -> list[OverlapRow]:

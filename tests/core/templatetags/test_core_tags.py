@@ -1,20 +1,8 @@
 """How states, deadlines, measures and scores are written."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from arqlab.core.templatetags import core_tags
-
-
-def test_a_deadline_is_written_in_utc_and_anywhere_on_earth():
-    moment = datetime(2027, 5, 2, 11, 59, tzinfo=UTC)
-
-    assert core_tags.deadline(moment) == "2027-05-02 11:59 UTC (2027-05-01 23:59 anywhere on earth)"
-
-
-def test_a_task_without_a_deadline_says_so():
-    assert core_tags.deadline(None) == "no deadline"
 
 
 def test_a_chip_says_its_state():

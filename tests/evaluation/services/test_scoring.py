@@ -83,7 +83,33 @@ def test_runs_are_scored_for_a_new_measure_and_keep_the_old_scores(team, task):
     assert score_waiting(at=NOW) == 0
 
 
-def test_runs_are_scored_again_when_the_order_changes(team, task):
+def test_a_measure_of_any_installed_provider_needs_no_code(team, task):
+    make_qrels(task)
+    run = make_run(team, task, GOOD)
+    change_task(
+        task=task, changes={}, protocol={"measures": ("ERR@20", "RR@10", "NumRet")}, by=None
+    )
+    score_waiting(at=NOW)
+
+    # gdeval prints five decimals. A.1 holds labels 3, 2, unjudged, 1 in this order, A.2 holds 2, 0.
+    a_1 = 7 / 16 + 9 / 16 * 3 / 16 / 2 + 9 / 16 * 13 / 16 / 16 / 4
+    assert means_of(run)["ERR@20"] == pytest.approx((a_1 + 3 / 16) / 2, abs=1e-5)
+    assert (means_of(run)["RR(rel=2)@10"], means_of(run)["NumRet"]) == (1.0, 6.0)
+
+
+def test_a_run_waits_while_a_measure_of_it_fails(team, task, caplog, monkeypatch):
+    make_qrels(task)
+    make_run(team, task)
+    change_task(task=task, changes={}, protocol={"measures": ("ERR@20",)}, by=None)
+
+    with monkeypatch.context() as without_perl:
+        without_perl.setenv("PATH", "")
+        assert score_waiting(at=NOW) == 0
+    assert "A measure of run" in caplog.text
+    assert score_waiting(at=NOW) == 1
+
+
+def test_a_new_order_has_the_run_scored_again(team, task):
     make_qrels(task)
     run = make_run(
         team, task, {"A.1": ["p3", "p1"], "A.2": ["p5"]}, scores={"p1": 9.0, "p3": 1.0, "p5": 1.0}

@@ -3,6 +3,7 @@ topics and labels.
 """
 
 import csv
+import math
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 
 from arqlab.formats.qrels.read import read_qrels
-from arqlab.ir.measures.names import MeasureRefusedError
+from arqlab.ir.measures.providers import MeasureFailedError, MeasureRefusedError
 from arqlab.ir.measures.scoring import Scorer, ceilings, means, score_frame
 from arqlab.ir.protocols.presets import PRIMES
 from arqlab.ir.protocols.scales import ARQMATH
+from tests.ir.measures.provided import PROVIDED
 from tests.paths import ROOT
 from tests.real_data import DATA, SCALES, index_frame, needs_data, read_run
 
@@ -87,6 +89,25 @@ def reference(names: tuple[str, ...], judgments: Labels, run: Run) -> dict[tuple
     return found | {(named[metric.measure], metric.query_id): metric.value for metric in metrics}
 
 
+def ir_measures_values(
+    names: tuple[str, ...], judgments: Labels, index: pl.DataFrame
+) -> dict[tuple[str, str], float]:
+    """What ir_measures gives for the order of the index, by whichever provider it chooses; 0 where
+    trec_eval divides by zero. Topics are numbered, because gdeval takes no others.
+    """
+    number = {topic: str(place) for place, topic in enumerate(judgments)}
+    qrels = {number[topic]: labels for topic, labels in judgments.items()}
+    rows = index.filter(pl.col("topic").is_in(list(judgments)))
+    run = nested([(number[t], i, -o) for t, i, o in rows.select("topic", "item", "order").rows()])
+    measures = {ir_measures.parse_measure(name): name for name in names}
+    return {
+        (measures[metric.measure], list(judgments)[int(metric.query_id)]): (
+            0.0 if math.isnan(metric.value) else metric.value
+        )
+        for metric in ir_measures.iter_calc(list(measures), qrels, run)
+    }
+
+
 @needs_data
 @pytest.mark.parametrize(
     "known", GOLDEN, ids=lambda row: f"{Path(row['run']).name[:30]}-{row['qrels']}-{row['order']}"
@@ -156,6 +177,80 @@ def test_measures_of_the_whole_list_are_pytrec_evals_too(run, judgments, name):
     assert values(found) == pytest.approx(reference((name,), judgments, run), abs=1e-9)
 
 
+@given(RUNS, JUDGMENTS)
+@settings(deadline=None, max_examples=25)
+def test_every_other_measure_is_ir_measures_in_trec_evals_order(run, judgments):
+    index = run_frame(run)
+    expected = ir_measures_values(PROVIDED, judgments, index)
+
+    found = score_frame(index, qrels_frame(judgments), PROVIDED)
+
+    assert values(found) == pytest.approx(expected, abs=1e-9)
+
+
+@given(RUNS, JUDGMENTS)
+@settings(deadline=None, max_examples=25)
+def test_the_mean_over_topics_is_ir_measures_and_counts_are_added_up(run, judgments):
+    index = run_frame(run)
+    expected = ir_measures_values(PROVIDED, judgments, index)
+
+    found = means(score_frame(index, qrels_frame(judgments), PROVIDED))
+
+    for name in PROVIDED:
+        of_topics = [value for (measure, _), value in expected.items() if measure == name]
+        aggregator = ir_measures.parse_measure(name).aggregator()
+        for value in of_topics:
+            aggregator.add(value)
+        assert found[name] == pytest.approx(aggregator.result(), abs=1e-9)
+
+
+def test_every_measure_that_ir_measures_knows_is_accepted_or_refused_for_a_reason():
+    tried = {ir_measures.parse_measure(name).NAME for name in PROVIDED} | {"Judged"}
+    known = {measure.NAME for measure in ir_measures.measures.registry.values()}
+    with_subtopics = {"alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"}
+    with_subtopics |= {"ERR_IA", "nERR_IA"}
+    not_installed = {"RBP", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"}
+
+    assert known - tried == with_subtopics | not_installed | {"Accuracy"}
+
+
+def test_a_value_that_trec_eval_divides_by_zero_for_is_zero():
+    names = ["SetP(relative=True)", "SetF", "Rprec", "R@5", "IPrec@0.1"]
+
+    found = score_frame(run_frame({"A.1": {"1": 1.0}}), qrels_frame({"A.1": {"2": 0}}), names)
+
+    assert found["value"].to_list() == [0.0] * 5
+
+
+def test_ids_with_blanks_reach_the_providers_that_read_files():
+    qrels = qrels_frame({"A.1": {"my run:A.1": 3, "my": 0, "100%20": 1}})
+    run = run_frame({"A.1": {"my run:A.1": 2.0, "my": 1.0, "100 ": 0.5}})
+
+    assert means(score_frame(run, qrels, ["ERR@20"])) == {"ERR@20": pytest.approx(7 / 16, abs=1e-5)}
+
+
+def test_a_run_on_which_a_provider_fails_says_so():
+    scorer = Scorer(qrels_frame({"A.1": {"1": 9}}), ["ERR@20"])  # gdeval knows labels up to 4
+
+    with pytest.raises(MeasureFailedError, match="ERR@20"):
+        scorer.score(run_frame({"A.1": {"1": 1.0}}))
+
+
+@pytest.mark.parametrize(
+    "name", ["SetP(rel=2)", "SetF(rel=2)", "ERR@20", "R(rel=2)@1000", "Compat"]
+)
+def test_no_run_goes_above_the_ceiling(name):
+    judgments = {"A.1": {"1": 3, "2": 0, "3": 2}, "A.2": {"1": 1, "2": 0}}
+    best = run_frame({"A.1": {"1": 3.0, "3": 2.0}, "A.2": {"1": 1.0}})
+    qrels = qrels_frame(judgments)
+
+    assert ceilings(qrels, [name]) == pytest.approx(means(score_frame(best, qrels, [name])))
+
+
+def test_counts_have_no_ceiling():
+    assert ceilings(qrels_frame({"A.1": {"1": 3}}), ["NumRet", "P@1"]) == {"P(rel=2)@1": 1.0}
+
+
 @given(RUNS, JUDGMENTS, st.integers(1, 20))
 @settings(deadline=None)
 def test_judged_at_k_is_the_share_of_the_top_items_that_was_judged(run, judgments, cutoff):
@@ -174,10 +269,11 @@ def test_judged_at_k_is_as_ir_measures_has_it():
     run = {"A.1": {"1": 3.0, "7": 2.0, "2": 1.0}}
 
     expected = ir_measures.calc_aggregate(
-        [ir_measures.Judged @ 2, ir_measures.Judged @ 10], judgments, run
+        [ir_measures.Judged @ 2, ir_measures.Judged @ 10, ir_measures.Judged], judgments, run
     )
 
-    found = means(score_frame(run_frame(run), qrels_frame(judgments), ["Judged@2", "Judged@10"]))
+    names = ["Judged@2", "Judged@10", "Judged"]
+    found = means(score_frame(run_frame(run), qrels_frame(judgments), names))
     assert found == {str(measure): value for measure, value in expected.items()}
 
 
@@ -352,4 +448,4 @@ def test_a_scorer_takes_the_measures_of_another():
 
 def test_a_measure_that_cannot_be_computed_is_refused_at_once():
     with pytest.raises(MeasureRefusedError, match="nDCG"):
-        Scorer(qrels_frame({"A.1": {"1": 3}}), ["ERR@20"])
+        Scorer(qrels_frame({"A.1": {"1": 3}}), ["nDCG(rel=2)"])

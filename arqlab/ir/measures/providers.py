@@ -1,0 +1,113 @@
+"""The measures that ir_measures computes with the providers installed here."""
+
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+
+import ir_measures
+import numpy as np
+import polars as pl
+from ir_measures.providers import Evaluator, Provider
+from numpy.typing import NDArray
+
+
+class MeasureRefusedError(ValueError):
+    """A measure that cannot be read or that nothing installed computes. Its text is for people."""
+
+
+class MeasureFailedError(Exception):
+    """A provider failed on a run."""
+
+
+# What providers raise where a value is undefined or a program fails.
+_FAILURES = (
+    ArithmeticError, AssertionError, LookupError, OSError, RuntimeError, TypeError, ValueError,
+    subprocess.SubprocessError,
+)  # fmt: skip
+# gdeval reads files whose columns are separated by blanks.
+_WITHOUT_BLANKS = (
+    pl.col("item").str.replace_all("%", "%25", literal=True)
+    .str.replace_all(" ", "%20", literal=True)
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def require_provider(name: str) -> Provider:
+    """Return the first installed provider that computes a measure, as ir_measures chooses it.
+
+    Raises MeasureRefusedError that says what to install where there is none, and where the provider
+    has no value for a run that retrieves one relevant item.
+    """
+    measure = ir_measures.parse_measure(name)
+    able: list[Provider] = [
+        each for each in ir_measures.DefaultPipeline.providers if each.supports(measure)
+    ]
+    provider = next((each for each in able if each.is_available()), None)
+    if provider is None:
+        asked = [each.install_instructions() or each.NAME for each in able]  # type: ignore[no-untyped-call]
+        missing = " or ".join(map(str, asked))
+        todo = f"Install a provider ({missing}) or use" if missing else "Use"
+        raise MeasureRefusedError(f"No installed provider computes {name}. {todo} another measure.")
+    try:
+        found = list(provider.evaluator([measure], {"1": {"1": 1}}).iter_calc({"1": {"1": -1.0}}))
+    except _FAILURES as error:
+        raise _undefined(name) from error
+    if len(found) != 1 or not np.isfinite(found[0].value):
+        raise _undefined(name)
+    return provider
+
+
+def _undefined(name: str) -> MeasureRefusedError:
+    return MeasureRefusedError(
+        f"{name} has no value for some runs, so it has no mean over topics. Use another measure."
+    )
+
+
+class ProvidedMeasures:
+    """Measures ready to be computed by their providers for many runs, given by their names.
+
+    `judged` has the columns topic, code (of the topic, from 0), item and label.
+    """
+
+    def __init__(self, judged: pl.DataFrame, names: Iterable[str], *, topics: int) -> None:
+        self._topics = topics
+        by_provider: dict[Provider, list[ir_measures.Measure]] = defaultdict(list)
+        self._names = {ir_measures.parse_measure(name): name for name in names}
+        # pytrec_eval computes nDCG in one pass with the measure before it.
+        for measure in sorted(self._names, key=lambda each: "rel" not in each.params):
+            by_provider[require_provider(self._names[measure])].append(measure)
+        self._item = _WITHOUT_BLANKS if ir_measures.gdeval in by_provider else pl.col("item")
+        labels = _nested(judged.select("code", self._item, value="label")) if self._names else {}
+        self._codes = judged.select("topic", "code").unique()
+        self._evaluators: list[Evaluator] = [
+            provider.evaluator(group, labels) for provider, group in by_provider.items()
+        ]
+
+    def values(self, index: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
+        """Return the value of each topic by the measure's name. `index` has topic, item and order.
+
+        Scores are falling whole numbers: below 2**24 no provider finds a tie.
+        Raises MeasureFailedError where a provider fails.
+        """
+        values = {name: np.zeros(self._topics) for name in self._names.values()}
+        if not values:
+            return values
+        rows = index.join(self._codes, on="topic")
+        run = _nested(rows.select("code", self._item, value=-pl.col("order").cast(pl.Float64)))
+        for evaluator in self._evaluators:
+            try:
+                for metric in evaluator.iter_calc(run):
+                    values[self._names[metric.measure]][int(metric.query_id)] = metric.value
+            except _FAILURES as error:
+                raise MeasureFailedError(", ".join(map(str, evaluator.measures))) from error
+        # trec_eval divides by zero where a topic has no relevant item; it counts 0 as elsewhere.
+        return {name: np.nan_to_num(found, copy=False) for name, found in values.items()}
+
+
+def _nested(rows: pl.DataFrame) -> dict[str, dict[str, float]]:
+    lists = rows.group_by("code").agg("item", "value")
+    return {
+        str(code): dict(zip(items, values, strict=True))
+        for code, items, values in lists.iter_rows()
+    }

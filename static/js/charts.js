@@ -1,0 +1,137 @@
+// Charts, drawn as SVG by ECharts. <div data-chart="KIND" data-source="ID"> reads the data block #ID; the same numbers
+// are in a table on the page.
+// topic-scores: {"measure", "run", "topics": [{"topic", "title", "own", "median", "best", "url"}]}; null is no score.
+// topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
+
+/** A colour token as the browser computes it, so that light and dark need no list of their own here. */
+function colour(element, token) {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${token})`;
+  element.append(probe);
+  const computed = getComputedStyle(probe).color;
+  probe.remove();
+  return computed;
+}
+
+function ordered(topics, order) {
+  if (order === "score") return [...topics].sort((a, b) => (b.own ?? -1) - (a.own ?? -1));
+  if (order === "gain") {
+    return [...topics].sort((a, b) => (b.own ?? 0) - (b.median ?? 0) - ((a.own ?? 0) - (a.median ?? 0)));
+  }
+  return topics;
+}
+
+function figure(value) {
+  return value === null || value === undefined ? "–" : value.toFixed(4);
+}
+
+/** A tooltip made of elements: as markup ECharts would write inline styles, which the policy forbids. */
+function tooltip(topics, linesOf) {
+  return ([point]) => {
+    const topic = topics[point.dataIndex];
+    const box = document.createElement("div");
+    const title = document.createElement("strong");
+    title.textContent = topic.title ? `${topic.topic} ${topic.title}` : topic.topic;
+    const lines = linesOf(topic).map((text) => {
+      const line = document.createElement("div");
+      line.textContent = text;
+      return line;
+    });
+    box.append(title, ...lines);
+    return box;
+  };
+}
+
+/** What all charts have in common, in the colours of the page. */
+function look(element) {
+  const [ink, soft, rule, surface] = ["--ink", "--ink-soft", "--rule", "--surface"].map((name) => colour(element, name));
+  const [own, median, best] = ["--series-own", "--series-median", "--series-best"].map((name) => colour(element, name));
+  const axis = { axisLabel: { color: soft }, axisLine: { lineStyle: { color: soft } } };
+  const common = {
+    animation: false,
+    textStyle: { fontFamily: getComputedStyle(element).fontFamily, color: ink },
+    aria: { enabled: true, label: { description: element.getAttribute("aria-label") } },
+    yAxis: { ...axis, type: "value", min: 0, splitLine: { lineStyle: { color: rule } } },
+  };
+  const tip = {
+    trigger: "axis", axisPointer: { type: "shadow" }, confine: true,
+    backgroundColor: surface, borderColor: soft, textStyle: { color: ink },
+  };
+  return { ink, soft, surface, own, median, best, axis, common, tip };
+}
+
+function topicScores(element, data, topics) {
+  const linesOf = ({ own, median, best }) => [["this run", own], ["median", median], ["best", best]]
+    .map(([name, value]) => `${data.measure} ${name}: ${figure(value)}`);
+  const { ink, soft, surface, own, median, best, axis, common, tip } = look(element);
+  return {
+    ...common,
+    grid: { left: 44, right: 12, top: 36, bottom: 56 },
+    // A run may be named with 60 characters: its name ends with an ellipsis here, and stands whole in the head.
+    legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink, width: 260, overflow: "truncate" } },
+    tooltip: { ...tip, formatter: tooltip(topics, linesOf) },
+    xAxis: {
+      ...axis, type: "category", data: topics.map((topic) => topic.topic),
+      axisTick: { show: false }, axisLabel: { color: soft, rotate: 90, fontSize: 11 },
+    },
+    series: [
+      { name: data.run, type: "bar", data: topics.map((topic) => topic.own), itemStyle: { color: own }, barCategoryGap: "35%" },
+      { name: "median of all runs", type: "scatter", symbol: "rect", symbolSize: [11, 5], data: topics.map((topic) => topic.median), itemStyle: { color: median, borderColor: surface, borderWidth: 1 }, z: 3 },
+      { name: "best of all runs", type: "scatter", symbol: "diamond", symbolSize: 9, data: topics.map((topic) => topic.best), itemStyle: { color: best, borderColor: surface, borderWidth: 1 }, z: 4 },
+    ],
+  };
+}
+
+function topicSizes(element, data, topics) {
+  const linesOf = ({ items, done }) => [`${items} item${items === 1 ? "" : "s"}${done ? `, ${done} judged` : ""}`];
+  const { soft, own, median, best, axis, common, tip } = look(element);
+  const line = { data: [{ yAxis: data.median }], symbol: "none", silent: true, label: { show: false }, lineStyle: { color: best, type: "dashed", width: 1.5 } };
+  const bar = { type: "bar", stack: "items", barCategoryGap: "20%" };
+  return {
+    ...common,
+    grid: { left: 44, right: 12, top: 12, bottom: 8 },
+    tooltip: { ...tip, formatter: tooltip(topics, linesOf) },
+    xAxis: { ...axis, type: "category", data: topics.map((topic) => topic.topic), axisTick: { show: false }, axisLabel: { show: false } },
+    yAxis: { ...common.yAxis, minInterval: 1, axisLabel: { color: soft } },
+    series: [
+      { ...bar, name: "judged", data: topics.map((topic) => topic.done), itemStyle: { color: own } },
+      { ...bar, name: "to judge", data: topics.map((topic) => topic.items - topic.done), itemStyle: { color: median, opacity: 0.75 }, markLine: line },
+    ],
+  };
+}
+
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes };
+const drawn = new Map();
+
+function draw(element) {
+  const data = JSON.parse(document.getElementById(element.dataset.source).textContent);
+  const select = document.querySelector(`[data-chart-order="${element.id}"]`);
+  const chart = window.echarts.init(element, null, { renderer: "svg" });
+  const render = () => {
+    chart.setOption(KINDS[element.dataset.chart](element, data, ordered(data.topics, select?.value)), true);
+  };
+  render();
+  drawn.set(element, { chart, render });
+  select?.addEventListener("change", render);
+  new ResizeObserver(() => { if (!chart.isDisposed()) chart.resize(); }).observe(element);
+  chart.on("click", (point) => {
+    const url = ordered(data.topics, select?.value)[point.dataIndex]?.url;
+    if (url) window.location.assign(url);
+  });
+}
+
+/** Draw the charts of a part of the page, and forget those that left it. */
+function drawAll(root) {
+  for (const [element, { chart }] of drawn) {
+    if (element.isConnected) continue;
+    chart.dispose();
+    drawn.delete(element);
+  }
+  for (const element of root.querySelectorAll("[data-chart]")) if (!drawn.has(element)) draw(element);
+}
+
+drawAll(document);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const { render } of drawn.values()) render();
+});
+document.addEventListener("htmx:load", (event) => drawAll(event.detail.elt));
