@@ -217,9 +217,9 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
         ),
         (["--supplement", "--reason", "x"], "has no pool yet"),
         (["--by", "nobody"], "No account found for nobody"),
-        (["--method", "rank-by-rank", "--size", "0"], "give one from 1"),
+        (["--method", "rank-by-rank", "--size", "0"], "Use 1 or more"),
         (["--seed", "1" + "0" * 25], "Seed is 1"),
-        (["--visually-distinct"], "Visually distinct is for another kind of task"),
+        (["--visually-distinct"], "Visually distinct does not apply to this kind of task"),
         (["--primary", "-1"], "invalid _whole_number value"),
     ],
 )
