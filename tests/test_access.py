@@ -348,16 +348,20 @@ def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
 
 @pytest.mark.parametrize(
     "name",
-    ["run-detail", "run-file", "run-problems", "run-repaired", "run-status", "api-run-report"],
+    [
+        "pages:run-detail",
+        "pages:run-status",
+        "submissions:run-file",
+        "submissions:run-problems",
+        "submissions:run-repaired",
+        "submissions:api-run-report",
+    ],
 )
 def test_a_run_is_not_found_under_another_task(name, filled, db):
     elsewhere, client = make_lab("elsewhere"), Client()
     client.force_login(filled.public.member)
 
-    assert (
-        client.get(
-            reverse(f"submissions:{name}", args=["elsewhere", "task1", filled.run.pk])
-        ).status_code
-        == 404
-    )
+    answer = client.get(reverse(name, args=["elsewhere", "task1", filled.run.pk]))
+
+    assert answer.status_code == 404
     assert elsewhere.task.runs.count() == 0

@@ -78,18 +78,18 @@ SENTENCES = {
     "folder-with-run.zip": "Found a PDF document; expected a run file",
     "bomb.gz": "Found a null byte, so it is not text",
     "bomb.zip": "more than 67,108,864 bytes when unpacked; expected at most 67,108,864 bytes",
-    "bomb.tsv.gz": "in one line; expected one line for each item",
+    "bomb.tsv.gz": "in one line; expected one line per item",
     "nested.zip": "Found an archive inside an archive",
     "short.tsv.gz": "Found a truncated gzip file",
-    "short.zip": "Found a zip that is damaged",
+    "short.zip": "Found a damaged zip",
     "paper.pdf": "Found a PDF document; expected a run file",
     "millions.tsv": "Found more than 100,000 lines; expected at most 100,000 lines in a run",
     "millions.tsv.gz": "Found more than 100,000 lines; expected at most 100,000 lines in a run",
-    "one-line.tsv": "Found more than 200,000 bytes in one line; expected one line for each item",
+    "one-line.tsv": "Found more than 200,000 bytes in one line; expected one line per item",
     "null.tsv": "Found a null byte, so it is not text",
     "utf16.tsv": "Found text in UTF-16; expected a run file: text in UTF-8",
     "utf16-no-bom.tsv": "Found text in UTF-16",
-    "latin1.tsv": "bytes that are not UTF-8",
+    "latin1.tsv": "not valid UTF-8",
 }
 
 

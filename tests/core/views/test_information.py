@@ -70,7 +70,7 @@ def test_only_what_was_changed_is_written(organizing, task):
     task.topics.update(info={"category": "riddle"})
     answer = organizing.post(path(), seen(organizing) | {"difficulty:A.1": "hard"}, follow=True)
 
-    assert "The information of 1 topic was saved." in answer.content.decode()
+    assert "Saved the information of 1 topic." in answer.content.decode()
     assert list(task.topics.values_list("info_edits", flat=True)) == [{"difficulty": "hard"}, {}]
 
 
@@ -157,7 +157,7 @@ def test_what_was_shown_is_applied(organizing, task):
         path("topic-information-apply"), {"changes": json.dumps(changes)}, follow=True
     )
 
-    assert "The information of 2 topics was saved." in answer.content.decode()
+    assert "Saved the information of 2 topics." in answer.content.decode()
     assert Topic.objects.get(query_id="A.2").facts == {"difficulty": "easy"}
 
 

@@ -130,9 +130,9 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
     ("wrong", "said"),
     [
         ({"name": ""}, "Enter a task name."),
-        ({"measures": "nDGC@10"}, "The measure &#x27;nDGC@10&#x27; cannot be read"),
+        ({"measures": "nDGC@10"}, "Unknown measure The measure &#x27;nDGC@10&#x27; cannot be read#x27;nDGC@10The measure &#x27;nDGC@10&#x27; cannot be read#x27;"),
         ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
-        ({"quota": "0"}, "Enter a whole number from 1 for runs a team, or leave it empty."),
+        ({"quota": "0"}, "Enter a whole number of at least 1 for"),
         (
             {"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"},
             "The task opens after its deadline.",

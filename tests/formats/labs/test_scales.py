@@ -36,7 +36,7 @@ def test_labels_may_be_tables_of_their_own(folder):
     assert lab_of(folder, HEAD + TASK + tables) is not None
     found = mistakes(folder, HEAD + TASK + tables.replace('"amber"', '"pink"'))
 
-    assert found == [("lab.toml", 22, "colour = 'pink'")]
+    assert found == [("lab.toml", 24, "colour = 'pink'")]
 
 
 def test_a_preset_and_a_range_are_kept_as_they_are_written(folder):

@@ -36,6 +36,8 @@ def test_the_labels_of_the_task_and_no_others_are_taken(
     desk: Desk, scene: Scene, scale: str, taken: int, not_taken: int
 ) -> None:
     Task.objects.filter(pk=scene.task.pk).update(overrides={"labels": scale})
+    rows = Task.objects.get(pk=scene.task.pk).protocol.labels.rows()
+    Pool.objects.update(scale=rows)
     page = desk.client.get("/labs/arqmath-x/tasks/task1/judge/A.1/").content.decode()
 
     assert refused(desk, one_label(desk, label=not_taken)) == (400, "bad-label")
@@ -108,7 +110,7 @@ def test_a_body_that_is_no_json_is_refused(desk: Desk) -> None:
 
 
 def test_all_problems_are_told_at_once(desk: Desk) -> None:
-    body = one_label(desk, label=9, comment="x" * 10_001, key="?")
+    body = one_label(desk, label=100, comment="x" * 10_001, key="?")
 
     refused(desk, body | {"have": "all"})
 

@@ -112,7 +112,7 @@ def test_an_item_that_another_assessor_has_is_not_shown_and_the_page_says_why(cl
 def test_the_page_holds_the_instructions_of_the_protocol_or_the_organizers_newest(
     client, task, organizer
 ):
-    assert "a professor of mathematics" in client.get(PAGE).content.decode()
+    assert "imagine a professor of" in client.get(PAGE).content.decode()
     write_guideline(task=task, text="<p>Think of $x$.</p>", at=NOW, by=organizer)
 
     page = client.get(PAGE).content.decode()

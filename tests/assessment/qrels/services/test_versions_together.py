@@ -14,7 +14,7 @@ from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 JUDGED = """
 from assessment.models import *
 from assessment.judging.services.importing import import_judgments
-from assessment.pools.services.freezing import discard_pool
+from assessment.pools.services.changing import discard_pool
 from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
 scale = task.protocol.labels.rows()
@@ -28,7 +28,7 @@ print(0)
 START = """
 from assessment.models import *
 from assessment.judging.services.importing import import_judgments
-from assessment.pools.services.freezing import discard_pool
+from assessment.pools.services.changing import discard_pool
 from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
 task = Task.objects.select_related("lab").get()

@@ -93,7 +93,7 @@ def test_another_version_is_made_current(browser, task):
 
     answer = browser.post(f"{LIST}2/current/", follow=True)
 
-    assert "v2 is current" in answer.content.decode()
+    assert "v2 is now the current version" in answer.content.decode()
     assert QrelSet.objects.get(is_current=True) == second
 
 

@@ -40,7 +40,7 @@ def test_a_board_without_runs_has_only_a_header(task):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["no/task"], "no task 'no/task'"), (["--qrels", "x"], "no qrels 'x'")],
+    [(["no/task"], "Unknown task 'no/task'"), (["--qrels", "x"], "no qrels 'x'")],
 )
 def test_unknown_tasks_and_qrels_are_refused(arguments, message, task):
     make_qrels(task)
