@@ -130,7 +130,7 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
     ("wrong", "said"),
     [
         ({"name": ""}, "Enter a task name."),
-        ({"measures": "nDGC@10"}, "Unknown measure The measure &#x27;nDGC@10&#x27; cannot be read#x27;nDGC@10The measure &#x27;nDGC@10&#x27; cannot be read#x27;"),
+        ({"measures": "nDGC@10"}, "Unknown measure &#x27;nDGC@10&#x27;"),
         ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
         ({"quota": "0"}, "Enter a whole number of at least 1 for"),
         (

@@ -39,7 +39,7 @@ def test_the_remedy_for_a_bad_header_is_printed(tmp_path):
     path = tmp_path / "wide.tsv"
     path.write_text(f"{HEADINGS}\n7\t1\t1\ttitle\t70\tx\n", encoding="utf-16")
 
-    assert "Name the columns there; the file must be text in UTF-8" in run("--latex", str(path))
+    assert "must be tab-separated UTF-8 text" in run("--latex", str(path))
 
 
 def test_a_missing_file_is_refused(tmp_path):
