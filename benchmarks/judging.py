@@ -487,8 +487,8 @@ def typeset_all(posts: list[Any]) -> None:
 
 
 def queries_of_a_judgment(place: Place) -> int:
-    """Return the most queries that a judgment took, of 15, as Django counts them, in a process of its
-    own.
+    """Return the most queries that a judgment took, of 15, as Django counts them, in a process of
+    its own.
     """
     environment = os.environ | {"DATABASE_URL": place.database, "ARQLAB_SECRET_KEY": "only here"}
     command = [sys.executable, __file__, "--count", place.sessions[0]]

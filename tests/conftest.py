@@ -22,7 +22,8 @@ NO_DATA = f"The real data is not at {SHARED_DATA}."
 # Whatever asks for the database has one of these fixtures, or is marked so.
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "use_tested_database"}
 
-# The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for others.
+# The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for
+# others.
 hypothesis.settings.register_profile(
     "suite",
     deadline=None,
@@ -54,7 +55,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 
 def takes_long(marks: set[str]) -> bool:
-    """Return whether a test begins early: beside it others are run, and none waits for it at the end."""
+    """Return whether a test begins early: beside it others are run, and none waits for it at the
+    end.
+    """
     return bool({"servers", "browser"} & marks) or {"database", "shared_data"} <= marks
 
 
@@ -90,8 +93,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 @pytest.fixture(scope="module")
 def kept_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """The database for fixtures of a module: what they make is made once, each test is rolled back to it, and after the
-    last it is rolled back too."""
+    """The database for fixtures of a module: what they make is made once, each test is rolled back
+    to it, and after the last it is rolled back too."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)

@@ -1,4 +1,6 @@
-"""Databases for tests: migrated once for all workers, and emptied quickly after each test that commits."""
+"""Databases for tests: migrated once for all workers, and emptied quickly after each test that
+commits.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ KEPT = {"django_content_type", "auth_permission"}
 
 
 def copy_template() -> None:
-    """Let this worker's database begin as a copy of the migrated one; PostgreSQL does so by itself (`TEST["TEMPLATE"]`)."""
+    """Let this worker's database begin as a copy of the migrated one; PostgreSQL does so by itself
+    (`TEST["TEMPLATE"]`).
+    """
     template, creation = os.environ.get(TEMPLATE), connection.creation
     if not template or connection.vendor != "sqlite":
         return
@@ -38,8 +42,9 @@ def copy_template() -> None:
 
 
 def new_database(folder: Path) -> str | None:
-    """Make a database for processes on a folder and return its address: on the server that the tests run on, else (None)
-    SQLite's in the folder itself. It is migrated where there is a migrated one to copy."""
+    """Make a database for processes on a folder and return its address: on the server that the
+    tests run on, else (None) SQLite's in the folder itself. It is migrated where there is a
+    migrated one to copy."""
     server, template = os.environ.get("DATABASE_URL"), os.environ.get(TEMPLATE)
     if not server:
         return copy_embedded(folder)
@@ -60,7 +65,9 @@ def copy_embedded(folder: Path) -> None:
 
 
 def empty_tables(database: BaseDatabaseWrapper) -> None:
-    """Empty the tables that a test filled. Their numbers go on: what a server remembers of a row names no later one."""
+    """Empty the tables that a test filled. Their numbers go on: what a server remembers of a row
+    names no later one.
+    """
     tables = sorted(set(database.introspection.django_table_names(include_views=False)) - KEPT)
     query = " UNION ALL ".join(
         f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM \"{table}\")" for table in tables

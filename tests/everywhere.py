@@ -94,7 +94,9 @@ def sqlite_variables(folder: Path) -> dict[str, str]:
 
 
 def postgresql_variables(server: str) -> dict[str, str]:
-    """Migrate a database of PostgreSQL and return the variables by which tests begin with a copy of it."""
+    """Migrate a database of PostgreSQL and return the variables by which tests begin with a copy of
+    it.
+    """
     template = f"{server.rpartition('/')[0]}/template_arqlab"
     with contextlib.closing(psycopg2.connect(server)) as connection:
         connection.autocommit = True

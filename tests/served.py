@@ -1,6 +1,8 @@
-"""ArqLab's server as a process of its own (`manage.py serve`), on the database of the tests, for browser tests.
+"""ArqLab's server as a process of its own (`manage.py serve`), on the database of the tests, for
+browser tests.
 
-Each request holds a lock while it is answered, so a test can wait until the server has answered everything.
+Each request holds a lock while it is answered, so a test can wait until the server has answered
+everything.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ class Server:
 def running_server(folder: Path) -> Iterator[Server]:
     """Start the server on the database of this process, with its files and its log below a folder."""
     (folder / LOCK).touch()
-    # The server takes over a socket that listens already: no port is lost to others, and who asks early waits.
+    # The server takes over a socket that listens already: no port is lost to others, and who asks
+    # early waits.
     with socket.create_server(("127.0.0.1", 0)) as listening, (folder / "log").open("wb") as log:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         command = [sys.executable, "manage.py", "serve", "--bind", f"fd://{listening.fileno()}"]

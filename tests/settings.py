@@ -18,8 +18,8 @@ STORAGES = {
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
-# Each client of a test makes the middleware anew. It looks for a file when one is asked for, instead
-# of reading all of them.
+# Each client of a test makes the middleware anew. It looks for a file when one is asked for,
+# instead of reading all of them.
 WHITENOISE_AUTOREFRESH = True
 # A file, as labs have it, which a server reads too.
 DATABASE = DATABASES["default"]  # noqa: F405

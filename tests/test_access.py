@@ -242,7 +242,9 @@ def confirmation_key(scene: Scene) -> str:
 
 
 def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
-    """Return what is posted to an address that takes more than its path, as arguments of the client."""
+    """Return what is posted to an address that takes more than its path, as arguments of the
+    client.
+    """
     file = ContentFile(b"A.1\t10\t1\t2.5\tnew\n", name="Alpha-task1-new-auto-both-A.tsv")
     place = {"item": item["item"], "lease": item["lease"]}
     labels = body_for(item, [label_for(instance, 3) for instance in item["instances"]])
@@ -294,7 +296,9 @@ def fill(scene: Scene, folder) -> Run:
 
 
 class Filled(NamedTuple):
-    """A lab that everybody sees and a draft, both filled, the run of each, and the item that the assessor has."""
+    """A lab that everybody sees and a draft, both filled, the run of each, and the item that the
+    assessor has.
+    """
 
     public: Scene
     run: Run

@@ -122,8 +122,8 @@ def with_runs(board: Board, runs: Iterable[BoardRun]) -> Board:
 
 
 def sorted_board(board: Board, column: str) -> Board:
-    """Return the board sorted by one column: a measure's label (largest first), `run` or `team`; else
-    as it is.
+    """Return the board sorted by one column: a measure's label (largest first), `run` or `team`;
+    else as it is.
 
     The groups are gone then: a line no longer stands with its team's others.
     """

@@ -9,8 +9,8 @@ from assessment.judging.selectors.progress import assigned_topics
 
 
 def assigned_topic_or_404(user: Visitor, lab_slug: str, task_slug: str, query_id: str) -> Topic:
-    """Return the topic with task and lab to an assessor whom it is assigned to, for a door; to others
-    it does not exist.
+    """Return the topic with task and lab to an assessor whom it is assigned to, for a door; to
+    others it does not exist.
     """
     wanted = {"query_id": query_id, "task__slug": task_slug, "task__lab__slug": lab_slug}
     topic = (

@@ -1,7 +1,7 @@
 """Make the pictures of the README from the demo lab: `bin/screenshots` calls this.
 
-The demo lab is built in a temporary folder and served on a free port of this machine, so neither your labs nor
-anything else that runs here is touched. Debian's Chromium takes the pictures.
+The demo lab is built in a temporary folder and served on a free port of this machine, so neither
+your labs nor anything else that runs here is touched. Debian's Chromium takes the pictures.
 """
 
 from __future__ import annotations

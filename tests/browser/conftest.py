@@ -34,7 +34,9 @@ CHROMIUM = next(
 WIDTHS = (1440, 390)
 SCHEMES = ("light", "dark")
 PATIENCE = 60_000
-"""The milliseconds after which something that is waited for will not come, however busy the machine is."""
+"""The milliseconds after which something that is waited for will not come, however busy the machine
+is.
+"""
 expect.set_options(timeout=PATIENCE)
 
 
@@ -69,8 +71,8 @@ def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(autouse=True)
 def served(transactional_db: None, server: Server, settings: Settings) -> Iterator[Server]:
-    """The server, whose files the test shares, until it has answered everything: what a closed browser had asked for is
-    still worked at, and would meet the tables of the next test."""
+    """The server, whose files the test shares, until it has answered everything: what a closed
+    browser had asked for is still worked at, and would meet the tables of the next test."""
     settings.MEDIA_ROOT = server.folder / "files"
     settings.STORAGES = settings.STORAGES | {
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -84,7 +86,9 @@ def served(transactional_db: None, server: Server, settings: Settings) -> Iterat
 
 @pytest.fixture
 def page(browser: Browser, served) -> Iterator[Page]:
-    """A page on the live server. It fails the test when a script throws or the policy blocks something."""
+    """A page on the live server. It fails the test when a script throws or the policy blocks
+    something.
+    """
     context = browser.new_context(base_url=served.url, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.set_default_timeout(PATIENCE)

@@ -32,8 +32,8 @@ def judged_answers(data: Path, topics: Iterable[str]) -> list[str]:
 
 
 def judged_formulas(data: Path, topics: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the formulas that were judged for topics: by visual id, their instances in posts of the
-    sample.
+    """Return the formulas that were judged for topics: by visual id, their instances in posts of
+    the sample.
     """
     rows = [
         line.split("\t")

@@ -1,5 +1,5 @@
-"""Assessors at work: their journeys by keyboard and mouse, with a lost connection, a closed browser,
-an ended sign-in and a finished topic. The orders of events are tried in tests/js.
+"""Assessors at work: their journeys by keyboard and mouse, with a lost connection, a closed
+browser, an ended sign-in and a finished topic. The orders of events are tried in tests/js.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFra
 
 @pytest.fixture
 def started(browser, served, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
-    """Start a browser of its own that keeps its profile in a folder; starting it again finds the profile as it was."""
+    """Start a browser of its own that keeps its profile in a folder; starting it again finds the
+    profile as it was.
+    """
     running: list[BrowserContext] = []
 
     def start(person: User) -> BrowserContext:

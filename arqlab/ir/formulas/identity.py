@@ -51,8 +51,8 @@ def visual_map(
 
     `instances` has the columns formula_id, latex, layout and given; layout and given may be null.
     `previous` holds formula_id and visual_id of the previous map. `relevance` holds formula_id and
-    label, judgments only; the sum of the labels breaks ties. `above` is the highest number that any earlier map used: new ids start above it,
-    so that a retired id is never reused.
+    label, judgments only; the sum of the labels breaks ties. `above` is the highest number that any
+    earlier map used: new ids start above it, so that a retired id is never reused.
     """
     rows = _with_forms(_in_order(instances))
     parts = _old_parts(rows, previous, relevance)

@@ -42,7 +42,8 @@ class JudgedRanking:
 
 
 def prime_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, topics: int) -> Reals:
-    """Return a prime measure of each topic 0..topics-1; a topic without a judged item in the run has
+    """Return a prime measure of each topic 0..topics-1; a topic without a judged item in the run
+    has
     0.
 
     `ideal` is all judged items of the qrels, the best label first.

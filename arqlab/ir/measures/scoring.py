@@ -95,8 +95,8 @@ class Scorer:
         return values
 
     def _share_judged(self, index: pl.DataFrame, judged: pl.DataFrame, cutoff: int | None) -> Reals:
-        """Return the share of the top items that was judged; of a shorter list, the share of what is
-        there.
+        """Return the share of the top items that was judged; of a shorter list, the share of what
+        is there.
         """
         top = pl.lit(True) if cutoff is None else pl.col("order") <= cutoff
         there = self._sums(

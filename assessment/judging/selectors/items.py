@@ -210,8 +210,8 @@ def lock_next(
 
 
 def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None:
-    """Return an item of a topic as an assessor may see it; None when all of it was judged by others,
-    or there is none.
+    """Return an item of a topic as an assessor may see it; None when all of it was judged by
+    others, or there is none.
     """
     parameters = {"item": item_id, "topic": topic_id}
     with connection.cursor() as cursor:

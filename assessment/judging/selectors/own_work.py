@@ -38,8 +38,8 @@ class OwnWork:
 
     @property
     def left(self) -> int:
-        """Return the items that are left in all topics; what is shared is counted to each who shares
-        it.
+        """Return the items that are left in all topics; what is shared is counted to each who
+        shares it.
         """
         return sum(row.left for row in self.rows)
 
@@ -54,8 +54,8 @@ class OwnWork:
         return self.next_of(self.rows)
 
     def next_of(self, rows: Iterable[TopicRow]) -> TopicRow | None:
-        """Return the one of some topics to go on with: the one judged last, else the first, of those
-        with items left.
+        """Return the one of some topics to go on with: the one judged last, else the first, of
+        those with items left.
         """
         waiting = [row for row in rows if row.left]
         begun = {last: row for row in waiting if (last := self._judged(row).last)}
@@ -77,8 +77,8 @@ class TaskJudging:
 
 
 def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, OwnWork]:
-    """Return what a person has to judge by lab, in three queries; labs without a topic of theirs are
-    left out.
+    """Return what a person has to judge by lab, in three queries; labs without a topic of theirs
+    are left out.
     """
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
@@ -110,8 +110,8 @@ def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, Ow
 
 
 def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
-    """Return how far the judging of tasks is, by task, in two queries; tasks without a pool are left
-    out.
+    """Return how far the judging of tasks is, by task, in two queries; tasks without a pool are
+    left out.
     """
     items = PoolItem.objects.filter(pool__task__lab__in=labs).order_by().values("pool__task")
     counts = items.annotate(total=Count("pk"), done=Count("done_at")).values_list(

@@ -51,8 +51,8 @@ def progress_of(topic_id: int) -> Progress:
 
 
 def own_judgments(topic_id: int, user_id: int) -> QuerySet[Judgment]:
-    """Return the judgments of an assessor that count in a topic, with instance and item, in the order
-    of the items.
+    """Return the judgments of an assessor that count in a topic, with instance and item, in the
+    order of the items.
     """
     return (
         Judgment.objects.filter(instance__item__topic=topic_id, assessor=user_id, is_current=True)

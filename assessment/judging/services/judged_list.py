@@ -39,8 +39,8 @@ class JudgedRow(NamedTuple):
 
 
 def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -> list[JudgedRow]:
-    """Return judgments of a lab, read with instance and item, as rows of a list: a query reads their
-    posts, one the formulas.
+    """Return judgments of a lab, read with instance and item, as rows of a list: a query reads
+    their posts, one the formulas.
     """
     found = list(judgments)
     posts = posts_of(lab, (judgment.instance.post_id for judgment in found))

@@ -146,8 +146,8 @@ def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
 
 
 def _begun(task: Task, options: dict[str, Any]) -> PoolChoice:
-    """Return what the settings begin with: a preset, or the last pool of a supplement, or the task's
-    protocol.
+    """Return what the settings begin with: a preset, or the last pool of a supplement, or the
+    task's protocol.
     """
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:

@@ -107,8 +107,8 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
 
 
 def _visual_ids(sources: TaskSources) -> pl.LazyFrame | None:
-    """Return the visual ids of now; before their first version those that the formula index gives, as
-    runs are scored.
+    """Return the visual ids of now; before their first version those that the formula index gives,
+    as runs are scored.
     """
     if sources.visual_map:
         return scan_columns(sources.visual_map.mapping)

@@ -171,8 +171,8 @@ def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
 
 
 def host_of(task: Task) -> Task | None:
-    """Return the task of the lab into whose pools the written answers of a task were mixed; None for
-    other tasks.
+    """Return the task of the lab into whose pools the written answers of a task were mixed; None
+    for other tasks.
     """
     if task.kind != Task.Kind.WRITTEN_ANSWERS:
         return None
@@ -182,8 +182,8 @@ def host_of(task: Task) -> Task | None:
 
 
 def own_pools_task(task: Task) -> Task | None:
-    """Return the task of a task's lab whose written answers have a pool of their own, which Task 1's
-    must not hold too.
+    """Return the task of a task's lab whose written answers have a pool of their own, which Task
+    1's must not hold too.
     """
     written = Task.objects.filter(
         lab=task.lab_id, kind=Task.Kind.WRITTEN_ANSWERS, pools__isnull=False

@@ -77,8 +77,8 @@ def topic_judgments(qrel_set: QrelSet) -> dict[str, TopicJudgments]:
 
 
 def lab_fingerprint(lab: Lab) -> str:
-    """Return a digest of all that `load_lab` loads of a lab; loading what is there already leaves it
-    as it is.
+    """Return a digest of all that `load_lab` loads of a lab; loading what is there already leaves
+    it as it is.
     """
     digest = hashlib.sha256()
     parts: tuple[QuerySet[Any], ...] = (
@@ -96,8 +96,8 @@ def lab_fingerprint(lab: Lab) -> str:
 
 
 def lab_summary(lab: Lab) -> list[TaskSummary]:
-    """Return what a lab holds: a line for each version of the qrels of each task, and one for a task
-    without qrels.
+    """Return what a lab holds: a line for each version of the qrels of each task, and one for a
+    task without qrels.
     """
     lines = []
     for task in (

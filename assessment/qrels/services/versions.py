@@ -21,8 +21,8 @@ from assessment.qrels.selectors.drafts import draft_of, items_at, levels_of
 
 
 def qrels_hash(frame: pl.DataFrame) -> str:
-    """Return the sha256 of the file of qrels (topic, item, label), byte for byte as it is downloaded
-    and exported.
+    """Return the sha256 of the file of qrels (topic, item, label), byte for byte as it is
+    downloaded and exported.
     """
     return hashlib.sha256(write_qrels(frame)).hexdigest()
 

@@ -259,7 +259,9 @@ class Seat:
         }
 
     def judge(self, over: threading.Event, submitted: threading.Semaphore) -> None:
-        """Judge until it is over, and tell of each submit; what is under way then is sent to its end."""
+        """Judge until it is over, and tell of each submit; what is under way then is sent to its
+        end.
+        """
         item = self.insist("GET", "next/", None)["item"]
         while item and not over.is_set():
             start, body = time.monotonic(), self.labels(item)
@@ -283,8 +285,8 @@ def served_lab(folder: Path, database: str | None, *, items: int) -> Iterator[Se
 
 
 def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Found, list[float]]:
-    """Have 32 assessors submit so many items, and kill the web processes so often meanwhile; return also the times of
-    submits."""
+    """Have 32 assessors submit so many items, and kill the web processes so often meanwhile; return
+    also the times of submits."""
     seats = [Seat(served, number) for number in range(ASSESSORS)]
     over, submitted = threading.Event(), threading.Semaphore(0)
     threads = [
