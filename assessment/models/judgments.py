@@ -37,7 +37,8 @@ class Judgment(models.Model):
     judged_at = models.DateTimeField()
     given_at = models.DateTimeField(
         null=True,
-        help_text="When the assessor gave it by the page's clock, which may be long before it could be sent.",
+        help_text="When the assessor gave it by the page's clock, "
+        "which may be long before it could be sent.",
     )
 
     class Meta:

@@ -36,7 +36,8 @@ class Pool(models.Model):
     seed = models.BigIntegerField()
     inputs = models.JSONField(
         default=dict,
-        help_text="The order of the runs; hashes of the collection and of the posts relevant in Task 1.",
+        help_text="The order of the runs; hashes of the collection and of the posts "
+        "relevant in Task 1.",
     )
     runs = models.JSONField(
         help_text="The runs that were pooled: name, kind, depth, sha256 of the index."

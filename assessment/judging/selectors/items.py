@@ -23,7 +23,8 @@ from collection.models import Post
 FREE = "(item.leased_until IS NULL OR item.leased_until <= %(at)s OR item.leased_to_id = %(user)s)"
 _POST = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
 _SHOWN = f"""
-    SELECT item.id, item.kind, item.item, item.position, item.text, item.done_at IS NOT NULL, item.later_at IS NOT NULL,
+    SELECT item.id, item.kind, item.item, item.position, item.text,
+        item.done_at IS NOT NULL, item.later_at IS NOT NULL,
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current
@@ -40,7 +41,8 @@ _SHOWN = f"""
 _WAITING = f"""
     SELECT item.id FROM assessment_poolitem item
     WHERE item.topic_id = %(topic)s AND item.done_at IS NULL AND {FREE} AND {{not_at_hand}}
-    AND item.pool_id NOT IN (SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL)
+    AND item.pool_id NOT IN (
+        SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL)
 """  # noqa: S608  # our words
 _ORDER = "ORDER BY instance.position"
 # What the databases say in different words. SQLite has one writer at a time, and no rows to lock.
@@ -68,7 +70,8 @@ def _planned(name: str, question: str, **types: str) -> Planned:
 _SUBMITTED = _planned(
     "submitted_item",
     f"""
-    SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key, ticket.id, item.topic_id, item.done_at IS NOT NULL,
+    SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key, ticket.id,
+        item.topic_id, item.done_at IS NOT NULL,
         pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED % "%(user)s"}), (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
@@ -76,8 +79,10 @@ _SUBMITTED = _planned(
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
-    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
-    LEFT JOIN assessment_ticket ticket ON ticket.judgment_id = judgment.id AND ticket.answered_at IS NULL
+    LEFT JOIN assessment_judgment judgment
+        ON judgment.instance_id = instance.id AND judgment.is_current
+    LEFT JOIN assessment_ticket ticket
+        ON ticket.judgment_id = judgment.id AND ticket.answered_at IS NULL
     WHERE item.id = %(item)s {{lock_item}}
 """,  # noqa: S608  # our words
     user="bigint",

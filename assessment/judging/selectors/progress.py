@@ -18,7 +18,8 @@ ASSIGNED = """
     JOIN core_topic asked ON asked.id = given.topic_id
     JOIN core_task within ON within.id = asked.task_id
     JOIN core_membership held ON held.lab_id = within.lab_id AND held.user_id = given.assessor_id
-    WHERE given.assessor_id = %s AND given.ended_at IS NULL AND held.role IN ('assessor', 'organizer')
+    WHERE given.assessor_id = %s AND given.ended_at IS NULL
+        AND held.role IN ('assessor', 'organizer')
 """
 
 

@@ -195,7 +195,7 @@ def _closed(changes: Iterable[tuple[JudgedLine, _Known]], path: str) -> Iterable
 
 
 def _is_there(row: JudgedLine, one: _Known, people: Mapping[str, int]) -> bool:
-    """Return whether the label stands as the line has it; what the line does not say is as it is."""
+    """Return whether the stored label equals the line in every field that the line gives."""
     said = (row.comment, people.get(row.assessor or ""), row.active_ms, row.judged_at)
     stands = (one.comment, one.assessor, one.active_ms, one.judged_at)
     return row.label == one.label and all(
@@ -279,6 +279,7 @@ def _parts(keys: Sequence[Any]) -> Iterable[Sequence[Any]]:
 
 def _judged_meanwhile() -> UserError:
     return UserError(
-        "Somebody judged one of these items at this moment, so nothing was imported. Import the file again.",
+        "An assessor judged one of these items during the import, so nothing was imported. "
+        "Import the file again.",
         code="judged-meanwhile",
     )

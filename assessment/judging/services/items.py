@@ -1,4 +1,4 @@
-"""Items as the judging page shows them: never a run, a team, a rank, a score, or another's label."""
+"""Items as the judging page shows them, without runs, teams, ranks, scores or others' labels."""
 
 from __future__ import annotations
 
@@ -160,7 +160,8 @@ def _written(item: PoolItem) -> str:
     but inside formulas.
     """
     clean = clean_post(escape(item.text.replace("\r", "").strip()), prefix=f"w{item.pk}").html
-    return f"<p>{_LINES.sub(lambda found: found[1] or _BREAKS[found[0].count(chr(10)) > 1], clean)}</p>"
+    broken = _LINES.sub(lambda found: found[1] or _BREAKS[found[0].count(chr(10)) > 1], clean)
+    return f"<p>{broken}</p>"
 
 
 def _judged_latex(item: PoolItem, read: list[_Read]) -> str:
@@ -180,7 +181,7 @@ def _judged_latex(item: PoolItem, read: list[_Read]) -> str:
 
 
 def _links(read: list[_Read], lab_slug: str) -> dict[str, str]:
-    """Return the local pages of the addresses in texts; the posts of an item are of one collection."""
+    """Return the local pages of the links in texts; the posts of an item are of one collection."""
     addresses = addresses_of(text for each in read for text in (each.title, each.body))
     collection = next(
         (each.instance.post.collection_id for each in read if each.instance.post), None

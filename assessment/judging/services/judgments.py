@@ -50,7 +50,8 @@ _FINISH_AND_LEASE = """
 """
 _ALL_JUDGED = """NOT EXISTS (
     SELECT 1 FROM assessment_poolinstance instance
-    LEFT JOIN assessment_judgment judgment ON judgment.instance_id = instance.id AND judgment.is_current
+    LEFT JOIN assessment_judgment judgment
+        ON judgment.instance_id = instance.id AND judgment.is_current
     WHERE instance.item_id = %(item)s AND judgment.id IS NULL
 )"""
 
@@ -153,7 +154,8 @@ def _refuse(found: Submitted, submission: Submission) -> None:
     """Raise for labels that cannot be stored."""
     if found.is_closed:
         raise JudgingError(
-            "This pool is closed and takes no judgments any more. What you typed stays on this page; ask the organizers.",
+            "This pool is closed, so its items cannot be judged. Your label stays on this page; "
+            "ask the organizers to open the pool.",
             code="pool-closed",
         )
     known = found.scale.values
@@ -216,7 +218,7 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
 
 
 def _store(judgments: Collection[Judgment]) -> None:
-    """Store new judgments and give them their ids; `bulk_create` takes twice as long over one row."""
+    """Store new judgments and set their ids; `bulk_create` takes twice as long for one row."""
     if not judgments:
         return
     values = [

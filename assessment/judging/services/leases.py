@@ -25,12 +25,12 @@ from assessment.judging.selectors.progress import is_judged_by, open_items
 
 LEASE = timedelta(minutes=30)
 ELSEWHERE = (
-    "Another assessor has this item now. What you typed stays on this page, and a label of yours is kept if you "
-    "submit it; otherwise go on with the next item."
+    "Another assessor has this item now. If you submit your label, it is kept but does not count; "
+    "otherwise continue with the next item."
 )
 CLOSED = (
-    "The pool of this item is closed and takes no judgments any more. If it is to be judged, ask the organizers; "
-    "otherwise go on with the next item."
+    "The pool of this item is closed, so it cannot be judged. Ask the organizers to open it, or "
+    "continue with the next item."
 )
 
 
@@ -136,7 +136,8 @@ def _update_waiting(change: str, item_id: int, seat: Seat, at: datetime) -> bool
     with connection.cursor() as cursor:
         cursor.execute(
             # our words
-            f"UPDATE assessment_poolitem SET {change} WHERE id = %(item)s AND done_at IS NULL AND {free}",  # noqa: S608
+            f"UPDATE assessment_poolitem SET {change}"  # noqa: S608
+            f" WHERE id = %(item)s AND done_at IS NULL AND {free}",
             parameters,
         )
         return bool(cursor.rowcount)

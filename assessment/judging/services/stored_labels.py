@@ -12,10 +12,13 @@ from assessment.errors import JudgingError, RequestProblem
 from assessment.judging.selectors.items import Current
 from assessment.models import Judgment
 
-MEANWHILE = "This was judged meanwhile, in another tab or by another assessor. That label counts; yours is kept beside it."
+MEANWHILE = (
+    "This item was judged in another tab or by another assessor first. That label counts; yours is "
+    "kept beside it."
+)
 GIVEN_BACK = (
-    "The organizers gave this back to be judged again, and it waits in its topic. Your label is kept in its history and "
-    "counts no longer; judge it anew."
+    "The organizers returned this item to its topic to be judged again. Your label stays in its "
+    "history and no longer counts; judge the item again."
 )
 
 

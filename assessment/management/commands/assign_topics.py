@@ -48,7 +48,8 @@ class Command(LabCommand):
         if problems:
             lines = "\n".join(f"  {problem}" for problem in problems)
             raise CommandError(
-                f"Nothing was assigned: {len(problems)} problem{'s' * (len(problems) != 1)}.\n{lines}"
+                f"Nothing was assigned: {len(problems)} problem{'s' * (len(problems) != 1)}."
+                f"\n{lines}"
             )
         changed = assign_topics(
             task=task, pairs=pairs, replaces=options["replace"], at=timezone.now(), by=by

@@ -40,7 +40,10 @@ class Command(LabCommand):
     pool, byte for byte.
     """
 
-    help = "Freeze the pool of a task from its valid runs, or with --supplement what they bring beyond its pools."
+    help = (
+        "Freeze the pool of a task from its valid runs, or with --supplement the items that no "
+        "pool of the task has yet."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the task, a preset with what differs from it, and the seed."""
@@ -48,7 +51,8 @@ class Command(LabCommand):
         parser.add_argument(
             "--preset",
             metavar="NAME",
-            help="such as arqmath-2; else a supplement begins with the last pool's settings, a pool with the protocol's",
+            help="such as arqmath-2; the default is the last pool's settings for a supplement, and "
+            "the protocol's for a pool",
         )
         parser.add_argument(
             "--seed", type=int, default=1, metavar="N", help="draws the order and breaks ties"

@@ -13,7 +13,10 @@ from assessment.pools.selectors.frozen import pool_file, pool_numbered
 class Command(LabCommand):
     """Print the file of a pool: topic, position, kind, item, doc_id, post_id."""
 
-    help = "Print a frozen pool as TSV: topic, position, kind, item, doc_id, post_id; its sha256 is the pool's hash."
+    help = (
+        "Print a frozen pool as TSV: topic, position, kind, item, doc_id, post_id. Its SHA-256 is "
+        "the pool's hash."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the task and which of its pools."""

@@ -22,7 +22,10 @@ OF_DRAFTS = ("level", "complete", "all_topics")
 class Command(LabCommand):
     """Print the qrels, and on the error stream what of the draft was left out."""
 
-    help = "Print qrels as `topic 0 item label`, tab separated: a frozen version by its name, else those of now."
+    help = (
+        "Print qrels as `topic 0 item label`, tab-separated: a frozen version by its name, or the "
+        "draft."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the task, and the version or what the draft shall hold."""
@@ -51,7 +54,8 @@ class Command(LabCommand):
     def _version(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
         if given := [f"--{name.replace('_', '-')}" for name in OF_DRAFTS if options[name]]:
             raise CommandError(
-                f"A frozen version is what it is. Leave out {', '.join(given)}, or --qrels for a draft."
+                f"A frozen version cannot be changed. Leave out {', '.join(given)}, or leave out "
+                "--qrels to print the draft."
             )
         version = qrels_named(task, options["qrels"])
         if version is None:
@@ -68,7 +72,8 @@ class Command(LabCommand):
         level = Level(options["level"] or Level.INSTANCES)
         if level not in levels_of(task):
             raise CommandError(
-                f"The qrels of {task} have no level {level}: it is no formula task. Leave --level out."
+                f"The qrels of {task} have no level {level}: the task does not retrieve formulas. "
+                "Leave out --level."
             )
         draft = draft_of(task)
         if not options["all_topics"]:

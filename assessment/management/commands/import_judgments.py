@@ -21,8 +21,9 @@ class Command(LabCommand):
     """
 
     help = (
-        "Take in labels that were judged elsewhere. FILE is a TSV with the heading topic, item, label and, where they "
-        "are known, assessor, comment, seconds, judged_at; or qrels without a heading. A second time changes nothing."
+        "Import labels that were judged elsewhere. FILE is a TSV with the columns topic, item, "
+        "label and optionally assessor, comment, seconds, judged_at; or a qrels file. Importing a "
+        "file again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,7 +49,8 @@ class Command(LabCommand):
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
             raise CommandError(
-                f"Nothing was imported: {path} has {len(error.problems)} problem{'s' * (len(error.problems) != 1)}.\n"
+                f"Nothing was imported: {path} has {len(error.problems)} "
+                f"problem{'s' * (len(error.problems) != 1)}.\n"
                 f"{problems}"
             ) from error
         if not counts.new + counts.changed:

@@ -22,7 +22,10 @@ from collection.services.visual_maps import make_visual_map
 class Command(LabCommand):
     """Group the instances of formulas anew; a new version is made only where an id differs."""
 
-    help = "Make the next version of a collection's visual ids, and say which judged formulas it touches."
+    help = (
+        "Make the next version of a collection's visual ids, and list the judged formulas it "
+        "changes."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the collection."""

@@ -24,7 +24,7 @@ WRITTEN = "written"
 
 @dataclass(frozen=True)
 class PoolChoice:
-    """The settings of a pool: protocol, seed, and the kinds of runs that differ from their marks."""
+    """The settings of a pool: protocol, seed, and runs pooled as another kind than marked."""
 
     protocol: PoolProtocol
     seed: int

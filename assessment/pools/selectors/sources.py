@@ -195,8 +195,8 @@ def written_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
             key = (topic, f"{run.tag}:{topic}")
             if topic in topics and texts.setdefault(key, answer) != answer:
                 raise UserError(
-                    f"The runs {brought[key]} and {run} both answer {topic} as {key[1]}, with different texts. "
-                    "Withdraw one of them, or have it submitted again under another tag.",
+                    f"The runs {brought[key]} and {run} both answer {topic} as {key[1]}, with "
+                    "different texts. Withdraw one of them and submit it again under another tag.",
                     code="same-answer-twice",
                 )
             brought.setdefault(key, run)

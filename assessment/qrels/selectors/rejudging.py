@@ -128,7 +128,7 @@ def _touched_formulas(
 
 
 def _with_reasons(rows: pl.DataFrame, changes: pl.DataFrame, *, own: pl.Expr) -> pl.DataFrame:
-    """Keep the rows that a change touches; `own` says whether the row's own id is another one now."""
+    """Keep the rows that a change affects; `own` tells whether the row's own id changed."""
     came = changes.group_by("new_visual_id").agg(
         came=pl.col("old_visual_id").unique().sort().str.join(", ")
     )

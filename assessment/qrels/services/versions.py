@@ -119,6 +119,6 @@ def _require_freezable(task: Task, name: str, level: Level) -> None:
         )
     if QrelSet.objects.filter(task=task, name=name).exists():
         raise UserError(
-            f"{task} has qrels named {name}, and a version never changes. Give this one another name.",
+            f"{task} already has qrels named {name}, and versions never change. Use another name.",
             code="name",
         )

@@ -370,7 +370,7 @@ def test_a_label_sent_again_after_the_item_was_given_back_leaves_the_item_waitin
     assert (again["done"], saved["counts"], saved["message"].split(" to ")[0]) == (
         False,
         False,
-        "The organizers gave this back",
+        "The organizers returned this item",
     )
     assert PoolItem.objects.get(pk=item["item"]).done_at is None
     assert desk.submit(desk.get(f"items/{item['item']}/"), 2)["done"] is True
