@@ -34,7 +34,7 @@ def test_all_topics_that_the_filter_shows_are_ticked_at_once(page: Page, scene, 
     enter(page, scene.organizer)
     page.goto(PAGE)
     page.get_by_label("Filter rows").fill("unassigned")
-    page.get_by_label("All").check()
+    page.get_by_label("All", exact=True).check()
     expect(page.get_by_text("2 topics selected:")).to_be_visible()
     look("assignments")
     page.get_by_label("Assessor for the selected topics").select_option(label=scene.assessor.name)

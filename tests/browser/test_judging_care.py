@@ -164,7 +164,7 @@ def test_a_double_click_on_a_label_labels_one_instance(real_scene, page):
 
 
 def test_a_double_click_on_later_puts_one_item_off(at_work):
-    at_work.page.get_by_role("button", name="later").dblclick()
+    at_work.page.get_by_role("button", name="skip").dblclick()
     at_work.expect_saved()
 
     assert PoolItem.objects.exclude(later_at=None).count() == 1

@@ -86,9 +86,9 @@ def test_a_team_signs_in_uploads_and_reads_its_report_with_the_keyboard(page):
     page.goto(f"{TASK}runs/upload/")
     choose_by_keys(page, "Alpha-task1-bm25-auto-both-P.tsv", BAD_RUN)
     open_by_keys(page, "Submit runs")
-    expect(page.get_by_role("heading", name="kinds of error")).to_be_visible()
+    expect(page.get_by_role("heading", name="types of error")).to_be_visible()
 
-    open_by_keys(page, "On 1 line an item stands again")
+    open_by_keys(page, "1 line repeats an item of the same topic")
 
     assert page.evaluate("location.hash") == "#duplicate-item"
 

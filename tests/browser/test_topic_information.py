@@ -42,7 +42,7 @@ def test_information_is_chosen_and_saved_with_the_keyboard(organizing, page):
     page.keyboard.press("h")
     open_by_keys(page, "Save information")
 
-    expect(page.get_by_text("The information of 1 topic was saved.")).to_be_visible()
+    expect(page.get_by_text("Saved the information of 1 topic.")).to_be_visible()
     assert organizing.topics.get(query_id="A.1").facts == {"difficulty": "hard"}
 
 
@@ -58,7 +58,7 @@ def test_a_file_is_looked_at_and_applied(organizing, page, look):
     assert violations(page) == []
     open_by_keys(page, "Apply 2 changes")
 
-    expect(page.get_by_text("The information of 1 topic was saved.")).to_be_visible()
+    expect(page.get_by_text("Saved the information of 1 topic.")).to_be_visible()
     assert organizing.topics.get(query_id="A.1").facts == {
         "difficulty": "hard",
         "category": "riddle",
@@ -72,11 +72,11 @@ def test_who_saves_over_somebody_elses_change_is_told_and_loses_nothing(organizi
     page.get_by_label("Dependency of A.1").select_option("both")
     page.get_by_role("button", name="Save information").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("A.2 was changed by somebody else")
+    expect(page.get_by_role("alert")).to_contain_text("changed by another user")
     look("topic-information-meanwhile")
     assert violations(page) == []
     page.get_by_role("button", name="Save information").click()
-    expect(page.get_by_text("The information of 2 topics was saved.")).to_be_visible()
+    expect(page.get_by_text("Saved the information of 2 topics.")).to_be_visible()
     assert organizing.topics.get(query_id="A.2").facts == {"category": "concept"}
 
 
