@@ -1,4 +1,4 @@
-"""Who judges what: asked at every door of judging. What one may not see is 404 there."""
+"""Permissions of judging. A topic a user may not judge is 404."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from assessment.judging.selectors.progress import assigned_topics
 
 
 def assigned_topic_or_404(user: Visitor, lab_slug: str, task_slug: str, query_id: str) -> Topic:
-    """Return the topic with task and lab to an assessor whom it is assigned to, for a door; to
-    others it does not exist.
-    """
+    """Return the topic with its task and lab, or 404 if the user is not its assessor."""
     wanted = {"query_id": query_id, "task__slug": task_slug, "task__lab__slug": lab_slug}
     topic = (
         assigned_topics(user).select_related("task__lab").filter(**wanted).first()

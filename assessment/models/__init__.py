@@ -1,6 +1,4 @@
-"""What is judged and what was judged: pools, who judges which topic, the judgments, and the qrels
-that come of them.
-"""
+"""Models of pools, assignments, judgments and qrels."""
 
 from assessment.models.assignments import Assignment, Guideline
 from assessment.models.judgments import Judgment, Ticket

@@ -1,4 +1,4 @@
-"""Who judges which topic, and by which instructions."""
+"""Assignments of topics to assessors, and the guidelines."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from arqlab.core.models import Task, Topic, User
 
 
 class Guideline(models.Model):
-    """One version of a task's instructions for assessors: HTML as the organizer wrote it. It never
-    changes.
-    """
+    """One version of the guidelines of a task: HTML as the organizer wrote it. It never changes."""
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="guidelines")
     version = models.PositiveSmallIntegerField()
@@ -32,10 +30,10 @@ class Guideline(models.Model):
 
 
 class Assignment(models.Model):
-    """An assessor judges a topic: its items in all pools of the task that are open.
+    """An assessor judges a topic: its items in all open pools of the task.
 
-    An assignment that was taken away is kept, with its end; labels stay with the items. Two
-    assessors with one topic share its items: each is judged once.
+    A removed assignment is kept with its end; labels stay with the items. Two assessors of one
+    topic share its items, and each item is judged once.
     """
 
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="assignments")

@@ -12,11 +12,11 @@ from assessment.models.pools import PoolInstance
 
 
 class Judgment(models.Model):
-    """What an assessor said of an instance, and when. Rows are never changed but for `is_current`.
+    """The label an assessor gave to an instance. Rows never change except for `is_current`.
 
-    The current one of an instance is what counts. A label that came for an instance which somebody
-    else, or the same person in another tab, had judged since is kept and does not count. `key` is
-    made by the page, once for each label: a label that is sent twice is stored once.
+    The current judgment of an instance counts. A label for an instance that another assessor, or
+    the same one in another tab, has judged since is stored and does not count. The page makes one
+    `key` per label, so that a label sent twice is stored once.
     """
 
     instance = models.ForeignKey(PoolInstance, models.PROTECT, related_name="judgments")

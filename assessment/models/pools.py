@@ -1,6 +1,4 @@
-"""Pools: what of the runs is judged. A frozen pool never changes; what comes later is a supplement
-to it.
-"""
+"""Pools: the items assessors judge. A frozen pool never changes; supplements extend it."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ from collection.models import VisualMap
 
 
 class Pool(models.Model):
-    """The items of a task that are judged, as they were frozen (protocol §5).
+    """The items of a task to judge, as frozen (protocol §5).
 
-    `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, how deep it was
-    pooled, and the hash of its index) are what the pool was made of: the same inputs give the same
-    pool, byte for byte, and `sha256` is the hash of these bytes
-    (`arqlab.ir.pooling.pools.write_pool`). A late run or another visual map makes a supplement.
+    `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, its depth and the
+    hash of its index) are what the pool was made from: the same inputs give the same pool, byte for
+    byte, and `sha256` is the hash of these bytes (`arqlab.ir.pooling.pools.write_pool`). A late run
+    or another visual map makes a supplement.
     """
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="pools")
@@ -75,21 +73,20 @@ class Pool(models.Model):
 
     @cached_property
     def label_scale(self) -> LabelScale:
-        """Return the scale that its items are judged by."""
+        """Return the scale its items are judged on."""
         return scale_of_rows(self.scale)
 
 
 class PoolItem(models.Model):
-    """What an assessor gets at once: an answer post, a visually distinct formula, or a written
-    answer.
+    """An item to judge: an answer post, a visually distinct formula or a Task 3 answer.
 
-    `position` is the place in the seeded random order of the topic. An item is done when each of
-    its instances has a judgment. While an assessor has it on the page it is leased; a lease that
-    ended gives it back.
+    `position` is its place in the seeded random order of the topic. An item is completed when each
+    of its instances has a judgment. It is leased while an assessor has it on the page; when the
+    lease ends, others can take it.
     """
 
     class Kind(models.TextChoices):
-        """What is judged; a pool of Task 1 may hold written answers too."""
+        """The kind of item; a Task 1 pool may contain Task 3 answers too."""
 
         POSTS = ItemKind.POSTS.value, "post"
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "formula"
@@ -131,12 +128,11 @@ class PoolItem(models.Model):
 
 
 class PoolInstance(models.Model):
-    """What gets one label: the post or written answer of an item, or one chosen instance of its
-    formula.
+    """What gets one label: the post or Task 3 answer of an item, or one instance of its formula.
 
-    `doc_id` is what stands in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that
-    it stands in, blank for a written answer. It is no key of a post: the collection may be loaded
-    again, with more or corrected posts.
+    `doc_id` is the id in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that
+    contains the instance, blank for a Task 3 answer. It is not a foreign key, because the
+    collection may be loaded again with more or corrected posts.
     """
 
     item = models.ForeignKey(PoolItem, models.CASCADE, related_name="instances", db_index=False)

@@ -1,4 +1,4 @@
-"""Qrels: what was judged, in numbered versions that never change."""
+"""Qrels in numbered versions that never change."""
 
 from __future__ import annotations
 

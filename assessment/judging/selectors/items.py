@@ -1,6 +1,8 @@
-"""Items as they are judged. Every submit reads one and the next one, so these questions are written
-in SQL: to build and compile them anew each time takes Django longer than everything else that a
-submit does together."""
+"""Items as they are judged.
+
+Every submit reads the current item and the next one. These queries are written in SQL because
+Django takes longer to build and compile them than a submit takes for everything else.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ _SQLITE = {
 
 
 def _planned(name: str, question: str, **types: str) -> Planned:
-    """Return a question, said in the words of each database."""
+    """Return a query in the SQL of each database."""
     texts = {
         "on_postgresql": question.format(**_POSTGRESQL),
         "on_sqlite": question.format(**_SQLITE),
@@ -92,7 +94,7 @@ _SUBMITTED = _planned(
 
 
 def _next(name: str, order: str) -> Planned:
-    """Return the question for the first item that an assessor may take."""
+    """Return the query for the first item that an assessor may take."""
     first = f"{_WAITING} {order} LIMIT 1 {{lock_free}}"
     question = f"{_SHOWN} WHERE item.id = ({first}) {_ORDER}"
     return _planned(
@@ -111,7 +113,7 @@ _NEXT = (
 
 
 class TopicPath(NamedTuple):
-    """Where a topic stands: the slugs of lab and task, and its id."""
+    """The address of a topic: the slugs of lab and task, and the topic id."""
 
     lab: str
     task: str
@@ -119,9 +121,7 @@ class TopicPath(NamedTuple):
 
 
 class Current(NamedTuple):
-    """The judgment that counts for an instance, whose it is, its key, and its ticket that nobody
-    has answered.
-    """
+    """The current judgment of an instance: its assessor, its key, and its open ticket."""
 
     judgment: int
     assessor: int | None
@@ -130,8 +130,11 @@ class Current(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """An item that labels came for: its state, what counts for each of its instances, the id of the
-    instructions, and the scale of its pool."""
+    """An item that labels were sent for.
+
+    Its state, the current judgment of each instance, the id of the guidelines, and the scale of its
+    pool.
+    """
 
     topic_id: int
     is_done: bool
@@ -143,9 +146,7 @@ class Submitted(NamedTuple):
 
 
 class ShownInstance(NamedTuple):
-    """What gets a label: the post that shows it, where the collection holds it, and the assessor's
-    own judgment.
-    """
+    """An instance to label: its post, if imported, and the assessor's own judgment."""
 
     pk: int
     doc_id: str
@@ -155,7 +156,7 @@ class ShownInstance(NamedTuple):
 
 
 class ShownItem(NamedTuple):
-    """An item for one assessor: without the instances that others judged."""
+    """An item for one assessor, without the instances that others judged."""
 
     item: PoolItem
     is_done: bool
@@ -164,11 +165,10 @@ class ShownItem(NamedTuple):
 
 
 def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Submitted | None:
-    """Read an item and lock it, in one query: who judges another of its instances at the same time
-    waits here.
+    """Read and lock an item in one query, or return None if it was discarded with its pool.
 
-    None when it is gone with its pool. After a wait, judgments that were stored meanwhile are not
-    seen.
+    A submit for another of its instances waits here. After the wait, judgments stored by that
+    submit are not visible yet.
     """
     with connection.cursor() as cursor:
         rows = _SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
@@ -193,18 +193,17 @@ def _current(judgment: int, assessor: int | None, key: UUID | str, ticket: int |
 
 @lru_cache
 def _scale(rows: str) -> LabelScale:
-    """Return the scale of a pool as JSON has it; read once, not with each submit."""
+    """Return the scale of a pool, parsed from JSON once per process and not with each submit."""
     return scale_of_rows(json.loads(rows))
 
 
 def lock_next(
     topic_id: int, *, user_id: int, have: Collection[int], at: datetime
 ) -> ShownItem | None:
-    """Return the next item of a topic that an assessor may take and that the page does not have,
-    locked; None when none is left. One query, two when only items put off are left.
+    """Lock and return the next item of a topic that the page does not have, or None.
 
-    What another assessor is taking at this moment is passed over, so nobody waits, and no two get
-    the same.
+    Takes one query, or two if only skipped items are left. Rows that another assessor is locking
+    are skipped, so that nobody waits and no two assessors get the same item.
     """
     parameters = {"topic": topic_id, "user": user_id, "have": list(have), "at": database_moment(at)}
     with connection.cursor() as cursor:
@@ -215,9 +214,7 @@ def lock_next(
 
 
 def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None:
-    """Return an item of a topic as an assessor may see it; None when all of it was judged by
-    others, or there is none.
-    """
+    """Return an item as the assessor may see it; None if missing or judged by others."""
     parameters = {"item": item_id, "topic": topic_id}
     with connection.cursor() as cursor:
         cursor.execute(
@@ -229,7 +226,7 @@ def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None
 
 
 def database_moment(at: datetime) -> Any:
-    """Return a moment as the database takes it in SQL that is written by hand."""
+    """Return a datetime as the database expects it in handwritten SQL."""
     return connection.ops.adapt_datetimefield_value(at)
 
 
@@ -250,8 +247,6 @@ def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInst
 
 
 def _judgments(ids: Iterable[int]) -> Mapping[int, Judgment]:
-    """Return judgments by their ids; of an item that nobody judged there are none, and nothing is
-    asked.
-    """
+    """Return judgments by id; without ids, no query is made."""
     wanted = list(ids)
     return Judgment.objects.in_bulk(wanted) if wanted else {}

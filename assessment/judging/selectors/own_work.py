@@ -1,6 +1,4 @@
-"""What a person has to judge, and what judging there is in a lab: for the pages where one sees what
-to do next.
-"""
+"""A user's own judging, and the progress of judging in a lab."""
 
 from __future__ import annotations
 
@@ -31,32 +29,28 @@ from assessment.models import Assignment, Judgment, PoolItem
 
 @dataclass(frozen=True)
 class OwnWork:
-    """The topics of a person in a lab, each with their share of it."""
+    """The topics a user judges in a lab, each with the user's share."""
 
     person: User
     rows: tuple[TopicRow, ...]
 
     @property
     def left(self) -> int:
-        """Return the items that are left in all topics; what is shared is counted to each who
-        shares it.
-        """
+        """Return the number of items left in all topics; shared items count for every assessor."""
         return sum(row.left for row in self.rows)
 
     @property
     def seconds_left(self) -> float:
-        """Return the seconds that judging them takes."""
+        """Return the expected seconds for the items left."""
         return sum(row.seconds_left for row in self.rows)
 
     @property
     def go_on(self) -> TopicRow | None:
-        """Return the topic to go on with."""
+        """Return the topic to continue with."""
         return self.next_of(self.rows)
 
     def next_of(self, rows: Iterable[TopicRow]) -> TopicRow | None:
-        """Return the one of some topics to go on with: the one judged last, else the first, of
-        those with items left.
-        """
+        """Return the topic to continue with: judged last, else the first with items left."""
         waiting = [row for row in rows if row.left]
         begun = {last: row for row in waiting if (last := self._judged(row).last)}
         return begun[max(begun)] if begun else next(iter(waiting), None)
@@ -67,9 +61,7 @@ class OwnWork:
 
 @dataclass(frozen=True)
 class TaskJudging:
-    """How far the judging of a task is: items, those done, and topics with items left that nobody
-    has who may judge them.
-    """
+    """Progress of a task: all items, completed items, and unassigned topics with items left."""
 
     total: int
     done: int
@@ -77,9 +69,7 @@ class TaskJudging:
 
 
 def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, OwnWork]:
-    """Return what a person has to judge by lab, in three queries; labs without a topic of theirs
-    are left out.
-    """
+    """Return a user's work by lab, in three queries; labs without their topics are omitted."""
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )
@@ -110,9 +100,7 @@ def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, Ow
 
 
 def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
-    """Return how far the judging of tasks is, by task, in two queries; tasks without a pool are
-    left out.
-    """
+    """Return the progress of each task, in two queries; tasks without a pool are omitted."""
     items = PoolItem.objects.filter(pool__task__lab__in=labs).order_by().values("pool__task")
     counts = items.annotate(total=Count("pk"), done=Count("done_at")).values_list(
         "pool__task", "total", "done"

@@ -1,5 +1,8 @@
-"""Questions that come with every submit. PostgreSQL plans each of them longer than it answers it,
-so it plans them once for each connection."""
+"""Queries made by every submit.
+
+PostgreSQL takes longer to plan each of them than to run it, so they are prepared once per
+connection.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from django.db.backends.utils import CursorWrapper
 
 
 class Planned:
-    """A question in the SQL of each database, with named parameters; the keywords tell their types
-    on PostgreSQL.
+    """A query in the SQL of each database, with named parameters.
+
+    The keywords give the parameter types for PostgreSQL.
     """
 
     def __init__(self, name: str, *, on_postgresql: str, on_sqlite: str, **types: str) -> None:
@@ -24,7 +28,7 @@ class Planned:
         self._known = WeakSet[Any]()  # the connections that have planned it
 
     def ask(self, cursor: CursorWrapper, **parameters: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of the answer; SQLite gets a list as JSON."""
+        """Return the rows of the result. SQLite receives lists as JSON."""
         if connection.vendor != "postgresql":
             lists = {
                 name: json.dumps(value)

@@ -1,6 +1,4 @@
-"""What is read for judging: the topics of an assessor, how far they are, and the assessor's own
-judgments.
-"""
+"""The topics of an assessor, their progress, and the assessor's own judgments."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ ASSIGNED = """
 
 
 class Progress(NamedTuple):
-    """The items of a topic: all, those with all their labels, and those put off."""
+    """The number of items of a topic: all, completed, skipped."""
 
     total: int
     done: int
@@ -32,13 +30,13 @@ class Progress(NamedTuple):
 
 
 def assigned_topics(user: Visitor) -> QuerySet[Topic]:
-    """Return the topics that a person judges now."""
+    """Return the topics currently assigned to a user."""
     assigned = RawSQL(ASSIGNED, [user.pk])  # noqa: S611  # our words
     return Topic.objects.filter(pk__in=assigned) if user.pk else Topic.objects.none()
 
 
 def open_items(topic_id: int) -> QuerySet[PoolItem]:
-    """Return the items of a topic in the pools that take judgments."""
+    """Return the items of a topic in the pools that are open for judging."""
     return PoolItem.objects.filter(topic=topic_id, pool__in=Pool.objects.filter(closed_at=None))
 
 
@@ -52,9 +50,7 @@ def progress_of(topic_id: int) -> Progress:
 
 
 def own_judgments(topic_id: int, user_id: int) -> QuerySet[Judgment]:
-    """Return the judgments of an assessor that count in a topic, with instance and item, in the
-    order of the items.
-    """
+    """Return an assessor's current judgments of a topic with instance and item, in item order."""
     return (
         Judgment.objects.filter(instance__item__topic=topic_id, assessor=user_id, is_current=True)
         .select_related("instance__item")
@@ -63,6 +59,6 @@ def own_judgments(topic_id: int, user_id: int) -> QuerySet[Judgment]:
 
 
 def is_judged_by(user_id: int, item_id: int) -> bool:
-    """Return whether an item is done and an assessor's own labels count in it."""
+    """Return whether an item is completed and has current judgments of the assessor."""
     own = Judgment.objects.filter(instance__item=item_id, assessor=user_id, is_current=True)
     return own.filter(instance__item__done_at__isnull=False).exists()

@@ -1,6 +1,4 @@
-"""What an assessor did in a topic: how many items with which labels and in which time, and what
-comes after it.
-"""
+"""An assessor's work on a topic: items judged, labels, time, and the next topic."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from assessment.qrels.selectors.drafts import task_scale
 
 
 class TopicWork(NamedTuple):
-    """A topic's items and scale, and what one assessor did of them: items judged, labels with their
-    counts, active time.
-    """
+    """The size and scale of a topic, and one assessor's items, label counts and active time."""
 
     total: int
     done: int
@@ -32,12 +28,12 @@ class TopicWork(NamedTuple):
 
     @property
     def seconds_each(self) -> int:
-        """Return the mean active time of an item in seconds; 0 where none was timed."""
+        """Return the mean active seconds per item; 0 if no item was timed."""
         return round(self.active_ms / self.timed_items / 1000) if self.timed_items else 0
 
     @property
     def seconds_left(self) -> int:
-        """Return what the items without a label take at that pace."""
+        """Return the expected seconds for the unlabelled items at that pace."""
         return (
             round(self.active_ms / 1000 * (self.total - self.done) / self.timed_items)
             if self.timed_items
@@ -46,7 +42,7 @@ class TopicWork(NamedTuple):
 
 
 def work_on(topic: Topic, user: User) -> TopicWork:
-    """Sum up an assessor's judgments of a topic that count."""
+    """Summarize an assessor's current judgments of a topic."""
     own, progress = own_judgments(topic.pk, user.pk).order_by(), progress_of(topic.pk)
     sums = own.aggregate(
         judged=Count("instance__item", distinct=True),
@@ -66,8 +62,9 @@ def work_on(topic: Topic, user: User) -> TopicWork:
 
 
 def _counts(topic: Topic, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[int]]:
-    """Return the scale of the topic's items and how often each label was given. All pools of a task
-    have one scale, so it comes with the counts where there are any.
+    """Return the scale of the topic's items and the count of each label.
+
+    All pools of a task have one scale, so it is read together with the counts.
     """
     scales = own.values_list("label", "instance__item__pool__scale")
     counted = list(scales.annotate(count=Count("pk")))
@@ -78,8 +75,10 @@ def _counts(topic: Topic, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[
 
 
 def next_topic(topic: Topic, user: User) -> Topic | None:
-    """Return the assessor's next topic of the lab that has items without a label: the same task's
-    first, those after this one before those before it."""
+    """Return the assessor's next topic in the lab with unlabelled items.
+
+    Topics of the same task come first, and among them those after this topic.
+    """
     waiting = PoolItem.objects.filter(topic=OuterRef("pk"), pool__closed_at=None, done_at=None)
     found = (
         assigned_topics(user).filter(Exists(waiting), task__lab=topic.task.lab).exclude(pk=topic.pk)
@@ -98,8 +97,9 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
 def judged_rows(
     topic: Topic, user: User, *, chosen: Mapping[str, str], scale: LabelScale
 ) -> QuerySet[Judgment]:
-    """Return an assessor's judgments of a topic that count, the newest first; `chosen` may name a
-    label of the scale, `commented` or `changed`.
+    """Return an assessor's current judgments of a topic, newest first.
+
+    `chosen` filters by a label of the scale, by `commented` or by `changed`.
     """
     own = own_judgments(topic.pk, user.pk).select_related("supersedes")
     found = own.order_by("-judged_at", "-pk")

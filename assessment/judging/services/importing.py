@@ -1,6 +1,4 @@
-"""What takes in labels that were judged elsewhere. They are judgments like others, with their
-history.
-"""
+"""Import of labels that were judged elsewhere. They become judgments with a history."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ AT_ONCE = 500
 
 
 class ImportedJudgments(NamedTuple):
-    """How many labels of a file are new, how many replace one, and how many were there as the file
-    has them.
-    """
+    """How many labels of a file were new, changed, or already stored."""
 
     new: int
     changed: int
@@ -40,9 +36,7 @@ class ImportedJudgments(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What the database holds of a line's item: the instance, and its judgment that counts (None
-    where there is none).
-    """
+    """What the database holds for a line's item: the instance and its current judgment, or None."""
 
     instance: int
     item: int
@@ -69,12 +63,11 @@ _FIELDS = (
 def import_judgments(
     *, task: Task, data: bytes, path: str, at: datetime, by: User | None
 ) -> ImportedJudgments:
-    """Store the labels of a file (`arqlab.formats.qrels.judgments`) as judgments of the items of
-    the task's pools.
+    """Store the labels of a file as judgments of the items of the task's pools.
 
-    A label that is there as the file has it stays; another one is superseded. Raises
-    `FileRefusedError` with every problem of the file, or `UserError` (codes `no-pool`,
-    `judged-meanwhile`), and stores nothing then.
+    `arqlab.formats.qrels.judgments` describes the file. A label that is already stored stays; a
+    different one is superseded. Raises `FileRefusedError` with every problem of the file, or
+    `UserError` (codes `no-pool`, `judged-meanwhile`), and then stores nothing.
     """
     scale = task_scale(task)
     rows, problems = read_judgments(data, path=path, scale=scale)
@@ -122,7 +115,7 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
 
 
 def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
-    """Return the people whom the lines name, by user name or e-mail address (in lower case)."""
+    """Return the users named in the lines by user name or email address (lower case)."""
     names = {row.assessor for row in rows if row.assessor}
     if not names:
         return {}
@@ -236,9 +229,7 @@ def _store(
 def _look_after_tickets(
     task: Task, made: Iterable[Judgment], scale: LabelScale, *, at: datetime
 ) -> None:
-    """Have the open ticket of a label go with the one that replaces it, or close it where that
-    needs none.
-    """
+    """Move the open ticket of a label to the label that replaces it, or close it if not needed."""
     newer = {judgment.supersedes_id: judgment for judgment in made}
     waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)
     for ticket, judgment in waiting.values_list("pk", "judgment"):

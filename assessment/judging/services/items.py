@@ -42,7 +42,7 @@ _BREAKS = ("<br>", "</p><p>")
 
 
 class _Read(NamedTuple):
-    """The texts of an instance, their formulas not yet typeset."""
+    """The texts of an instance before their formulas are typeset."""
 
     instance: ShownInstance
     title: PostText
@@ -50,7 +50,7 @@ class _Read(NamedTuple):
 
     @property
     def formulas(self) -> dict[str, str]:
-        """Return the LaTeX of the formulas by their ids."""
+        """Return the LaTeX of the formulas by id."""
         return {
             formula.formula_id: formula.latex
             for text in (self.title, self.body)
@@ -70,8 +70,7 @@ class _Page(NamedTuple):
 def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
     """Return an item with its instances as JSON values.
 
-    One query reads its formulas; another one where its texts link to posts of the site, and one to
-    comments.
+    Takes one query for the formulas, and one more each if texts link to posts or comments.
     """
     item = found.shown.item
     read = [_read(item, instance) for instance in found.shown.instances]
@@ -92,7 +91,7 @@ def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
 
 
 def saved_payload(saved: SavedLabel) -> dict[str, Any]:
-    """Return a label that was stored as JSON values."""
+    """Return a stored label as JSON values."""
     judgment = saved.judgment
     return {
         "instance": judgment.instance_id,
@@ -106,7 +105,7 @@ def saved_payload(saved: SavedLabel) -> dict[str, Any]:
 
 
 def listed_judgment(judgment: Judgment) -> dict[str, Any]:
-    """Return a judgment of an assessor's own list as JSON values."""
+    """Return a judgment of the assessor's own list as JSON values."""
     instance, item = judgment.instance, judgment.instance.item
     return {
         **judgment_payload(judgment),
@@ -130,12 +129,12 @@ def judgment_payload(judgment: Judgment) -> dict[str, Any]:
 
 
 def name_of(item: PoolItem) -> str:
-    """Return the name of an item; that of a written answer would tell its run."""
+    """Return the name of an item. That of a Task 3 answer would reveal its run."""
     return "Written answer" if item.kind == PoolItem.Kind.ANSWERS else item.item
 
 
 def _doc_id(item: PoolItem, doc_id: str) -> str:
-    """Return the id of an instance in qrels; that of a written answer would tell its run."""
+    """Return the qrels id of an instance. That of a Task 3 answer would reveal its run."""
     return "" if item.kind == PoolItem.Kind.ANSWERS else doc_id
 
 
@@ -156,8 +155,9 @@ def _read(item: PoolItem, instance: ShownInstance) -> _Read:
 
 
 def _written(item: PoolItem) -> str:
-    """Return a written answer, plain text with LaTeX, as clean HTML: its lines and paragraphs stay,
-    but inside formulas.
+    """Return a Task 3 answer, plain text with LaTeX, as clean HTML.
+
+    Lines and paragraphs are kept, except inside formulas.
     """
     clean = clean_post(escape(item.text.replace("\r", "").strip()), prefix=f"w{item.pk}").html
     broken = _LINES.sub(lambda found: found[1] or _BREAKS[found[0].count(chr(10)) > 1], clean)
@@ -165,9 +165,7 @@ def _written(item: PoolItem) -> str:
 
 
 def _judged_latex(item: PoolItem, read: list[_Read]) -> str:
-    """Return the LaTeX of the formula that is judged, from the first post that has it; nothing for
-    other kinds of items.
-    """
+    """Return the LaTeX of the judged formula from the first post that has it, or an empty text."""
     if item.kind != PoolItem.Kind.VISUAL_IDS:
         return ""
     return next(
@@ -215,14 +213,14 @@ def _instance(each: _Read, page: _Page) -> dict[str, Any]:
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
-    """Name what is judged: an assessor must not learn which system wrote an answer."""
+    """Return the heading of an instance, which must not reveal the system that wrote an answer."""
     if item.kind == PoolItem.Kind.ANSWERS:
         return "Written answer"
     return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}".rstrip()
 
 
 def _missing(each: _Read, item: PoolItem) -> str:
-    """Return what is not there to be judged; nothing where all is there."""
+    """Return a sentence about what cannot be shown, or an empty text."""
     if item.kind == PoolItem.Kind.ANSWERS:
         return ""
     if each.instance.post is None:

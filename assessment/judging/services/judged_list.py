@@ -1,6 +1,4 @@
-"""The list of what an assessor judged, for people to find an item again: by its name, its formula,
-or how it begins.
-"""
+"""The list of judgments: each item by its name, its formula, or the beginning of its post."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _Part = str | PostText  # words, or one formula
 
 
 class JudgedRow(NamedTuple):
-    """A judgment with its label, the item that it is of, what the page calls the instance, and its
-    formula or how its post begins.
-    """
+    """A judgment with its label, item and instance name, and its formula or first words."""
 
     judgment: Judgment
     label: ScaleLabel
@@ -39,8 +35,9 @@ class JudgedRow(NamedTuple):
 
 
 def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -> list[JudgedRow]:
-    """Return judgments of a lab, read with instance and item, as rows of a list: a query reads
-    their posts, one the formulas.
+    """Return judgments of a lab, read with instance and item, as rows of a list.
+
+    Takes one query for the posts and one for the formulas.
     """
     found = list(judgments)
     posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
@@ -72,7 +69,7 @@ def _row(
 
 
 def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
-    """Return the formula that was judged, or how the post begins."""
+    """Return the judged formula, or the beginning of the post."""
     instance, item = judgment.instance, judgment.instance.item
     if item.kind != PoolItem.Kind.VISUAL_IDS:
         return _beginning(post.safe_body if post else escape(item.text))

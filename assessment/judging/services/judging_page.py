@@ -1,4 +1,4 @@
-"""What the judging page holds when it opens: the first items, leased, and how far the topic is."""
+"""The initial content of the judging page: the first items, leased, and the progress."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ AT_ONCE = 2  # the item that is read and the one behind it; the page fetches mor
 
 
 class Sitting(NamedTuple):
-    """The question, the items that wait, the one that was asked for by its id, and why that cannot
-    be shown.
-    """
+    """The question, the first items, the item requested by id, and why it cannot be shown."""
 
     question_html: str
     items: list[dict[str, Any]]
@@ -33,8 +31,9 @@ class Sitting(NamedTuple):
 
 
 def open_sitting(*, topic: Topic, user: User, item_id: int | None, at: datetime) -> Sitting:
-    """Lease the first items of a topic to its assessor, and give them as the page shows them;
-    `item_id` is one to show first.
+    """Lease the first items of a topic to its assessor and return the content of the page.
+
+    `item_id` is an item to show first.
     """
     lab_slug = topic.task.lab.slug
     seat = Seat(user, TopicPath(lab_slug, topic.task.slug, topic.query_id))
@@ -58,9 +57,7 @@ def open_sitting(*, topic: Topic, user: User, item_id: int | None, at: datetime)
 
 
 def _question_html(topic: Topic) -> str:
-    """Return the question as it was typeset; its links to posts of the collection, which came after
-    the topic, are alive.
-    """
+    """Return the typeset question, with links to posts that were imported after the topic."""
     collection = collection_of(topic.task.lab) if "dead-link" in topic.body_html else None
     if collection is None:
         return topic.body_html

@@ -1,6 +1,4 @@
-"""Takes labels. What is acknowledged is stored once, with its history; of two who judge one
-instance the first counts.
-"""
+"""Storing labels. An acknowledged label is stored once, with its history; the first one counts."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ _PLACES = f"({', '.join(['%s'] * len(_FIELDS))})"
 
 
 class SubmitOutcome(NamedTuple):
-    """What was stored, in the order of the labels; whether the item is done; the item that comes
-    next, leased.
-    """
+    """The stored labels in order, whether the item is completed, and the next item, leased."""
 
     saved: tuple[SavedLabel, ...]
     is_done: bool
@@ -73,19 +69,18 @@ class SubmitOutcome(NamedTuple):
 
 
 class _OvertakenError(Exception):
-    """Another submit for the item was stored between our reading and our writing."""
+    """Another submit for the item was stored between our read and our write."""
 
 
 def submit_judgments(
     *, seat: Seat, submission: Submission, browser: str, at: datetime
 ) -> SubmitOutcome:
-    """Store labels, all or none, and lease the next item; the caller has seen to the lease of this
-    one.
+    """Store labels, all or none, and lease the next item; the caller has checked the lease.
 
-    A label whose key is known is not stored again. One for an instance that was judged since the
-    page read it is kept and does not count. Where the topic is the assessor's no more, labels are
-    kept and nothing comes next. Raises `JudgingError` with all problems: `not-in-pool`,
-    `pool-closed`, `bad-label`, `key-used`, `malformed`.
+    A label whose key is known is not stored again. A label for an instance that was judged after
+    the page read it is stored and does not count. If the topic is no longer assigned to the
+    assessor, labels are stored and there is no next item. Raises `JudgingError` with all problems:
+    `not-in-pool`, `pool-closed`, `bad-label`, `key-used`, `malformed`.
     """
     known: Mapping[UUID, Judgment] = {}
     for _ in range(ATTEMPTS):
@@ -137,7 +132,7 @@ def _submit(
 
 
 def _refuse_others(found: Submitted, submission: Submission) -> None:
-    """Raise for labels of instances that are not the item's, be they stored already or not."""
+    """Raise for labels of instances of another item, whether or not they are stored already."""
     others = [label.instance for label in submission.labels if label.instance not in found.current]
     if others:
         told = (
@@ -252,10 +247,9 @@ def _raise_tickets(
 
 
 def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: datetime) -> bool:
-    """Have the open ticket of the label before, if any, go with one that needs a ticket, too; close
-    it for another one.
+    """Return whether the label takes over the open ticket of the label before it.
 
-    Says whether the label has its ticket by that.
+    A label that needs no ticket closes it.
     """
     current = found.current[label.instance]
     if current is None or current.ticket is None or not judgment.is_current:
@@ -270,11 +264,9 @@ def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: dateti
 def _go_on(
     found: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
 ) -> tuple[bool, Taken | None]:
-    """Mark the item as done where `is_judged` (SQL) holds, and lease the next one; say whether the
-    item is done.
+    """Complete the item if `is_judged` (SQL) holds, lease the next, and return whether it did.
 
-    The item is locked, so this sees what others stored for its instances; what was read before
-    might not.
+    The item is locked, so this query sees what other assessors stored; earlier reads might not.
     """
     have = {*submission.have, submission.item}
     following = (

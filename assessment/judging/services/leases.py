@@ -1,6 +1,4 @@
-"""Which assessor has which item on the page. What waits is locked while it is leased; a token
-proves the lease later.
-"""
+"""Leases: which assessor has which item on the page. A signed token proves a lease later."""
 
 from __future__ import annotations
 
@@ -35,28 +33,28 @@ CLOSED = (
 
 
 class Seat(NamedTuple):
-    """Who judges which topic."""
+    """An assessor and the topic they judge."""
 
     user: User
     path: TopicPath
 
 
 class Lease(NamedTuple):
-    """An item is an assessor's until a moment; the token says so, and cannot be made elsewhere."""
+    """The end of a lease, and the signed token that proves it."""
 
     token: str
     until: datetime
 
 
 class Taken(NamedTuple):
-    """An item that an assessor has, and the lease."""
+    """An item that an assessor has, and its lease."""
 
     shown: ShownItem
     lease: Lease
 
 
 def is_genuine(token: str, *, item_id: int, seat: Seat) -> bool:
-    """Return whether a token was given to this person for this item of this topic, at any time."""
+    """Return whether the token was issued to this user for this item of this topic, at any time."""
     try:
         return _signer(seat).unsign(token).startswith(f"{item_id}.")
     except BadSignature:
@@ -65,9 +63,7 @@ def is_genuine(token: str, *, item_id: int, seat: Seat) -> bool:
 
 @transaction.atomic
 def take_next(*, topic_id: int, seat: Seat, have: Collection[int], at: datetime) -> Taken | None:
-    """Lease the next item of a topic that the page does not have; None when none is left. Those put
-    off come last.
-    """
+    """Lease the next item that the page does not have, or return None. Skipped items come last."""
     found = lock_next(topic_id, user_id=seat.user.pk, have=have, at=at)
     if found is None:
         return None
@@ -76,10 +72,9 @@ def take_next(*, topic_id: int, seat: Seat, have: Collection[int], at: datetime)
 
 
 def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken | None:
-    """Return an item that the assessor judged, or lease one that waits; None for what is not theirs
-    to see.
+    """Return an item the assessor judged, or lease an open one; None if it is not theirs to see.
 
-    Raises `JudgingError` for one that waits when its pool is closed or another assessor has it.
+    Raises `JudgingError` if the item's pool is closed or another assessor has it.
     """
     found = shown_item(item_id, topic_id=topic_id, user_id=seat.user.pk)
     if found is None:
@@ -92,9 +87,7 @@ def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken
 
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
-    """Lease an item for longer; raises `JudgingError` when another assessor has it or has judged it
-    meanwhile.
-    """
+    """Extend a lease. Raises `JudgingError` if another assessor has or has judged the item."""
     # Who judged an item themself changes labels without a lease: nobody else gets it.
     if not _lease(item_id, seat, at) and not is_judged_by(seat.user.pk, item_id):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
@@ -102,16 +95,14 @@ def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
 
 
 def put_off(*, item_id: int, seat: Seat, at: datetime) -> None:
-    """Have an item that waits come after all others, and give its lease back; nothing happens to
-    one that is another's.
-    """
+    """Move an item to the end of its topic and end its lease, unless another assessor has it."""
     _update_waiting(
         "later_at = %(at)s, leased_to_id = NULL, leased_until = NULL", item_id, seat, at
     )
 
 
 def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
-    """Return the token of a lease from a moment on; the caller has leased the item."""
+    """Return the token of a lease that starts at a moment; the caller has leased the item."""
     until = at + LEASE
     return Lease(_signer(seat).sign(f"{item_id}.{int(until.timestamp())}"), until)
 

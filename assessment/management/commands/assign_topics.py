@@ -1,4 +1,4 @@
-"""`manage.py assign_topics LAB/TASK FILE`: say by a file who judges which topic."""
+"""`manage.py assign_topics LAB/TASK FILE`: assign topics to assessors from a file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from assessment.assignments.services import assign_topics, pairs_of_file
 
 
 class Command(LabCommand):
-    """Assign topics; name everything in the file that cannot be, and assign nothing then."""
+    """Assign topics; if anything in the file is wrong, report all of it and assign nothing."""
 
     help = "Assign topics to assessors by a file (CSV or TSV) of topic and assessor a line."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the task, the file, whether others lose the topics, and who does it."""
+        """Add the task, the file, whether to replace assignments, and the user."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument(

@@ -1,6 +1,4 @@
-"""`manage.py build_pool LAB/TASK`: freeze the pool of a task, or a supplement to it; or only say
-what it would be.
-"""
+"""`manage.py build_pool LAB/TASK`: freeze the pool of a task or a supplement, or preview it."""
 
 from __future__ import annotations
 
@@ -36,8 +34,9 @@ SWITCHES = ("visually_distinct", "extra_threads", "holds_written_answers")
 
 
 class Command(LabCommand):
-    """Freeze a pool from the task's valid runs; the same runs, settings and seed give the same
-    pool, byte for byte.
+    """Freeze a pool from the task's valid runs.
+
+    The same runs, settings and seed give the same pool, byte for byte.
     """
 
     help = (
@@ -46,7 +45,7 @@ class Command(LabCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the task, a preset with what differs from it, and the seed."""
+        """Add the task, the preset, the settings that differ from it, and the seed."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument(
             "--preset",
@@ -83,7 +82,7 @@ class Command(LabCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compute the pool, freeze it unless asked not to, and print its sizes or its file."""
+        """Compute the pool, freeze it unless it is a dry run, and print its sizes or its file."""
         task = task_named(options["task"])
         choice = _choice(task, options)
         computed = compute_pool(task=task, choice=choice)
@@ -136,7 +135,7 @@ def _whole_number(text: str) -> int:
 
 
 def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
-    """Read the settings; raises `UserError` that names the presets or the baselines there are."""
+    """Read the settings. Raises `UserError` that lists the known presets or baselines."""
     begun = _begun(task, options)
     given = {
         name: options[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if options[name] is not None
@@ -150,9 +149,7 @@ def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
 
 
 def _begun(task: Task, options: dict[str, Any]) -> PoolChoice:
-    """Return what the settings begin with: a preset, or the last pool of a supplement, or the
-    task's protocol.
-    """
+    """Return the initial settings: a preset's, the last pool's or the protocol's."""
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:
         raise UserError(

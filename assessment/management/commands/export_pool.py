@@ -1,4 +1,4 @@
-"""`manage.py export_pool LAB/TASK`: print a frozen pool, byte for byte as its hash has it."""
+"""`manage.py export_pool LAB/TASK`: print a frozen pool, byte for byte as it was hashed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Command(LabCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the task and which of its pools."""
+        """Add the task and the number of the pool."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument(
             "--pool",

@@ -1,4 +1,4 @@
-"""`manage.py export_qrels LAB/TASK`: print qrels, a frozen version or those of now."""
+"""`manage.py export_qrels LAB/TASK`: print a frozen version of the qrels, or the draft."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF_DRAFTS = ("level", "complete", "all_topics")
 
 
 class Command(LabCommand):
-    """Print the qrels, and on the error stream what of the draft was left out."""
+    """Print the qrels, and to standard error which topics the draft leaves out."""
 
     help = (
         "Print qrels as `topic 0 item label`, tab-separated: a frozen version by its name, or the "
@@ -28,7 +28,7 @@ class Command(LabCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the task, and the version or what the draft shall hold."""
+        """Add the task, and the version or the options of the draft."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument(
             "--qrels", metavar="NAME", help="a frozen version; else the judgments of now"

@@ -1,4 +1,4 @@
-"""`manage.py import_judgments LAB/TASK FILE`: take in labels that were judged elsewhere."""
+"""`manage.py import_judgments LAB/TASK FILE`: import labels that were judged elsewhere."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from assessment.judging.services.importing import import_judgments
 
 
 class Command(LabCommand):
-    """Store the labels of a file as judgments; name everything that cannot be stored, and store
-    nothing then.
-    """
+    """Store the labels of a file as judgments; if any is wrong, report all and store nothing."""
 
     help = (
         "Import labels that were judged elsewhere. FILE is a TSV with the columns topic, item, "
@@ -27,13 +25,13 @@ class Command(LabCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the task, the file, and who brings it."""
+        """Add the task, the file, and the user who imports it."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument("--by", metavar="PERSON", help="who imports them, for the audit")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the file and print how many labels are new, changed and as they were."""
+        """Import the file and print how many labels are new, changed and unchanged."""
         task, path = task_named(options["task"]), options["file"]
         by = person_named(options["by"]) if options["by"] else None
         try:

@@ -23,12 +23,12 @@ from collection.selectors.visual_maps import newest_map
 
 
 class Command(LabCommand):
-    """Load a lab; name everything that cannot be read, and load nothing then."""
+    """Load a lab; if anything cannot be read, report all of it and load nothing."""
 
     help = "Load a lab from a folder: lab.toml with the topics, qrels and collection that it names."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the folder, and who shall run the lab."""
+        """Add the folder, and the organizer."""
         parser.add_argument("folder", metavar="DIR", type=Path)
         parser.add_argument(
             "--organizer",

@@ -20,7 +20,7 @@ from collection.services.visual_maps import make_visual_map
 
 
 class Command(LabCommand):
-    """Group the instances of formulas anew; a new version is made only where an id differs."""
+    """Group formula instances by appearance; make a new version only if an id differs."""
 
     help = (
         "Make the next version of a collection's visual ids, and list the judged formulas it "
@@ -28,11 +28,11 @@ class Command(LabCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the collection."""
+        """Add the collection."""
         parser.add_argument("collection", metavar="COLLECTION", help="the slug of a collection")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make the version and print its counts and the judged formulas that it touches."""
+        """Make the version and print its counts and the judged formulas it affects."""
         found = collection_named(options["collection"])
         before, line = newest_map(found), ProgressLine(self.stderr, "LaTeX without MathML")
         try:

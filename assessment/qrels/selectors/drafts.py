@@ -1,4 +1,4 @@
-"""Qrels as they would come out of the judgments now: the draft of a task's next version."""
+"""The draft of a task's next qrels version, computed from the current judgments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIELDS: tuple[str, ...] = ("item__topic__query_id", "item__item", "doc_id", "cu
 
 
 class DroppedTopic(NamedTuple):
-    """A topic that is left out of qrels, how many relevant items it has, and a sentence why."""
+    """A topic left out of the qrels, its number of relevant items, and the reason."""
 
     topic: str
     relevant: int
@@ -49,31 +49,31 @@ class Draft:
 
     @property
     def dropped(self) -> list[DroppedTopic]:
-        """Return the topics that qrels of now would leave out."""
+        """Return the topics the draft leaves out."""
         return [
             DroppedTopic(one.topic, one.relevant, one.reason) for one in self.topics if one.reason
         ]
 
     def qrels(self, level: Level, *, complete: bool, with_dropped: bool = False) -> pl.DataFrame:
-        """Return the qrels of now (topic, item, label); `with_dropped` leaves no topic out."""
+        """Return the draft (topic, item, label); `with_dropped` leaves no topic out."""
         dropped = () if with_dropped else [one.topic for one in self.dropped]
         return make_qrels(
             self.judged, scale=self.scale, level=level, complete=complete, dropped=dropped
         )
 
     def qrels_by(self, items: str, *, complete: bool) -> pl.DataFrame:
-        """Return the qrels of now whose items are of a kind, to compare them with a version."""
+        """Return the draft with items of a kind, for comparison with a version."""
         level = Level.VISUAL if items == ItemKind.VISUAL_IDS else Level.INSTANCES
         return self.qrels(level, complete=complete)
 
 
 def levels_of(task: Task) -> tuple[Level, ...]:
-    """Return the levels that a task's qrels have: formulas have two, the others one."""
+    """Return the levels of a task's qrels: two for formulas, one for other items."""
     return tuple(Level) if task.kind == Task.Kind.FORMULAS else (Level.INSTANCES,)
 
 
 def items_at(task: Task, level: Level) -> ItemKind:
-    """Return what the items of a task's qrels are at a level."""
+    """Return the kind of the items of a task's qrels at a level."""
     return qrels_item_kind(TaskKind(task.kind), level)
 
 
@@ -119,9 +119,7 @@ def _scale(task: Task, host: Task | None) -> LabelScale:
 
 
 def pooled_instances(task: Task) -> QuerySet[PoolInstance]:
-    """Return what of a task gets labels: all that its pools hold, or its written answers in another
-    task's pools.
-    """
+    """Return the instances of a task that get labels, from its own pools or another task's."""
     return _pooled(task, host_of(task))
 
 
@@ -134,16 +132,14 @@ def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:
 
 
 def _without_mixed(task: Task, found: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
-    """Return what belongs in the task's own qrels: of Task 1's pools the posts, not the written
-    answers among them.
-    """
+    """Return only what belongs in the task's own qrels: in Task 1, posts without Task 3 answers."""
     return (
         found.exclude(item__kind=PoolItem.Kind.ANSWERS) if task.kind == Task.Kind.ANSWERS else found
     )
 
 
 def with_current(instances: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
-    """Return instances with their judgment that counts as `current`, or null."""
+    """Return instances with their current judgment as `current`, or null."""
     current = FilteredRelation("judgments", condition=Q(judgments__is_current=True))
     return instances.annotate(current=current).order_by()
 
@@ -156,8 +152,9 @@ def _judged(instances: QuerySet[PoolInstance]) -> pl.DataFrame:
 
 
 def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
-    """Return the judged instances with their formulas by the newest visual ids; one without is its
-    own formula.
+    """Return the judged instances with their formulas by the newest visual ids.
+
+    An instance without one is its own formula.
     """
     collection = collection_of(task.lab)
     if collection is None:
@@ -171,9 +168,7 @@ def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
 
 
 def host_of(task: Task) -> Task | None:
-    """Return the task of the lab into whose pools the written answers of a task were mixed; None
-    for other tasks.
-    """
+    """Return the task whose pools contain this task's Task 3 answers, or None."""
     if task.kind != Task.Kind.WRITTEN_ANSWERS:
         return None
     mixed = PoolItem.objects.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)

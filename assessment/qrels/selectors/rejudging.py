@@ -1,4 +1,4 @@
-"""Judged formulas that a version of the visual ids touches, for who judges them again."""
+"""Judged formulas affected by a version of the visual ids, which assessors may judge again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read about qrels."""
+"""Frozen versions of qrels."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ QRELS_COLUMNS = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
 
 
 class TopicJudgments(NamedTuple):
-    """How much of a topic was judged, and how many of these items are relevant."""
+    """The number of judged and of relevant items of a topic."""
 
     judged: int
     relevant: int
 
 
 class TaskSummary(NamedTuple):
-    """What a task holds: topics, and one version of its qrels with its topics and judged items."""
+    """A task: its number of topics, and a version of its qrels with topics and judged items."""
 
     task: str
     topics: int
@@ -34,7 +34,7 @@ class TaskSummary(NamedTuple):
 
 
 def qrels_frame(qrel_set: QrelSet) -> pl.DataFrame:
-    """Return qrels as their file has them: the columns topic, item, label."""
+    """Return the qrels of a version with the columns topic, item, label."""
     rows = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id", "doc_id", "relevance")
     # By columns: polars infers nothing, and 40,000 rows take a tenth of a second.
     columns = zip(*rows, strict=True) if rows else ((), (), ())

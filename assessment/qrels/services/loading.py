@@ -1,4 +1,4 @@
-"""What loads labs and their qrels. Qrels never change once they are there."""
+"""Loading labs and their qrels. Loaded qrels never change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from collection.services.loading import load_collection, require_loadable
 
 @dataclass(frozen=True)
 class LoadedLab:
-    """What came of loading a folder: the lab, and whether anything of it is new or different."""
+    """The result of loading a folder: the lab, and whether anything is new or different."""
 
     lab: Lab
     is_changed: bool

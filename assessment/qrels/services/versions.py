@@ -1,6 +1,4 @@
-"""What makes versions of qrels and says which one is current. A version never changes: a correction
-is a new one.
-"""
+"""Freezing qrels and choosing the current version. A correction is a new version."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ def freeze_qrels(
 
 @transaction.atomic
 def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
-    """Make a version the one that boards show unless told otherwise. What was released stays as it
-    is.
-    """
+    """Make a version the default of leaderboards. Released leaderboards stay as they are."""
     Task.objects.select_for_update().get(pk=qrel_set.task_id)
     versions = QrelSet.objects.filter(task=qrel_set.task_id)
     versions.filter(is_current=True).exclude(pk=qrel_set.pk).update(is_current=False)
