@@ -59,7 +59,7 @@ def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
     [
         (["--qrels", "v9"], "no qrels 'v9'. Known are: none"),
         (["--qrels", "v9", "--complete", "--all-topics"], "Leave out --complete, --all-topics"),
-        (["--level", "visual"], "it does not retrieve formulas"),
+        (["--level", "visual"], "the task does not retrieve formulas"),
     ],
 )
 def test_what_cannot_be_printed_is_refused_with_what_to_do(options, told):

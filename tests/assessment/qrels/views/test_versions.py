@@ -62,7 +62,7 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
         ({"name": ""}, "Enter a name for the version."),
         ({"name": "v" * 51}, "Enter a name of at most 50 characters."),
         ({"name": "Version 1"}, "Enter a name with letters, digits, hyphens and underscores only."),
-        ({"name": "v1"}, "Give this one another name."),
+        ({"name": "v1"}, "versions never change. Use another name."),
     ],
 )
 def test_a_name_that_cannot_be_is_refused_with_a_sentence(browser, judged, task, form, told):
