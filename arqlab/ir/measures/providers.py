@@ -36,8 +36,8 @@ _WITHOUT_BLANKS = (
 def require_provider(name: str) -> Provider:
     """Return the first installed provider that computes a measure, as ir_measures chooses it.
 
-    Raises MeasureRefusedError that says what to install where there is none, and where the provider
-    has no value for a run that retrieves one relevant item.
+    Raises MeasureRefusedError if no installed provider computes it, with the package to install, or
+    if the provider returns no value for a run that retrieves one relevant item.
     """
     measure = ir_measures.parse_measure(name)
     able: list[Provider] = [

@@ -171,7 +171,7 @@ def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
 
 
 class _Scans:
-    """A search for the ends of formulas in one run of text, which remembers where there is none."""
+    """A search for the ends of formulas in one run of text; it remembers failed searches."""
 
     def __init__(self, run: str) -> None:
         self.run = run

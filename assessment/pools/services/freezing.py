@@ -163,17 +163,7 @@ def _freeze(
 ) -> Pool:
     pools = list(task.pools.values_list("pk", flat=True))
     computed = compute_pool(task=task, choice=choice)
-    if computed.labels.is_empty():
-        raise UserError(
-            "Nothing to judge: the task's pools already have all items of the valid runs.",
-            code="empty-pool",
-        )
-    if expected and expected != computed.sha256:
-        raise UserError(
-            f"The pool has changed since you opened this page: it would have {computed.items:,} "
-            "items now. Check the numbers again, then freeze it.",
-            code="pool-changed",
-        )
+    _require_expected(computed, expected)
     with transaction.atomic():
         _require_unchanged(task, choice, pools)
         pool = Pool.objects.create(
@@ -182,7 +172,7 @@ def _freeze(
             reason=reason,
             preset=preset_of(task, choice.protocol),
             settings=asdict(choice.protocol),
-            # A supplement is judged as the pool was, though the task's scale may be another now.
+            # A supplement keeps the pool's scale, even if the task's scale changed since.
             scale=task_scale(task).rows(),
             seed=choice.seed,
             inputs=computed.inputs,
@@ -205,6 +195,21 @@ def _freeze(
             **pool_facts(pool),
         )
     return pool
+
+
+def _require_expected(computed: ComputedPool, expected: str) -> None:
+    """Raise if there is nothing to judge, or if it is not the pool that was previewed."""
+    if computed.labels.is_empty():
+        raise UserError(
+            "Nothing to judge: the task's pools already have all items of the valid runs.",
+            code="empty-pool",
+        )
+    if expected and expected != computed.sha256:
+        raise UserError(
+            f"The pool has changed since you opened this page: it would have {computed.items:,} "
+            "items now. Check the numbers again, then freeze it.",
+            code="pool-changed",
+        )
 
 
 def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None:

@@ -106,9 +106,7 @@ def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
 
 
 def task_scale(task: Task) -> LabelScale:
-    """Return the scale that the items of a task are judged by: that of their pools, or the
-    protocol's while there is none.
-    """
+    """Return the scale of a task's items: that of its pools, or the protocol's before the first."""
     return _scale(task, host_of(task))
 
 

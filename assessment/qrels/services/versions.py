@@ -111,7 +111,8 @@ def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
 def _require_freezable(task: Task, name: str, level: Level) -> None:
     if level not in levels_of(task):
         raise UserError(
-            f"The qrels of {task} have no level {level}: it is no formula task.", code="level"
+            f"The qrels of {task} have no level {level}: the task does not retrieve formulas.",
+            code="level",
         )
     if QrelSet.objects.filter(task=task, name=name).exists():
         raise UserError(

@@ -19,7 +19,7 @@ export class JudgedHistory {
     if (!this.ids.includes(id)) this.ids.push(id);
   }
 
-  /** Return the item before `id`, or the last one; undefined if there is none. Throws as `ask`. */
+  /** Return the item before `id`, or the last one, or undefined. Throws as `ask`. */
   async before(id = null) {
     const isKnown = id === null ? this.ids.length > 0 : this.ids.indexOf(id) > 0;
     if (!isKnown && !this.isComplete) await this.#load();

@@ -33,7 +33,7 @@ export class Queue extends EventTarget {
     return [...new Set([...this.held.map((item) => item.item), ...this.busy()])];
   }
 
-  /** Whether to request items: there are few and there may be more, or there are none. */
+  /** Whether to request items: few or none are left, and there may be more. */
   get isLow() {
     return this.held.length === 0 || (this.held.length < FEW && !this.isExhausted);
   }
@@ -48,7 +48,7 @@ export class Queue extends EventTarget {
     this.held = this.held.filter((item) => item.item !== id);
   }
 
-  /** Take what came with an answer: the next item, or null if there is none. */
+  /** Take what came with an answer: the next item, or null. */
   take(next) {
     this.isExhausted = next === null;
     this.add(next);

@@ -101,7 +101,7 @@ def test_a_name_that_is_taken_is_refused(task):
 
 
 def test_answers_have_no_visual_level(task):
-    with pytest.raises(UserError, match="no formula task"):
+    with pytest.raises(UserError, match="the task does not retrieve formulas"):
         freeze(task, level=Level.VISUAL)
 
 
