@@ -135,7 +135,7 @@ def percentile(values: list[float], share: int) -> float:
 
 
 def judge_round(place: Place, clients: int, *, is_peer: bool) -> Measured:
-    """Have so many assessors judge at the same time. The first judgments of each are not measured:
+    """Run the assessors at the same time. The first judgments of each are not measured:
     after the tables were emptied for the round, the database's processes read them anew."""
     if not is_peer:
         execute(place.database, RESET)

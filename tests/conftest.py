@@ -102,7 +102,7 @@ def kept_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 @pytest.fixture(scope="session")
 def use_tested_database() -> UseDatabase:
-    """Have processes on a data folder use a new database of the kind that the tests run on."""
+    """Return a function that gives processes on a data folder a new database of the tests' kind."""
     return processes.use_database
 
 

@@ -67,7 +67,7 @@ def scale_of_task(protocol: str, overrides: dict[str, Any]) -> list[Row]:
 
 
 def fill(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Give each pool and each version of qrels the scale of its task.
+    """Store the scale of its task with each pool and each version of qrels.
 
     Qrels may have been loaded with labels of their own: those with a 4 were on the scale 0 to 4.
     """

@@ -29,7 +29,7 @@ from tests.factories import Scene
 
 
 def end_leases() -> None:
-    """Have all leases end."""
+    """End all leases."""
     PoolItem.objects.update(leased_until=timezone.now() - timedelta(minutes=1))
 
 

@@ -49,7 +49,7 @@ CURRENT = 'sorted(Judgment.objects.values_list("instance__doc_id", "is_current")
 
 @pytest.fixture
 def data(tmp_path: Path, use_tested_database: UseDatabase) -> Path:
-    """Give a data folder with a judged pool; its database is on the server that the tests run on."""
+    """Return a data folder with a judged pool; its database is on the tests' server."""
     use_tested_database(tmp_path)
     output_of(tmp_path, MAKE_LAB, JUDGED)
     return tmp_path
