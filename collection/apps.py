@@ -1,9 +1,17 @@
-"""The app's name for Django."""
+"""The app's name for Django, and what surrounds its migrations."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class CollectionConfig(AppConfig):
     """What is searched."""
 
     name = "collection"
+
+    def ready(self) -> None:
+        """Drop the triggers of the text search before a migration, and create them afterwards."""
+        from collection.services.triggers import drop_triggers, restore_triggers
+
+        pre_migrate.connect(drop_triggers, sender=self)
+        post_migrate.connect(restore_triggers, sender=self)

@@ -1,13 +1,11 @@
 """The parts of the text index and of long texts that each database does in its own way.
 
 SQLite: an FTS5 table over the words (its content is `collection_postwords`, so no text is stored
-twice), and triggers that report each change to it; a deletion must name the old words, or the index
-decays. PostgreSQL: a text search configuration with English stems and without stop words (so that
+twice); `collection.services.triggers` creates its triggers after every migration. PostgreSQL: a text search configuration with English stems and without stop words (so that
 phrases made of them are found), a generated column and its GIN index; long texts compressed by lz4.
 
 Both: a post that is deleted or changed loses its words, and changes are counted in
-`collection_textindex`. On SQLite, Django rebuilds a table for some migrations, and then its triggers
-are lost: such a migration must call `keep_in_step` again; a test counts the triggers.
+`collection_textindex`.
 """
 
 from django.db import migrations
@@ -19,50 +17,10 @@ SQLITE_INDEX = [
     CREATE VIRTUAL TABLE collection_postwords_index USING fts5(
         title, body, facets, content='collection_postwords', content_rowid='post_id', tokenize='porter unicode61')
     """,
-    """
-    CREATE TRIGGER collection_postwords_added AFTER INSERT ON collection_postwords BEGIN
-        INSERT INTO collection_postwords_index(rowid, title, body, facets)
-        VALUES (NEW.post_id, NEW.title, NEW.body, NEW.facets);
-    END
-    """,
-    """
-    CREATE TRIGGER collection_postwords_removed AFTER DELETE ON collection_postwords BEGIN
-        INSERT INTO collection_postwords_index(collection_postwords_index, rowid, title, body, facets)
-        VALUES ('delete', OLD.post_id, OLD.title, OLD.body, OLD.facets);
-    END
-    """,
-    """
-    CREATE TRIGGER collection_postwords_changed AFTER UPDATE ON collection_postwords BEGIN
-        INSERT INTO collection_postwords_index(collection_postwords_index, rowid, title, body, facets)
-        VALUES ('delete', OLD.post_id, OLD.title, OLD.body, OLD.facets);
-        INSERT INTO collection_postwords_index(rowid, title, body, facets)
-        VALUES (NEW.post_id, NEW.title, NEW.body, NEW.facets);
-    END
-    """,
 ]
-SQLITE_STEPS = {
-    "collection_post_words_of_new": """
-    CREATE TRIGGER collection_post_words_of_new AFTER INSERT ON collection_post BEGIN
-        UPDATE collection_textindex SET changes = changes + 1 WHERE collection_id = NEW.collection_id;
-    END
-    """,
-    "collection_post_words_of_deleted": """
-    CREATE TRIGGER collection_post_words_of_deleted AFTER DELETE ON collection_post BEGIN
-        DELETE FROM collection_postwords WHERE post_id = OLD.id;
-    END
-    """,
-    "collection_post_words_of_changed": f"""
-    CREATE TRIGGER collection_post_words_of_changed AFTER UPDATE OF {", ".join(CHANGED)} ON collection_post
-    WHEN {" OR ".join(f"OLD.{name} IS NOT NEW.{name}" for name in CHANGED)} BEGIN
-        DELETE FROM collection_postwords WHERE post_id = OLD.id;
-        DELETE FROM collection_postwords WHERE OLD.tags IS NOT NEW.tags AND post_id IN (
-            SELECT id FROM collection_post WHERE collection_id = OLD.collection_id AND thread_id = OLD.thread_id);
-        UPDATE collection_textindex SET changes = changes + 1 WHERE collection_id = NEW.collection_id;
-    END
-    """,
-}
+TRIGGERS = [f"collection_post_words_of_{what}" for what in ("new", "deleted", "changed")]
 SQLITE_UNDO = [
-    *(f"DROP TRIGGER IF EXISTS {name}" for name in SQLITE_STEPS),
+    *(f"DROP TRIGGER IF EXISTS {name}" for name in TRIGGERS),
     "DROP TRIGGER IF EXISTS collection_postwords_added",
     "DROP TRIGGER IF EXISTS collection_postwords_removed",
     "DROP TRIGGER IF EXISTS collection_postwords_changed",
@@ -125,8 +83,8 @@ POSTGRESQL_STEPS = [
     """,
 ]
 POSTGRESQL_UNDO = [
-    *(f"DROP TRIGGER IF EXISTS {name} ON collection_post" for name in SQLITE_STEPS),
-    *(f"DROP FUNCTION IF EXISTS {name}()" for name in SQLITE_STEPS),
+    *(f"DROP TRIGGER IF EXISTS {name} ON collection_post" for name in TRIGGERS),
+    *(f"DROP FUNCTION IF EXISTS {name}()" for name in TRIGGERS),
     "DROP INDEX IF EXISTS post_words_searched",
     "ALTER TABLE collection_postwords DROP COLUMN IF EXISTS words",
     "DROP TEXT SEARCH CONFIGURATION IF EXISTS arqlab_words",
@@ -139,7 +97,7 @@ def make_index(apps, schema_editor):
 
 
 def keep_in_step(apps, schema_editor):
-    _run(schema_editor, sqlite=SQLITE_STEPS.values(), postgresql=POSTGRESQL_STEPS)
+    _run(schema_editor, sqlite=[], postgresql=POSTGRESQL_STEPS)
 
 
 def undo(apps, schema_editor):

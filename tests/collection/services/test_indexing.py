@@ -186,19 +186,6 @@ def test_pairs_can_be_indexed_at_once_after_an_error(lab):
     assert VisualMap.objects.get().pairs_claimed_at is None
 
 
-def test_the_triggers_exist_after_all_migrations(db):
-    names = {"sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'"}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            names.get(connection.vendor, "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal")
-        )
-        found = {
-            name for (name,) in cursor.fetchall() if name.startswith("collection_post_words_of_")
-        }
-
-    assert found == {f"collection_post_words_of_{what}" for what in ("new", "deleted", "changed")}
-
-
 def test_after_changes_and_deletions_the_index_agrees_with_its_words(collection):
     Post.objects.filter(post_id="10").update(body="<p>theta</p>")
     index_posts(collection=collection)
