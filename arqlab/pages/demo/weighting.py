@@ -4,6 +4,7 @@ Every function returns an array with a row for each query and a column for each 
 scores are better; 0 means no match.
 """
 
+import logging
 import warnings
 from collections.abc import Sequence
 from typing import Any, cast
@@ -11,10 +12,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # bm25s warns about missing optional packages
-    import bm25s
 
 Scores = NDArray[np.float64]
 Bags = Sequence[Sequence[str]]
@@ -27,6 +24,11 @@ def bm25(
 
     `method` is lucene, robertson, bm25+ or atire.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # bm25s warns about missing optional packages
+        import bm25s  # installed for the demo only
+    # bm25s logs every index that it builds, whatever the logging settings are.
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
     model = bm25s.BM25(method=method, k1=k1, b=b)
     model.index([list(document) for document in documents], show_progress=False)
     found = [

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.management import CommandError
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
@@ -20,9 +21,15 @@ class Command(LabCommand):
     help = "Build the demo lab and print its accounts and the run files to try."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Build the lab unless it exists, then print the accounts and files."""
-        # bm25s logs every index that it builds, whatever the logging settings are.
-        logging.getLogger("bm25s").setLevel(logging.WARNING)
+        """Build the lab unless it exists, then print the accounts and files.
+
+        Raise `CommandError` if the packages of the demo are not installed.
+        """
+        if find_spec("bm25s") is None:
+            raise CommandError(
+                "The systems of the demo need bm25s, which is not installed."
+                " Install it with: bin/setup --demo"
+            )
         folder = Path(settings.DATA_DIR) / "demo"
         kept = folder / "password"
         if Lab.objects.filter(slug=build.SLUG).exists():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from arqlab.core.models import Lab, Task, User
 from assessment.models import Judgment, Pool, Qrel, QrelSet, Ticket
@@ -129,5 +130,13 @@ def test_a_demo_that_fails_leaves_no_lab_behind(folder: Path, monkeypatch):
     monkeypatch.setattr("arqlab.pages.services.demo.build.release_boards", lambda stage: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
+        build()
+    assert not Lab.objects.exists()
+
+
+def test_without_its_packages_the_demo_says_what_to_install(folder: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+
+    with pytest.raises(CommandError, match="bin/setup --demo"):
         build()
     assert not Lab.objects.exists()
