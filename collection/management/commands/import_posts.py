@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
@@ -75,11 +76,12 @@ class Command(LabCommand):
         window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
         lab = self._lab(options["lab"])
-        collection, _ = Collection.objects.get_or_create(
-            slug=options["collection"], defaults={"loaded_at": now}
-        )
-        if lab:
-            assign_collection(lab=lab, collection=collection)
+        with transaction.atomic():  # a refused assignment leaves no empty collection
+            collection, _ = Collection.objects.get_or_create(
+                slug=options["collection"], defaults={"loaded_at": now}
+            )
+            if lab:
+                assign_collection(lab=lab, collection=collection)
         for kind, path in files.items():
             line = ProgressLine(
                 self.stderr, Import.Kind(kind).label, is_quiet=not options["verbosity"], path=path

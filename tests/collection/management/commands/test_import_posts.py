@@ -267,6 +267,7 @@ def test_an_import_assigns_the_collection_to_a_lab_without_another_one(folder, l
 
     with pytest.raises(CommandError, match="searches the collection raw"):
         run(folder, "--collection", "other", "--lab", lab.slug)
+    assert list(Collection.objects.values_list("slug", flat=True)) == ["raw"]
 
 
 @pytest.mark.django_db
