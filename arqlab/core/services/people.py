@@ -17,8 +17,8 @@ def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membershi
     """
     if role not in {Membership.Role.ORGANIZER, Membership.Role.ASSESSOR}:
         raise UserError(
-            f"The role {role!r} cannot be granted. Grant organizer or assessor; team members join"
-            " with an invitation link.",
+            f"You cannot grant the role {role!r}. Grant organizer or assessor; team members join "
+            "through an invitation link.",
             code="unknown-role",
         )
     membership, created = Membership.objects.get_or_create(lab=lab, user=user, role=role, team=None)

@@ -55,7 +55,7 @@ REFUSALS = {
 LABEL: dict[str, Any] = {
     "min_value": 0,
     "max_value": LARGEST_VALUE,
-    "help_text": "A value of the pool's scale.",
+    "help_text": "A label value of the pool's scale.",
 }
 
 
@@ -73,13 +73,13 @@ class InstanceSerializer(serializers.Serializer[Any]):
 
     instance = serializers.IntegerField()
     doc_id = serializers.CharField(
-        help_text="As in qrels; blank for Task 3, where the id would reveal the run."
+        help_text="Id as in the qrels; blank for Task 3, where the id would reveal the run."
     )
     heading = serializers.CharField()
     post_kind = serializers.CharField(help_text="`question`, `answer`, or blank.")
     title_html = serializers.CharField(help_text="Sanitized title of a question.")
     html = serializers.CharField(
-        help_text="Sanitized post with typeset formulas, the judged one highlighted."
+        help_text="Sanitized post with typeset formulas; the formula to judge is highlighted."
     )
     thread_url = serializers.CharField(help_text="Blank if the item has no thread.")
     judgment = OwnJudgmentSerializer(allow_null=True)
@@ -90,7 +90,7 @@ class ItemSerializer(serializers.Serializer[Any]):
 
     item = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=PoolItem.Kind.choices)
-    name = serializers.CharField(help_text="A post id, a visual id, or `Written answer`.")
+    name = serializers.CharField(help_text="A post id, a visual id, or `Generated answer`.")
     position = serializers.IntegerField()
     state = serializers.ChoiceField(choices=["waiting", "done", "later"])
     lease = serializers.CharField()
@@ -144,12 +144,12 @@ class LabelSerializer(serializers.Serializer[Any]):
     )
     active_ms = serializers.IntegerField(required=False, allow_null=True)
     seen = serializers.IntegerField(
-        required=False, allow_null=True, help_text="The current judgment that the page knew."
+        required=False, allow_null=True, help_text="The current judgment as loaded by the page."
     )
     after = serializers.UUIDField(
         required=False,
         allow_null=True,
-        help_text="Key of the label that this one changes, if it was still being sent.",
+        help_text="Key of the label that this label changes, if that label was still being sent.",
     )
     at = serializers.DateTimeField(
         required=False,
@@ -179,7 +179,9 @@ class SavedLabelSerializer(serializers.Serializer[Any]):
     judgment = serializers.IntegerField()
     key = serializers.UUIDField()
     label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
-    counts = serializers.BooleanField(help_text="False if somebody else judged the instance first.")
+    counts = serializers.BooleanField(
+        help_text="False if another assessor judged the instance first."
+    )
     message = serializers.CharField()
     judged_at = serializers.DateTimeField()
 
