@@ -7,21 +7,27 @@ and what was expected.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.fields import empty
 
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from arqlab.ir.labels import LARGEST_VALUE
 from assessment.errors import RequestProblem
+from assessment.judging.apis.fields import (
+    AnyTextField,
+    KeyField,
+    MomentField,
+    ObjectSerializer,
+    ReportedField,
+    WholeNumberField,
+    wrong_value,
+)
 from assessment.judging.selectors.items import Submitted
 from assessment.judging.services.request_problems import (
     OTHER_LABEL,
-    RELOAD,
     item_problems,
     refusal,
 )
@@ -43,87 +49,11 @@ class HeldItem(NamedTuple):
     have: Collection[int] = ()
 
 
-def _wrong(found: object, expected: str, todo: str = RELOAD) -> dict[str, str]:
-    """Return the values of a `RequestProblem`, with a short excerpt of what was found."""
-    shown = found if isinstance(found, str) else repr(found)
-    return {"found": _storable(shown)[:80], "expected": expected, "todo": todo}
-
-
-def _storable(value: str) -> str:
-    """Return a text that databases accept: without NUL and lone surrogates."""
-    return value.replace("\0", "").encode(errors="replace").decode()
-
-
-class _Reported:
-    """A field that reports its errors as the values of a `RequestProblem`."""
-
-    expected = ""
-    todo = RELOAD
-
-    def fail(self, key: str, *, found: object = None, **_: Any) -> NoReturn:
-        """Refuse a value, whatever is wrong with it."""
-        raise ValidationError(_wrong(found, self.expected, self.todo), code=key)
-
-
-class _Integer(_Reported, serializers.IntegerField):
-    """A whole number. Texts and fractions are refused, which Django REST framework would accept."""
-
-    def __init__(self, *, min_value: int, max_value: int, **options: Any) -> None:
-        super().__init__(min_value=min_value, max_value=max_value, **options)
-        self.values = range(min_value, max_value + 1)
-        self.expected = f"a whole number from {min_value} to {max_value}"
-
-    def to_internal_value(self, data: object) -> int:
-        if type(data) is not int or data not in self.values:
-            self.fail("invalid", found=data)
-        return data
-
-
-class _LabelValue(_Integer):
+class _LabelValue(WholeNumberField):
     todo = OTHER_LABEL
 
 
-class _Text(_Reported, serializers.CharField):
-    """A text, which may be blank and keeps its spaces."""
-
-    expected = "a text"
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(allow_blank=True, trim_whitespace=False, **options)
-
-    def to_internal_value(self, data: object) -> str:
-        if not isinstance(data, str):
-            self.fail("invalid", found=data)
-        if self.max_length is not None and len(data) > self.max_length:
-            todo = f"Shorten the {self.field_name}. It is still on the page."
-            raise ValidationError(
-                _wrong(f"{len(data):,} characters", f"at most {self.max_length:,} characters", todo)
-            )
-        return _storable(data)
-
-
-class _Key(_Reported, serializers.UUIDField):
-    expected = "a UUID"
-
-    def to_internal_value(self, data: object) -> UUID:
-        try:
-            return UUID(data if isinstance(data, str) else "")
-        except ValueError:
-            self.fail("invalid", found=data)
-
-
-class _Moment(serializers.DateTimeField):
-    """A time with its zone, or None: a wrong clock is no reason to reject a label."""
-
-    def run_validation(self, data: object = empty) -> datetime | None:
-        try:
-            moment = datetime.fromisoformat(data if isinstance(data, str) else "")
-        except ValueError:
-            return None
-        return moment if moment.tzinfo else None
-
-
-class _ItemIds(_Reported, serializers.ListField):
+class _ItemIds(ReportedField, serializers.ListField):
     expected = f"a list of at most {MOST_ITEMS} ids of items"
 
     def to_internal_value(self, data: object) -> list[int]:
@@ -135,29 +65,20 @@ class _ItemIds(_Reported, serializers.ListField):
             self.fail("invalid", found=data)
 
 
-class _Body(serializers.Serializer[Any]):
-    """A JSON object."""
-
-    def run_validation(self, data: object = empty) -> Any:
-        if not isinstance(data, Mapping):
-            raise ValidationError({"": _wrong(type(data).__name__, "an object")})
-        return super().run_validation(data)
-
-
-class HeldItemSerializer(_Body):
+class HeldItemSerializer(ObjectSerializer):
     """An item that the page has leased."""
 
-    item = _Integer(**ID)
-    lease = _Text()
+    item = WholeNumberField(**ID)
+    lease = AnyTextField()
     have = _ItemIds(
-        child=_Integer(**ID),
+        child=WholeNumberField(**ID),
         max_length=MOST_ITEMS,
         required=False,
         help_text="The items that the page has loaded.",
     )
 
 
-class _LabelList(_Reported, serializers.ListSerializer[Any]):
+class _LabelList(ReportedField, serializers.ListSerializer[Any]):
     expected = f"a list of 1 to {MOST_LABELS} labels"
 
     def to_internal_value(self, data: object) -> list[Any]:
@@ -167,39 +88,41 @@ class _LabelList(_Reported, serializers.ListSerializer[Any]):
         return labels
 
 
-class LabelSerializer(_Body):
+class LabelSerializer(ObjectSerializer):
     """A label for an instance."""
 
-    instance = _Integer(**ID)
+    instance = WholeNumberField(**ID)
     label = _LabelValue(
         min_value=0, max_value=LARGEST_VALUE, help_text="A value of the pool's scale."
     )  # type: ignore[assignment]  # not the field's label
-    key = _Key(help_text="Unique per label: a label that is sent twice is stored once.")
-    comment = _Text(required=False, max_length=LONGEST_COMMENT)
-    reason = _Text(
+    key = KeyField(help_text="Unique per label: a label that is sent twice is stored once.")
+    comment = AnyTextField(required=False, max_length=LONGEST_COMMENT)
+    reason = AnyTextField(
         required=False,
         max_length=LONGEST_COMMENT,
         help_text="Reason for changing the earlier label.",
     )
-    active_ms = _Integer(min_value=0, max_value=LARGEST_TIME, required=False, allow_null=True)
-    seen = _Integer(
+    active_ms = WholeNumberField(
+        min_value=0, max_value=LARGEST_TIME, required=False, allow_null=True
+    )
+    seen = WholeNumberField(
         min_value=0,
         max_value=LARGEST_ID,
         required=False,
         allow_null=True,
         help_text="The current judgment that the page knew.",
     )
-    after = _Key(
+    after = KeyField(
         required=False,
         allow_null=True,
         help_text="Key of the label that this one changes, if it was still being sent.",
     )
-    at = _Moment(
+    at = MomentField(
         source="given_at",
         required=False,
         help_text="Time of the judgment by the browser's clock; impossible times are ignored.",
     )
-    shown = _Text(
+    shown = AnyTextField(
         required=False,
         help_text="The HTML shown to the assessor, sent with labels that are not judgments.",
     )
@@ -225,7 +148,7 @@ class LabelSerializer(_Body):
 
     def _check_once(self, value: int | UUID) -> None:
         if value in self._met:
-            raise ValidationError(_wrong(f"{value} twice", "each once"))
+            raise ValidationError(wrong_value(f"{value} twice", "each once"))
         self._met.add(value)
 
 
@@ -233,7 +156,7 @@ class LabelsSerializer(HeldItemSerializer):
     """Labels for instances of one item."""
 
     judgments = LabelSerializer(many=True, min_length=1, max_length=MOST_LABELS)
-    guideline = _Integer(
+    guideline = WholeNumberField(
         min_value=0,
         max_value=LARGEST_VERSION,
         required=False,
