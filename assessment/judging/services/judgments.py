@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import User
-from assessment.errors import JudgingError, RequestProblem
+from assessment.errors import JudgingError
 from assessment.judging.selectors.items import (
     Current,
     Submitted,
@@ -19,6 +19,7 @@ from assessment.judging.selectors.items import (
     submitted_item,
 )
 from assessment.judging.services.leases import LEASE, Seat, Taken, signed_lease
+from assessment.judging.services.request_problems import item_problems, refusal
 from assessment.judging.services.stored_labels import (
     Label,
     SavedLabel,
@@ -109,9 +110,7 @@ def _submit(
             code="not-in-pool",
         )
     fresh = [label for label in submission.labels if label.key not in known]
-    _refuse_others(found, submission)
-    if fresh:
-        _refuse(found, submission)
+    _check(found, submission, is_stored=not fresh)
     counting = {
         label.key for label in fresh if takes_effect(label, found.current[label.instance], user)
     }
@@ -131,57 +130,22 @@ def _submit(
     return SubmitOutcome(saved, is_done, following)
 
 
-def _refuse_others(found: Submitted, submission: Submission) -> None:
-    """Raise for labels of instances of another item, whether or not they are stored already."""
-    others = [label.instance for label in submission.labels if label.instance not in found.current]
-    if others:
-        told = (
-            f"one of {', '.join(map(str, sorted(found.current)))}",
-            "Reload the page and judge what it shows.",
-        )
-        problems = [RequestProblem(other, "instance", str(other), *told) for other in others]
-        raise JudgingError(
-            "What was judged does not belong to this item.", code="not-in-pool", problems=problems
-        )
-
-
-def _refuse(found: Submitted, submission: Submission) -> None:
-    """Raise for labels that cannot be stored."""
+def _check(found: Submitted, submission: Submission, *, is_stored: bool) -> None:
+    """Raise for labels that cannot be stored; what was stored before must only be of this item."""
+    labels = [(label.instance, label.label) for label in submission.labels]
+    problems = list(item_problems(found, labels, submission.guideline))
+    if any(problem.field == "instance" for problem in problems):
+        raise refusal(problems, code="not-in-pool")
+    if is_stored:
+        return
     if found.is_closed:
         raise JudgingError(
             "This pool is closed, so its items cannot be judged. Your label stays on this page; "
             "ask the organizers to open the pool.",
             code="pool-closed",
         )
-    known = found.scale.values
-    expected = f"one of {', '.join(map(str, known))}"
-    problems = [
-        RequestProblem(
-            label.instance,
-            "label",
-            str(label.label),
-            expected,
-            "Choose one of the labels on the page.",
-        )
-        for label in submission.labels
-        if label.label not in known
-    ]
     if problems:
-        raise JudgingError(
-            "Nothing was stored: the task does not have this label.",
-            code="bad-label",
-            problems=problems,
-        )
-    if submission.guideline is not None and found.guideline_id is None:
-        told = (
-            str(submission.guideline),
-            "a version of the task's instructions, or null",
-            "Reload the page.",
-        )
-        problems = [RequestProblem(None, "guideline", *told)]
-        raise JudgingError(
-            "There is no such version of the instructions.", code="malformed", problems=problems
-        )
+        raise refusal(problems)
 
 
 def _supersede(currents: Iterable[Current | None]) -> None:
