@@ -18,12 +18,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import psycopg2
 
 from tests.paths import ROOT
 
-WORKERS = "2"
 MISSING = {
     "postgresql": "PostgreSQL not found; its tests did not run."
     " Install it: apt-get install postgresql",
@@ -35,6 +35,10 @@ MISSING = {
 ON_SQLITE = "not servers and (smoke or not browser)"
 """What runs on SQLite: also all that needs no database, which runs once."""
 ON_POSTGRESQL = "database or servers"
+WORKERS = {ON_POSTGRESQL: "3"}
+"""How many processes run the tests, if not 2: on PostgreSQL they often wait for a server or a
+browser, so a third keeps two cores busy.
+"""
 
 
 def main(arguments: list[str]) -> int:
@@ -72,7 +76,7 @@ def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[st
     options = [
         "-q",
         "-n",
-        WORKERS,
+        WORKERS.get(chosen, "2"),
         "--dist",
         "worksteal",
         "-rs",
@@ -143,7 +147,7 @@ def postgresql_server() -> Iterator[str | None]:
         **quiet,
     )
     flags = (
-        f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=50"
+        f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=100"
     )
     subprocess.run([*control, "-o", flags, "-l", str(folder / "log"), "start"], **quiet)
     try:
@@ -173,14 +177,15 @@ def redis_server() -> Iterator[str | None]:
             "--dir",
             tempfile.gettempdir(),
         ],
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
-        wait_for_port(port)
+        wait_for_line(process.stdout, "Ready to accept connections")
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.communicate()
 
 
 def postgresql_binaries() -> Path | None:
@@ -201,6 +206,19 @@ def free_port() -> int:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return port
+
+
+def wait_for_line(output: IO[str] | None, part: str) -> None:
+    """Read the output of a process up to a line that contains `part`; raise `EOFError` if the
+    process ends before.
+    """
+    assert output
+    printed = []
+    for line in output:
+        if part in line:
+            return
+        printed.append(line)
+    raise EOFError(f"The process ended before it printed {part!r}: {''.join(printed)}")
 
 
 def wait_for_port(port: int, *, seconds: float = 300) -> None:

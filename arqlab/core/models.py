@@ -231,6 +231,11 @@ class Membership(models.Model):
         ASSESSOR = "assessor", "Assessor"
         MEMBER = "member", "Team member"
 
+        @classmethod
+        def granted(cls) -> list[Membership.Role]:
+            """Return the roles that organizers grant; a team member joins by invitation."""
+            return [role for role in cls if role != cls.MEMBER]
+
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role.choices)
