@@ -19,7 +19,7 @@ class RequestProblem(NamedTuple):
 
 
 class JudgingError(UserError):
-    """A request was refused and nothing was stored. `problems` lists everything that is wrong."""
+    """An error that refuses a request, so that nothing is stored. `problems` lists all problems."""
 
     def __init__(self, message: str, *, code: str, problems: Iterable[RequestProblem] = ()) -> None:
         super().__init__(message, code=code)

@@ -1,4 +1,4 @@
-"""The addresses of the app."""
+"""URLs of the app."""
 
 from django.urls import include, path
 
@@ -9,10 +9,10 @@ from assessment.assignments.views import (
     assignment_share,
 )
 from assessment.guidelines.views import guideline_detail, guideline_edit
-from assessment.judging.apis.views import ItemApi, JudgmentsApi, LaterApi, LeaseApi, NextApi
+from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
-from assessment.judging.views.rejudging import touched_list
+from assessment.judging.views.rejudging import affected_judgment_list
 from assessment.pools.views.frozen import (
     pool_close,
     pool_detail,
@@ -54,12 +54,16 @@ judging_patterns = [
     path("next/", NextApi.as_view(), name="api-judging-next"),
     path("items/<int:item>/", ItemApi.as_view(), name="api-judging-item"),
     path("judgments/", JudgmentsApi.as_view(), name="api-judging-judgments"),
-    path("later/", LaterApi.as_view(), name="api-judging-later"),
+    path("skip/", SkipApi.as_view(), name="api-judging-skip"),
     path("lease/", LeaseApi.as_view(), name="api-judging-lease"),
 ]
 urlpatterns = [
     path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
-    path("labs/<slug:lab>/visual-ids/<int:version>/judged/", touched_list, name="touched-list"),
+    path(
+        "labs/<slug:lab>/visual-ids/<int:version>/judged/",
+        affected_judgment_list,
+        name="affected-judgment-list",
+    ),
     path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),

@@ -1,11 +1,11 @@
-"""The app's name for Django, and what surrounds its migrations."""
+"""The app's configuration for Django, with handlers before and after its migrations."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
 
 
 class CollectionConfig(AppConfig):
-    """What is searched."""
+    """Collections that systems search."""
 
     name = "collection"
 

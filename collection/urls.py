@@ -1,4 +1,4 @@
-"""The addresses of the app."""
+"""URLs of the app."""
 
 from django.urls import path
 

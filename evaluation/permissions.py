@@ -1,4 +1,4 @@
-"""Who may see which scores.
+"""Permissions to see scores.
 
 Before its release, only organizers see a leaderboard. Teams may see the scores of their own runs if
 the task allows it.

@@ -1,4 +1,4 @@
-"""The addresses of leaderboards and scores."""
+"""URLs of leaderboards and scores."""
 
 from django.urls import path
 

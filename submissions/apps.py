@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class SubmissionsConfig(AppConfig):
-    """Runs as teams send them."""
+    """Runs submitted by teams."""
 
     name = "submissions"

@@ -27,8 +27,8 @@ class FilesField(forms.FileField):
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[File]:
-        """Return the files, each checked as the base class does."""
-        # Without a file there is None to clean, which the base class refuses.
+        """Return the files, each checked by the base class."""
+        # Without a file, clean None, which the base class refuses.
         return [super(FilesField, self).clean(file, initial) for file in data or [None]]
 
 
@@ -100,7 +100,7 @@ class RunMetadataForm(forms.Form):
 
     def __init__(self, *args: Any, task: Task, organizes: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if task.kind != Task.Kind.WRITTEN_ANSWERS:
+        if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["answer_kind"]
         if task.kind != Task.Kind.FORMULAS:
             del self.fields["items"]
@@ -126,9 +126,7 @@ def metadata_forms(
     task: Task,
     organizes: bool,
 ) -> list[RunMetadataForm]:
-    """Return a form for each file name, filled with what `data` has for it already, else with its
-    guess.
-    """
+    """Return a form per file name, filled with the submitted values, or else from the name."""
     known = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
@@ -143,7 +141,7 @@ def metadata_forms(
 
 
 def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
-    """Return the prefixes of the metadata forms that a request holds."""
+    """Return the prefixes of the metadata forms in a request."""
     return [
         key.removesuffix("-name") for key in data if key.startswith("run") and key.endswith("-name")
     ]

@@ -1,4 +1,4 @@
-"""Who may see and change runs. What a user may not see answers 404."""
+"""Permissions to see and change runs. A page that a user may not see is 404."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class FormulaTaskFactory(TaskFactory):
 
 class WrittenTaskFactory(TaskFactory):
     name = "Generated answers"
-    kind = Task.Kind.WRITTEN_ANSWERS
+    kind = Task.Kind.GENERATED_ANSWERS
     trec_items = Task.Items.ANSWERS
 
 

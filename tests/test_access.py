@@ -80,7 +80,7 @@ POST assessment:qrels-list                404 404 404 404 404 200 200
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-judgments     403 404 404 404 200 404 404
-POST assessment:api-judging-later         403 404 404 404 200 404 404
+POST assessment:api-judging-skip         403 404 404 404 200 404 404
 POST assessment:api-judging-lease         403 404 404 404 200 404 404
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
 POST assessment:assignment-apply          404 404 404 404 404 302 302
@@ -98,7 +98,7 @@ GET  assessment:judging-home              302 404 404 404 200 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             404 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
-GET  assessment:touched-list              404 404 404 404 404 200 200
+GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
 GET  collection:import-problems           404 404 404 404 404 200 200
@@ -251,7 +251,7 @@ def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
     json = {"content_type": "application/json"}
     known: dict[str, dict[str, Any]] = {
         "assessment:api-judging-judgments": {"data": labels, **json},
-        "assessment:api-judging-later": {"data": place, **json},
+        "assessment:api-judging-skip": {"data": place, **json},
         "assessment:api-judging-lease": {"data": place, **json},
         "evaluation:leaderboard-release": {"data": {"qrels": "v1"}},
         "submissions:api-run-list": {"data": {"file": file, "team": scene.team.name}},

@@ -8,7 +8,7 @@ from rest_framework.views import exception_handler
 
 
 class UserError(Exception):
-    """A request that cannot be fulfilled; the message is a full sentence that says what to do."""
+    """A request that cannot be fulfilled; the message says what to do."""
 
     def __init__(self, message: str, *, code: str = "refused") -> None:
         super().__init__(message)

@@ -73,7 +73,7 @@ class Task(models.Model):
 
         ANSWERS = TaskKind.ANSWERS.value, "Answer retrieval"
         FORMULAS = TaskKind.FORMULAS.value, "Formula retrieval"
-        WRITTEN_ANSWERS = TaskKind.WRITTEN_ANSWERS.value, "Generated answers"
+        GENERATED_ANSWERS = TaskKind.GENERATED_ANSWERS.value, "Generated answers"
 
     class Items(models.TextChoices):
         """The kind of item in runs and qrels."""

@@ -1,4 +1,4 @@
-"""Permissions: one function for each question; what a user may not see is answered with 404."""
+"""Permissions: one function per question. A page that a user may not see is 404."""
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet

@@ -61,7 +61,7 @@ class LabRoles:
 
     @property
     def is_somebody(self) -> bool:
-        """Return whether the user has any role in the lab."""
+        """Return whether the user has a role in the lab."""
         return self.organizes or self.assesses or bool(self.teams)
 
 
@@ -88,7 +88,7 @@ def task_named(path: str) -> Task:
 
 
 def person_named(name: str) -> User:
-    """Return the user with an e-mail address (ignoring case) or a user name.
+    """Return the user with an email address (ignoring case) or a user name.
 
     Raises `UserError` if there is no such user.
     """

@@ -43,7 +43,7 @@ class SessionStore(db.SessionStore):
 
 
 class Backend(AuthenticationBackend):
-    """Sign-in by user name or e-mail address, as in allauth."""
+    """Sign-in by user name or email address, as in allauth."""
 
     def get_user(self, user_id: int) -> User | None:
         """Return the user of a session, or None if the account is gone or inactive."""

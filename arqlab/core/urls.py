@@ -1,4 +1,4 @@
-"""The addresses of people, labs, tasks and topics, and the description of the API."""
+"""URLs of people, labs, tasks and topics, and of the API schema."""
 
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView

@@ -90,7 +90,7 @@ def resolve(
 ) -> tuple[list[tuple[str, Person]], list[Problem]]:
     """Return (topic, person) for rows with a known topic and assessor, and the other problems.
 
-    `people` has the assessors by user name and by lower-case e-mail address.
+    `people` has the assessors by user name and by lower-case email address.
     """
     known, seen = set(topics), dict[tuple[str, Person], int]()
     problems: list[Problem] = []
@@ -111,7 +111,7 @@ def resolve(
             todo = "Correct the name, or first make them an assessor on the People page."
             problems.append(
                 Problem(
-                    path, row.line, found, "the user name or e-mail address of an assessor", todo
+                    path, row.line, found, "the user name or email address of an assessor", todo
                 )
             )
         elif (row.query_id, person) in seen:

@@ -1,6 +1,4 @@
-"""Leaderboards as files: TSV and CSV for spreadsheets, JSON for programs, LaTeX for papers. Four
-decimals in all.
-"""
+"""Leaderboards as TSV, CSV, JSON and LaTeX files. Scores have four decimals."""
 
 import csv
 import io
@@ -21,10 +19,10 @@ FILE_ENDINGS: dict[str, str] = {"tsv": "tsv", "csv": "csv", "json": "json", "lat
 
 
 def write_board(board: Board, format_: str) -> str:
-    """Return a board as the text of a file in one of `CONTENT_TYPES`.
+    """Return a leaderboard as the text of a file in one of `CONTENT_TYPES`.
 
-    TSV and CSV have a header: team, run, primary, manual (`P` and `M`, or nothing), then a column
-    for each measure as the papers head it, which is empty for a run that is not scored.
+    TSV and CSV have a header: team, run, primary and manual (`P` and `M`, or empty), then a column
+    for each measure with its heading in papers. A column is empty for a run that is not scored.
     """
     return _WRITERS[format_](board)
 
@@ -50,8 +48,9 @@ def _json(board: Board) -> str:
 
 
 def board_as_dict(board: Board) -> dict[str, object]:
-    """Return a board as plain values, for JSON: task, qrels, topics, measures with their ceilings,
-    and runs in order.
+    """Return a leaderboard as JSON values.
+
+    These are task, qrels, topics, measures with their ceilings, and runs in order.
     """
     return {
         "task": board.task,

@@ -1,7 +1,7 @@
 """Label scales as data: the labels that an assessor can choose for an item (protocol §6).
 
 A task's protocol has a scale, and each pool and each version of qrels keeps the scale it was made
-with. Nothing else in the project knows a label by its value or its word.
+with. No other module depends on the value or the word of a label.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ PAGE_KEYS = frozenset("BCIJLNQT?")
 
 @dataclass(frozen=True, slots=True)
 class ScaleLabel:
-    """One label of a scale: the value in files, the key that chooses it, and how it is shown.
+    """One label of a scale: its value in files, the key that selects it, and how it is shown.
 
     A label that is not a judgment leaves its item unjudged and opens a ticket.
     """
@@ -50,14 +50,15 @@ class ScaleLabel:
 
 @dataclass(frozen=True)
 class LabelScale:
-    """The labels of a scale in the order of all pages: the highest judgment first, then the labels
-    that are not judgments.
+    """The labels of a scale in display order.
+
+    The highest judgment comes first; labels that are not judgments come last.
     """
 
     labels: tuple[ScaleLabel, ...]
 
     def __post_init__(self) -> None:
-        """Put the labels in order."""
+        """Sort the labels."""
         ordered = sorted(
             self.labels,
             key=lambda label: (
@@ -83,7 +84,7 @@ class LabelScale:
 
     @cached_property
     def reports(self) -> tuple[ScaleLabel, ...]:
-        """Return the labels that are not judgments: the assessor reports an item instead."""
+        """Return the labels that are not judgments, with which assessors report an item."""
         return tuple(label for label in self.labels if not label.is_judgment)
 
     @cached_property
@@ -92,7 +93,7 @@ class LabelScale:
         return tuple(label.value for label in self.reports)
 
     def of(self, value: int) -> ScaleLabel:
-        """Return the label of a value; a value that the scale lacks is shown as its number."""
+        """Return the label of a value; an unknown value is shown as a number."""
         return self._by_value.get(value) or ScaleLabel(value, "", "?", str(value), "grey")
 
     @cached_property
@@ -100,11 +101,11 @@ class LabelScale:
         return {label.value: label for label in self.labels}
 
     def is_judged(self) -> pl.Expr:
-        """Return the expression that is true where the column `label` holds a judgment."""
+        """Return an expression that is true where the column `label` is a judgment."""
         return ~pl.col("label").cast(pl.Int64).is_in(list(self.unjudged))
 
     def only_judged(self, qrels: pl.DataFrame) -> pl.DataFrame:
-        """Return qrels (with a column label) whose labels are null where they are not judgments."""
+        """Return qrels with null instead of labels that are not judgments."""
         return qrels.with_columns(pl.when(self.is_judged()).then("label").alias("label"))
 
     def without(self, values: Iterable[int]) -> "LabelScale":
@@ -113,10 +114,10 @@ class LabelScale:
         return LabelScale(tuple(label for label in self.labels if label.value not in gone))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the labels as JSON values, as they are stored and as a `lab.toml` writes them."""
+        """Return the labels as JSON values, as stored in the database and written in `lab.toml`."""
         return [asdict(label) for label in self.labels]
 
 
 def scale_of_rows(rows: Iterable[Mapping[str, Any]]) -> LabelScale:
-    """Return the scale of rows that `LabelScale.rows` made."""
+    """Return the scale of rows from `LabelScale.rows`."""
     return LabelScale(tuple(ScaleLabel(**row) for row in rows))

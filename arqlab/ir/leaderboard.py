@@ -1,7 +1,7 @@
-"""Leaderboards as the papers' tables are (protocol §4, last line; 000 table A1, 004 tables 3 to 5).
+"""Leaderboards in the layout of the papers' tables.
 
-Baselines come first, then the teams in order of their best run, and within a team its runs, all by
-the main measure: the first one.
+Sources: protocol §4, last line; 000 table A1; 004 tables 3 to 5. Baselines come first, then teams
+by their best run, and within a team its runs, all by the first (main) measure.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,10 +21,9 @@ UNRANKED = -1.0
 
 @dataclass(frozen=True, slots=True)
 class BoardRun:
-    """One run of a board: who sent it, what was said of it, and its mean of each measure by the
-    measure's name.
+    """One run of a leaderboard: its team, its metadata, and its means by the measures' names.
 
-    `key` is the caller's own number for the run; `data` says in a word what the run used.
+    `key` is the caller's number for the run; `data` is one word for the data that the run used.
     """
 
     key: int
@@ -44,9 +43,9 @@ Place = Literal["page", "table", "latex", "json"]
 
 @dataclass(frozen=True, slots=True)
 class BoardColumn:
-    """A column before the measures: `key` names it in files, `heading` on pages and in LaTeX.
+    """A column before the measures, named `key` in files and `heading` on pages and in LaTeX.
 
-    A column with a `mark`, what a true value means, is yes or no: a table shows its heading or
+    A column with a `mark` (the meaning of a true value) is Boolean: a table shows the heading or
     nothing.
     """
 
@@ -57,7 +56,7 @@ class BoardColumn:
     mark: str = ""
 
     def text(self, run: BoardRun) -> str:
-        """Return what a table shows for a run: a text, or a mark's heading."""
+        """Return the text of a run's cell in this column."""
         value = self.value(run)
         return value if isinstance(value, str) else self.heading if value else ""
 
@@ -82,7 +81,7 @@ def columns_in(place: Place) -> tuple[BoardColumn, ...]:
 
 
 class BoardCell(NamedTuple):
-    """A run's value of one measure; None while the run is not scored."""
+    """A run's value of one measure, or None if the run is not scored."""
 
     measure: Measure
     value: float | None
@@ -90,7 +89,7 @@ class BoardCell(NamedTuple):
 
 
 class BoardRow(NamedTuple):
-    """One line of a board; `opens_group` on the first line of the baselines and of each team."""
+    """One row of a leaderboard; `opens_group` is true for the first row of each group."""
 
     run: BoardRun
     cells: tuple[BoardCell, ...]
@@ -99,10 +98,10 @@ class BoardRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A task's results: a column for each measure (the main one first), a line for each run.
+    """A task's results: a column for each measure, main measure first, and a row for each run.
 
-    `ceilings` holds the best mean that any run could have, by the measure's name; `topics` counts
-    those of the qrels.
+    `ceilings` has the best possible mean by the measure's name; `topics` is the number of topics in
+    the qrels.
     """
 
     task: str
@@ -114,18 +113,15 @@ class Board:
 
 
 def with_runs(board: Board, runs: Iterable[BoardRun]) -> Board:
-    """Return the board with these runs, in the order of the papers' tables, and the best of each
-    column found.
-    """
+    """Return the leaderboard of runs in the order of the papers, with the best values marked."""
     ordered = papers_order(list(runs), board.measures)
     return replace(board, rows=_rows(ordered, board.measures, groups=True))
 
 
 def sorted_board(board: Board, column: str) -> Board:
-    """Return the board sorted by one column: a measure's label (largest first), `run` or `team`;
-    else as it is.
+    """Return the leaderboard sorted by a measure's label (largest first), `run` or `team`.
 
-    The groups are gone then: a line no longer stands with its team's others.
+    Any other column leaves it unchanged. A sorted leaderboard has no groups.
     """
     runs = [row.run for row in board.rows]
     measure = next((m for m in board.measures if m.label == column), None)
@@ -139,10 +135,10 @@ def sorted_board(board: Board, column: str) -> Board:
 
 
 def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[BoardRun]:
-    """Order runs: baselines, then teams by their best run, runs by the main measure; names decide
-    between equals.
+    """Sort runs: baselines first, then teams by their best run, then runs by the main measure.
 
-    A withdrawn run lifts its team nowhere and stands below its other runs.
+    Ties are broken by name. A withdrawn run does not count for its team's position and comes last
+    in its team.
     """
     main = measures[0].name if measures else ""
     best: dict[str, float] = {}
@@ -162,7 +158,7 @@ def _rank_value(run: BoardRun, measure: str) -> float:
 
 
 def _falling(run: BoardRun, measure: str) -> tuple[float, str, str, int]:
-    # A withdrawn run that stays on a released board may have given its name to another.
+    # A withdrawn run on a released leaderboard may have the same name as a later run.
     return -run.values.get(measure, UNRANKED), run.team, run.tag, run.key
 
 
@@ -188,10 +184,10 @@ def _cell(run: BoardRun, measure: Measure, best: tuple[float, float]) -> BoardCe
 
 
 def _best_values(runs: Iterable[BoardRun], measure: str) -> tuple[float, float]:
-    """Return the value from which on a team's run is the best, and from which on a baseline is.
+    """Return the lowest best value for runs of teams, and for baselines.
 
-    As in tables 5 and 7 of the third overview: the best of the teams is in bold, and so is a
-    baseline that beats it.
+    As in tables 5 and 7 of the third overview, the best team score is in bold, and so is a baseline
+    that beats it.
     """
     teams, baselines = 0.0, 0.0
     for run in runs:

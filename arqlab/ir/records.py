@@ -20,7 +20,7 @@ class TaskKind(StrEnum):
 
     ANSWERS = "answers"
     FORMULAS = "formulas"
-    WRITTEN_ANSWERS = "written-answers"
+    GENERATED_ANSWERS = "written-answers"  # the value in databases and lab.toml is older
 
 
 class ItemKind(StrEnum):

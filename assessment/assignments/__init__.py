@@ -1,1 +1,1 @@
-"""Assignments: who judges which topic, and progress."""
+"""Assignments of topics to assessors, and judging progress."""

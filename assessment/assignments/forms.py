@@ -14,7 +14,7 @@ from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.services import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
-MOST_BYTES = 2**20
+MAX_BYTES = 2**20
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
 
@@ -96,9 +96,9 @@ class AssignmentFileForm(forms.Form):
     def clean_file(self) -> Any:
         """Reject a file that is too large."""
         file = self.cleaned_data["file"]
-        if file.size > MOST_BYTES:
+        if file.size > MAX_BYTES:
             raise forms.ValidationError(
-                f"The file is {file.size:,} bytes; the limit is {MOST_BYTES:,} bytes. Upload a "
+                f"The file is {file.size:,} bytes; the limit is {MAX_BYTES:,} bytes. Upload a "
                 "file with assignments only."
             )
         return file

@@ -20,7 +20,7 @@ from arqlab.ir.records import Problem
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Assignment, PoolItem
 
-MOST_NAMED = 8
+MAX_NAMED = 8
 Pairs = list[tuple[Topic, User]]
 
 
@@ -56,10 +56,10 @@ def assign_topics(
     at: datetime,
     by: User | None,
 ) -> Reassigned:
-    """Assign topics to assessors, in addition to the assignments that they have.
+    """Assign topics to assessors, in addition to their current assignments.
 
-    With `replaces`, the assignments of these topics to others end; the records and the labels are
-    kept. Raise `UserError` for a user who may not judge in the lab (code `no-assessor`).
+    With `replaces`, all other assignments of these topics end; the records and the labels are kept.
+    Raise `UserError` for a user who may not judge in the lab (code `no-assessor`).
     """
     # Lock the task: of two organizers who assign at once, the second must see the first's changes.
     Task.objects.select_for_update().get(pk=task.pk)
@@ -180,9 +180,9 @@ def _refuse_unfinished(topics: Collection[Topic], found: Iterable[Assignment]) -
     }
     names = [topic.query_id for topic in topics if topic.pk not in finished]
     if names:
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
         raise UserError(
-            f"Cannot review {', '.join(names[:MOST_NAMED])}{more}. Only an assigned topic whose "
+            f"Cannot review {', '.join(names[:MAX_NAMED])}{more}. Only an assigned topic whose "
             "items are all judged can be in review. Nothing was changed.",
             code="not-done",
         )

@@ -69,7 +69,7 @@ def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
     topics, person, action = list(chosen["topics"]), chosen["person"], chosen["action"]
     if action in (ASSIGN, REASSIGN):
         pairs = [(topic, person) for topic in topics]
-        return _said(
+        return _change_message(
             assign_topics(task=task, pairs=pairs, replaces=action == REASSIGN, at=at, by=by)
         )
     if action == TAKE:
@@ -83,7 +83,7 @@ def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
     return f"{_count(count, 'topic')} {'now in' if action == REVIEW else 'back from'} review."
 
 
-def _said(changed: Reassigned) -> str:
+def _change_message(changed: Reassigned) -> str:
     if not any(changed):
         return "Nothing changed: the topics are already assigned this way."
     ended = (
@@ -146,7 +146,7 @@ def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     except UserError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, _said(changed))
+        messages.success(request, _change_message(changed))
     return redirect("assessment:assignment-list", lab=lab, task=task)
 
 

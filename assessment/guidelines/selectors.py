@@ -1,4 +1,4 @@
-"""What is read about instructions for assessors."""
+"""Queries on the guidelines for assessors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from assessment.qrels.selectors.drafts import task_scale
 
 
 def current_guideline(task: Task) -> Guideline | None:
-    """Return the newest version of a task's instructions; None where nobody has written any."""
+    """Return the newest version of a task's guidelines, or None if it uses the default text."""
     return task.guidelines.order_by("-version").first()
 
 
 def guideline_text(task: Task, guideline: Guideline | None) -> str:
-    """Return the source of a version; without one, the text that the task's protocol has for its
-    kind.
-    """
+    """Return the source of a version, or without one the protocol's default text for the task."""
     if guideline:
         return guideline.text
     return default_guideline(
@@ -35,8 +33,9 @@ def guideline_text(task: Task, guideline: Guideline | None) -> str:
 
 
 def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
-    """Compare two versions line by line: (`added`, `removed`, `same`, or `gap` between places that
-    differ; the line).
+    """Compare two versions line by line and yield pairs of a mark and a line.
+
+    The mark is `added`, `removed`, `same`, or `gap` between changes.
     """
     kinds = {"+": "added", "-": "removed", " ": "same", "@": "gap"}
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
@@ -46,8 +45,9 @@ def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
 
 
 def changed_guidelines(user: User, tasks: Collection[Task]) -> list[Guideline]:
-    """Return the current instructions of those tasks in which a person judged by earlier ones only,
-    in two queries.
+    """Return the current guidelines that a person has not followed yet, in two queries.
+
+    Only tasks in which the person has judged are included.
     """
     newest = Guideline.objects.filter(task=OuterRef("task")).order_by("-version").values("pk")[:1]
     current = Guideline.objects.filter(task__in=tasks, pk=newest).select_related("task__lab")
@@ -62,7 +62,7 @@ def changed_guidelines(user: User, tasks: Collection[Task]) -> list[Guideline]:
 
 
 def current_versions(tasks: Collection[Task]) -> dict[int, int]:
-    """Return the number of the current instructions by task; tasks without any are left out."""
+    """Return the current guideline version by task, without tasks that have none."""
     found = (
         Guideline.objects.filter(task__in=tasks)
         .order_by()

@@ -60,9 +60,7 @@ def _version(task: Task, version: int) -> Guideline | None:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """An organizer writes the next version of the instructions, looks at it before, and sees all
-    versions.
-    """
+    """Edit the guidelines, preview the next version, and list all versions."""
     found = organized_task_or_404(request.user, lab, task)
     newest = current_guideline(found)
     initial: dict[str, Any] = {
@@ -95,8 +93,8 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def _refused(form: GuidelineForm, error: UserError, current: dict[str, Any]) -> dict[str, Any]:
     """Return the form with the error.
 
-    If somebody else saved a version in the meantime, the form is based on that version and shows
-    the differences, so that saving again is an informed choice.
+    If another organizer saved a version in the meantime, the form is based on that version and
+    shows the differences, so that saving again is an informed choice.
     """
     written = form.cleaned_data
     if error.code != "changed-meanwhile":

@@ -30,7 +30,7 @@ class Guideline(models.Model):
 
 
 class Assignment(models.Model):
-    """An assessor judges a topic: its items in all open pools of the task.
+    """The assignment of a topic, with its items in all open pools of the task, to an assessor.
 
     A removed assignment is kept with its end; labels stay with the items. Two assessors of one
     topic share its items, and each item is judged once.

@@ -128,8 +128,7 @@ class PoolItem(models.Model):
 
 
 class PoolInstance(models.Model):
-    """The unit that gets one label: the post or Task 3 answer of an item, or an instance of its
-    formula.
+    """The unit that gets one label: a post, a Task 3 answer, or an instance of a formula.
 
     `doc_id` is the id in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that
     contains the instance, blank for a Task 3 answer. It is not a foreign key, because the

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from arqlab.core.models import Task
-from arqlab.ir.pooling.settings import DEEPEST, LARGEST_SEED, MOST_INSTANCES, OF_KIND
+from arqlab.ir.pooling.settings import DEEPEST, LARGEST_SEED, MAX_INSTANCES, OF_KIND
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.records import TaskKind
 from assessment.pools.selectors.choices import PoolChoice
@@ -72,7 +72,7 @@ class PoolForm(forms.Form):
     visually_distinct = forms.BooleanField(
         label="Depths count visually distinct formulas", required=False
     )
-    instances = DepthField("Maximum instances per formula", lowest=1, highest=MOST_INSTANCES)
+    instances = DepthField("Maximum instances per formula", lowest=1, highest=MAX_INSTANCES)
     instance_policy = forms.ChoiceField(
         label="Which instances",
         choices=[
@@ -89,7 +89,7 @@ class PoolForm(forms.Form):
     extra_threads = forms.BooleanField(
         label="Include answers from the topic's thread and its duplicates", required=False
     )
-    holds_written_answers = forms.BooleanField(
+    includes_generated_answers = forms.BooleanField(
         label="Include all answers of Task 3", required=False
     )
     seed = DepthField(

@@ -40,9 +40,7 @@ class FreezeForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Ask for the level only if the task has two, and for labels that are not judgments only if
-        the task has some.
-        """
+        """Remove the fields that have only one choice for the task."""
         super().__init__(*args, **kwargs)
         if reports := task_scale(task).reports:
             words = " and ".join(f"{label.value} ({label.word})" for label in reports)

@@ -26,7 +26,7 @@ def topic_chip(state: str) -> SafeString:
 
 
 @register.simple_tag
-def share_cell(row: TopicRow, person: PersonRow) -> SafeString:
+def assessor_cell(row: TopicRow, person: PersonRow) -> SafeString:
     """Return the table cell of an assessor in the row of a topic.
 
     The cell shows the assessor's state and judged items, or is empty. It does not use a template

@@ -1,4 +1,4 @@
-"""Queries on tickets, which assessors raise with a label that is not a judgment."""
+"""Queries on tickets, which assessors open with a label that is not a judgment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assessment.models import Judgment, PoolInstance, Ticket
 
 
 def tickets_of(lab: Lab) -> QuerySet[Ticket]:
-    """Return the tickets of a lab with the fields of a list, the oldest first."""
+    """Return the tickets of a lab with the fields of a list, oldest first."""
     found = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
     item = "judgment__instance__item"
     related = ("judgment__assessor", "answered_by", f"{item}__topic__task__lab", f"{item}__pool")
@@ -21,9 +21,9 @@ def tickets_of(lab: Lab) -> QuerySet[Ticket]:
 
 
 def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
-    """Return the tickets of an assessor that somebody answered, the newest answer first.
+    """Return an assessor's answered tickets, newest answer first.
 
-    Those that were closed as the assessor judged the item after all have no answer to be read.
+    Tickets closed because the assessor judged the item after all have no answer and are left out.
     """
     return (
         tickets_of(lab)

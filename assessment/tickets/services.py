@@ -28,7 +28,7 @@ def shown_html(ticket: Ticket) -> SafeHtml:
 
 @transaction.atomic
 def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime, by: User) -> None:
-    """Answer a ticket. With `gives_back`, return its item to be judged again.
+    """Answer a ticket. With `gives_back`, return the item to its topic to be judged again.
 
     The judgment then no longer counts but stays in the history. Raise `UserError` if the ticket is
     already answered, if the answer is empty or too long, or if the item cannot be returned because

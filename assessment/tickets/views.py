@@ -51,14 +51,14 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
     form = AnswerForm(request.POST or None, initial={"answer": shown.answer})
     if request.method == "POST" and form.is_valid():
         try:
-            said = _answer(
+            message = _answer(
                 shown, form.cleaned_data, corrects="corrects" in request.POST, by=signed_in(request)
             )
         except UserError as error:
             form.add_error(None, error.message)
             shown.refresh_from_db()
         else:
-            messages.success(request, said)
+            messages.success(request, message)
             return redirect("assessment:ticket-list", lab=lab)
     instance = shown.judgment.instance
     is_held = bool(posts_of(found, [instance.post_id]))

@@ -108,7 +108,7 @@ class ImportRow:
         )
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """Return the text of the state chip."""
         count = self.record.problem_count
         return (

@@ -34,8 +34,9 @@ def make_topic_files(
     newline: str = "\n",
     path: str,
 ) -> TopicFiles:
-    """Make the topics of tasks 1 and 2 of chosen questions; those without a number are numbered
-    from `first` on.
+    """Make the topics of tasks 1 and 2 from chosen questions.
+
+    Questions without a number are numbered from `first` on.
 
     `path` names the list of questions. Raise `FileRefusedError` with every line that names no
     question of the collection, or a formula that is not in its question.

@@ -24,7 +24,7 @@ MANAGE = [sys.executable, str(ROOT / "manage.py")]
 CHROMIUM_OPTIONS = ["--disable-background-networking", "--disable-component-update"]
 JUDGING = ViewportSize(width=1280, height=640)
 LEADERBOARD = ViewportSize(width=1280, height=720)
-MOST_BYTES = 400_000
+MAX_BYTES = 400_000
 
 
 def main() -> None:
@@ -107,8 +107,8 @@ def report_sizes() -> None:
     sizes = {path: path.stat().st_size for path in sorted(PICTURES.glob("*.png"))}
     for path, size in sizes.items():
         sys.stdout.write(f"{path.relative_to(ROOT)}: {size:,} bytes\n")
-    if sum(sizes.values()) > MOST_BYTES:
-        sys.exit(f"Together the pictures exceed {MOST_BYTES:,} bytes. Make the windows smaller.")
+    if sum(sizes.values()) > MAX_BYTES:
+        sys.exit(f"Together the pictures exceed {MAX_BYTES:,} bytes. Make the windows smaller.")
 
 
 if __name__ == "__main__":

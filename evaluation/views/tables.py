@@ -20,8 +20,10 @@ from submissions.models import Run
 
 @dataclass(frozen=True)
 class BoardLine:
-    """A row of a board with its addresses: of the run (or its scores, for who may not see the run),
-    and of each cell. `details` holds the texts of the columns before the cells.
+    """A row of a leaderboard with the URLs of its run and cells.
+
+    The run's URL is that of its scores if the user may not see the run. `details` has the texts of
+    the columns before the cells.
     """
 
     row: BoardRow
@@ -86,7 +88,7 @@ def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
 
 
 def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
-    """Return the means of own, median and best over the topics that have a value."""
+    """Return the means of the run's, median and best scores over the topics that have them."""
     return {name: _mean([getattr(row, name) for row in rows]) for name in ("own", "median", "best")}
 
 

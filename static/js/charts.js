@@ -3,7 +3,7 @@
 // topic-scores: {"measure", "run", "topics": [{"topic", "title", "own", "median", "best", "url"}]}; null is no score.
 // topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
 
-/** A colour token as the browser computes it, so that light and dark need no list of their own here. */
+/** Return a colour token as the browser computes it, for both colour schemes. */
 function colour(element, token) {
   const probe = document.createElement("span");
   probe.style.color = `var(${token})`;
@@ -25,7 +25,7 @@ function figure(value) {
   return value === null || value === undefined ? "–" : value.toFixed(4);
 }
 
-/** A tooltip made of elements: as markup ECharts would write inline styles, which the policy forbids. */
+/** Return a tooltip built of elements. Markup would get inline styles, which the policy blocks. */
 function tooltip(topics, linesOf) {
   return ([point]) => {
     const topic = topics[point.dataIndex];
@@ -42,7 +42,7 @@ function tooltip(topics, linesOf) {
   };
 }
 
-/** What all charts have in common, in the colours of the page. */
+/** The options that all charts share, in the colours of the page. */
 function look(element) {
   const [ink, soft, rule, surface] = ["--ink", "--ink-soft", "--rule", "--surface"].map((name) => colour(element, name));
   const [own, median, best] = ["--series-own", "--series-median", "--series-best"].map((name) => colour(element, name));
@@ -67,7 +67,7 @@ function topicScores(element, data, topics) {
   return {
     ...common,
     grid: { left: 44, right: 12, top: 36, bottom: 56 },
-    // A run may be named with 60 characters: its name ends with an ellipsis here, and stands whole in the head.
+    // A long run name ends with an ellipsis here; the page's heading has all of it.
     legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink, width: 260, overflow: "truncate" } },
     tooltip: { ...tip, formatter: tooltip(topics, linesOf) },
     xAxis: {
@@ -120,7 +120,7 @@ function draw(element) {
   });
 }
 
-/** Draw the charts of a part of the page, and forget those that left it. */
+/** Draw the charts of a part of the page, and dispose of charts that were removed. */
 function drawAll(root) {
   for (const [element, { chart }] of drawn) {
     if (element.isConnected) continue;

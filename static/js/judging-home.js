@@ -8,7 +8,7 @@ import { named } from "./judge/status.js";
 const place = document.getElementById("waiting");
 const { user } = place.dataset;
 askAs(user);
-// This page has no items, so it asks the server for nothing else.
+// This page has no items, so it sends no other requests.
 const outbox = await Outbox.open({ user: Number(user), have: () => [], probe: async () => {} });
 let hadSome = false;
 

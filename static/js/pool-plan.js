@@ -4,8 +4,8 @@
 
 const form = document.getElementById("plan-form");
 
-for (const slider of form.querySelectorAll("[data-dial]")) {
-  const number = document.getElementById(slider.dataset.dial);
+for (const slider of form.querySelectorAll("[data-slider]")) {
+  const number = document.getElementById(slider.dataset.slider);
   // The slider has no name: the number field is sent. Its event bubbles to the form, which requests
   // the plan.
   slider.addEventListener("input", () => { number.value = slider.value; });
@@ -77,7 +77,7 @@ document.addEventListener("htmx:afterSwap", () => {
   // Announced in an element that stays: screen readers do not announce swapped content.
   const figures = [...plan.querySelectorAll(".figures dt, .figures dd")];
   const texts = figures.map((each) => each.textContent.trim());
-  document.getElementById("plan-said").textContent = texts.join(" ");
+  document.getElementById("plan-announcement").textContent = texts.join(" ");
 });
 // The same event makes the tables sortable: wait until they are.
 document.addEventListener("htmx:load", (event) => {

@@ -1,5 +1,5 @@
-// Adds local time and "in 3 days" to times that the server wrote in UTC and anywhere-on-earth. The
-// server reserves space for them, so nothing shifts.
+// Adds local time and "in 3 days" to times that the server rendered in UTC and anywhere on earth.
+// The server reserves space for them, so nothing shifts.
 
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always" });

@@ -1,5 +1,5 @@
 // Drag and drop, a list of the selected files, and progress for <form data-upload>. Without this
-// script the form is an ordinary one. On request the server answers with JSON: {"location": url}
+// script the form is an ordinary one. On request, the server responds with JSON: {"location": url}
 // after an upload, {"errors": ["…"]} if it refuses the files.
 
 const LOST = "The connection was lost during the upload. Nothing was stored. Try again.";

@@ -37,5 +37,5 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
 
 
 def _short(line: str) -> str:
-    line = line.replace("␍", r"\r")  # few fonts have this character
+    line = line.replace("␍", r"\r")  # few fonts have U+240D
     return line if len(line) <= SHOWN_CHARACTERS else line[:SHOWN_CHARACTERS] + "…"

@@ -27,7 +27,7 @@ NAME_LENGTH = 255
 
 
 class HashedFile(File):
-    """A file that takes its own sha256 while the storage reads it."""
+    """A file that computes its SHA-256 while the storage reads it."""
 
     def __init__(self, file: File) -> None:
         super().__init__(file, name=file.name)

@@ -37,7 +37,7 @@ def make_formula_pool(task: Task, formulas: Formulas, **fields: Any) -> Pool:
 
 
 def make_written_pool(task: Task, answers: Mapping[str, Mapping[str, str]], **fields: Any) -> Pool:
-    """Make a frozen pool of written answers: topic, RUN:TOPIC, text."""
+    """Make a frozen pool of generated answers: topic, RUN:TOPIC, text."""
     pool = _make(
         task,
         {topic: {item: [(item, "")] for item in texts} for topic, texts in answers.items()},

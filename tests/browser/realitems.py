@@ -19,7 +19,7 @@ from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, Scene
 
 ANSWERS, FORMULAS = "A.282", "B.203"
-MOST_INSTANCES = 5
+MAX_INSTANCES = 5
 
 
 def judged_answers(data: Path, topics: Iterable[str]) -> list[str]:
@@ -45,7 +45,7 @@ def judged_formulas(data: Path, topics: Iterable[str]) -> dict[str, list[tuple[s
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             if row["id"] in judged and row["type"] in {"question", "answer"}:
                 found[row["visual_id"] or row["formula"]].append((row["id"], row["post_id"]))
-    return {visual_id: found[visual_id][:MOST_INSTANCES] for visual_id in found}
+    return {visual_id: found[visual_id][:MAX_INSTANCES] for visual_id in found}
 
 
 def rows_of(data: Path, wanted: set[str]) -> str:

@@ -366,7 +366,7 @@ def test_a_narrow_window_has_a_tab_for_the_question_and_one_for_the_item(at_work
     expect(at_work.page.locator(f"{SHOWN} .judge-heading")).to_be_in_viewport()
 
 
-def test_a_written_answer_does_not_tell_which_system_wrote_it(small, page):
+def test_a_generated_answer_does_not_tell_which_system_wrote_it(small, page):
     make_written_pool(small.task, {"A.2": {"GPT3:A.2": "It is $x^2$."}})
     assign(small.assessor, small.task.topics.get(query_id="A.2"))
     page.goto("/healthz/")

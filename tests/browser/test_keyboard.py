@@ -18,7 +18,7 @@ from tests.submissions.factories import BAD_RUN
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TASK = "/labs/arqmath-x/tasks/task1/"
-MOST_TABS = 60
+MAX_TABS = 60
 # The name of what has the focus, and whether a person sees that it has it.
 FOCUS = """() => {
   const element = document.activeElement;
@@ -34,7 +34,7 @@ FOCUS = """() => {
 
 def tab_to(page: Page, name: str) -> None:
     """Press Tab until the thing of a name has the focus; whatever has it on the way shows it."""
-    for _ in range(MOST_TABS):
+    for _ in range(MAX_TABS):
         page.keyboard.press("Tab")
         found, is_seen = page.evaluate(FOCUS)
         assert is_seen, f"Nobody sees that {found!r} has the focus."

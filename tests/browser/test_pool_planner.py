@@ -101,7 +101,7 @@ def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(bro
     expect(items).to_have_text("8")
     expect(told).to_be_hidden()
     expect(freeze).to_be_visible()
-    expect(planner.locator("#plan-said")).to_contain_text("Items 8")
+    expect(planner.locator("#plan-announcement")).to_contain_text("Items 8")
     expect(planner.locator("#topic-sizes-fold th").first).to_have_attribute(
         "aria-sort", "ascending"
     )

@@ -23,7 +23,7 @@ def test_questions_and_formulas_have_fields_of_their_own():
         "dependency",
         "multi_part",
     ]
-    assert info_fields(TaskKind.WRITTEN_ANSWERS) == info_fields(TaskKind.ANSWERS)
+    assert info_fields(TaskKind.GENERATED_ANSWERS) == info_fields(TaskKind.ANSWERS)
     assert list(info_fields(TaskKind.FORMULAS)) == ["complexity", "elements"]
 
 

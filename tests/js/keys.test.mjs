@@ -15,8 +15,8 @@ const MEANINGS = [
   ["Ы", "KeyS", ["label", 5]], // Cyrillic, with Shift
   ["ג", "KeyD", ["label", 6]], // Hebrew
   ["ي", "KeyD", ["label", 6]], // Arabic
-  ["Enter", "Enter", ["go-on"]],
-  ["Enter", "NumpadEnter", ["go-on"]],
+  ["Enter", "Enter", ["proceed"]],
+  ["Enter", "NumpadEnter", ["proceed"]],
   ["b", "KeyN", ["back"]], // Dvorak: the letter typed counts
   ["4", "Digit4", undefined],
   ["x", "KeyX", undefined],
@@ -52,7 +52,7 @@ test("in a comment only Enter and Escape are commands", () => {
   assert.deepEqual(press("3"), ["left"]);
   assert.deepEqual(press("b"), ["left"]);
   assert.deepEqual(press("Enter", { shiftKey: true }), ["left"]);
-  assert.deepEqual(press("Enter"), ["go-on", "taken"]);
+  assert.deepEqual(press("Enter"), ["proceed", "taken"]);
   assert.deepEqual(press("Escape"), ["leave-text", "taken"]);
 });
 
@@ -80,13 +80,13 @@ test("a key held down runs its command once and types nothing", () => {
 test("with single keys switched off, Enter submits all the same", () => {
   const press = page({ isOn: false });
   assert.deepEqual(press("3"), ["left"]);
-  assert.deepEqual(press("Enter"), ["go-on", "taken"]);
+  assert.deepEqual(press("Enter"), ["proceed", "taken"]);
 });
 
 test("Enter on a link follows the link, letters are still commands", () => {
   const press = page({ takes: (selector) => selector.startsWith("a, summary") });
   assert.deepEqual(press("Enter"), ["left"]);
-  assert.deepEqual(press("l"), ["later", "taken"]);
+  assert.deepEqual(press("l"), ["skip", "taken"]);
 });
 
 test("in a dialog no key is a command", () => {

@@ -33,7 +33,7 @@ function actionsOf({ browser, server, assessor }) {
       isReady: () => assessor.session !== null,
       run: () => assessor.press("back"),
     },
-    skip: { name: "skip", isReady: isShown, run: () => assessor.press("later") },
+    skip: { name: "skip", isReady: isShown, run: () => assessor.press("skip") },
     reload: { name: "reload", run: async () => assessor.reload() },
     lose: { name: "go offline", run: () => browser.goOffline() },
     find: { name: "go online", run: () => browser.goOnline() },

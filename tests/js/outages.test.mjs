@@ -118,7 +118,7 @@ test("a hint is shown without a connection, too, and then what is waiting", asyn
   await judgeSaved(scene, 3);
   const waiting = " waiting in this browser and will be sent when you are back online.";
   assert.equal(assessor.line, `Offline. 1 judgment is${waiting}`);
-  await assessor.press("later");
+  await assessor.press("skip");
   assert.equal(assessor.line, "Skipped for now. The item returns at the end of the topic.");
   await world.pass(4000);
 
@@ -218,8 +218,8 @@ test("a discarded label is not sent again", async () => {
 test("a skipped item that is refused is not called unsaved", async () => {
   const { world, server, assessor } = await begin();
   const refusal = { status: 409, data: { message: "This item is not yours." } };
-  server.failure = ({ address }) => (address.endsWith("later/") ? refusal : null);
-  await assessor.press("later");
+  server.failure = ({ address }) => (address.endsWith("skip/") ? refusal : null);
+  await assessor.press("skip");
   await world.settle();
 
   const text = "A.1, Answer post 10 was not skipped. This item is not yours.";

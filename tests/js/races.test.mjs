@@ -174,14 +174,14 @@ test("what is pressed while an item loads reaches no item", async () => {
   await happen(world, "GET judgments/");
   await happen(world, "GET judgments/");
   await assessor.press("label", 2);
-  await assessor.press("go-on");
+  await assessor.press("proceed");
   assert.equal(assessor.line, "Loading the item…");
   assert.equal(assessor.pane.getAttribute("aria-busy"), "true");
   assert.deepEqual([assessor.item, assessor.active.label], [2, null]);
   await world.settle();
   assert.equal(assessor.item, 1);
   assert.equal(assessor.pane.getAttribute("aria-busy"), "false");
-  await assessor.press("go-on");
+  await assessor.press("proceed");
   await world.settle();
 
   assert.equal(assessor.item, 2);
@@ -230,19 +230,19 @@ test("a second Enter does not submit the next item that has a label already", as
   const scene = await begin();
   const { world, server, assessor } = scene;
   await assessor.press("label", 2);
-  await assessor.press("later");
+  await assessor.press("skip");
   await world.settle();
   await assessor.look();
   await judgeSaved(scene, 3);
   await assessor.press("label", 0);
-  await assessor.press("go-on");
-  await assessor.press("go-on");
+  await assessor.press("proceed");
+  await assessor.press("proceed");
   await world.settle();
   assert.deepEqual([assessor.item, assessor.active.label], [1, 2]);
   assert.deepEqual(server.counting, { 20: 3, 30: 0 });
 
   await assessor.press("label", 2); // pressing the label means this item
-  await assessor.press("go-on");
+  await assessor.press("proceed");
   await world.settle();
   assert.equal(assessor.state, "finished");
   assert.equal(server.counting[10], 2);
@@ -255,7 +255,7 @@ test("a change is submitted also when Back leaves it", async () => {
   await judgeSaved(scene, 0);
   await assessor.press("back");
   await assessor.press("label", 1);
-  await assessor.press("later");
+  await assessor.press("skip");
   assert.equal(assessor.line, "You already judged this item. Press Enter to submit the change.");
   await assessor.press("back");
   await world.settle();
@@ -382,7 +382,7 @@ test("what was chosen before another browser judged is shown and not sent", asyn
   assert.equal(assessor.item, 1);
   assert.deepEqual([assessor.active.label, assessor.active.comment.value], [0, "a whole thought"]);
   assert.match(assessor.notices[0], /that label counts.*“half a thought”/);
-  await assessor.press("go-on");
+  await assessor.press("proceed");
   await world.settle();
   assert.equal(assessor.item, 2);
   assert.equal(server.judgments.length, 1);

@@ -179,7 +179,7 @@ class TaskForm(forms.Form):
             self.fields[
                 name
             ].help_text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
-        if task.kind != Task.Kind.WRITTEN_ANSWERS:
+        if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["max_characters"]
 
     def clean_measures(self) -> list[str]:

@@ -9,8 +9,8 @@ import polars as pl
 from django.db import connection
 from django.db.models import Model
 
-MOST_PARAMETERS = 999
-"""The most parameters of a statement that every SQLite accepts."""
+MAX_PARAMETERS = 999
+"""The maximum number of parameters in a statement that every SQLite accepts."""
 AT_ONCE = 2**18
 """Bytes of COPY data to send to the database at a time."""
 
@@ -55,7 +55,7 @@ def _insert_values(table: str, rows: pl.DataFrame) -> None:
     # Only names of our own models are inserted.
     insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES "  # noqa: S608
     with connection.cursor() as cursor:
-        for part in rows.iter_slices(MOST_PARAMETERS // rows.width):
+        for part in rows.iter_slices(MAX_PARAMETERS // rows.width):
             cursor.execute(
                 insert + ", ".join([one] * part.height),
                 [value for row in part.iter_rows() for value in row],

@@ -12,7 +12,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.ir.records import TaskKind
 from arqlab.ir.topics import LONGEST_VALUE, InfoChange, info_fields, normalized_value, updated_edits
 
-MOST_NAMED = 10
+MAX_NAMED = 10
 
 
 @transaction.atomic
@@ -77,6 +77,6 @@ def _named(topics: Sequence[str]) -> str:
     """Return topics as the subject of a sentence with its verb, without duplicates."""
     names = list(dict.fromkeys(topics))
     verb = "was" if len(names) == 1 else "were"
-    if len(names) > MOST_NAMED:
-        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more topics"]
+    if len(names) > MAX_NAMED:
+        names = [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more topics"]
     return f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {verb}"

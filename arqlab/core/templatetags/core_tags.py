@@ -1,6 +1,4 @@
-"""Filters that every app's pages use: states, measures and scores as the field writes
-them.
-"""
+"""Filters for the pages of all apps: states, measures, scores and durations."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ def measure(name: str) -> str:
 
 @register.filter
 def score(value: float | str | None) -> str:
-    """Write a score with four decimals, and a dash where there is none."""
+    """Format a score with four decimals; a missing score is a dash."""
     return f"{value:.4f}" if isinstance(value, float | int) else "–"
 
 
@@ -71,19 +69,19 @@ def value(facts: dict[str, object], name: str) -> object:
 def details(detail: dict[str, Any]) -> list[str]:
     """Return the details of an audit event as lines, with old and new values of changed fields."""
     lines = [
-        f"{name}: {_said(old)} → {_said(new)}"
+        f"{name}: {_formatted(old)} → {_formatted(new)}"
         for name, (old, new) in detail.get("changes", {}).items()
     ]
     return lines + [
-        f"{name}: {_said(value)}"
+        f"{name}: {_formatted(value)}"
         for name, value in detail.items()
         if name != "changes" and value != []
     ]
 
 
-def _said(value: Any) -> str:
+def _formatted(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_said(part)}" for name, part in value.items()) or "–"
+        return ", ".join(f"{name} {_formatted(part)}" for name, part in value.items()) or "–"
     if isinstance(value, list):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(_formatted, value))
     return "–" if value in (None, "") else str(value)

@@ -18,7 +18,7 @@ from arqlab.formats.topics.information import read_info_rows
 from arqlab.ir.records import Problem
 from arqlab.ir.topics import InfoChange, info_changes, write_topic_info
 
-MOST_BYTES = 2**20
+MAX_BYTES = 2**20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,12 +71,12 @@ def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpR
         return render(request, "core/topic_information_upload.html", context)
     file, form = file_form.cleaned_data["file"], InformationForm(found)
     name = str(file.name)
-    if file.size > MOST_BYTES:
+    if file.size > MAX_BYTES:
         problem = Problem(
             name,
             None,
             f"{file.size:,} bytes",
-            f"at most {MOST_BYTES:,}",
+            f"at most {MAX_BYTES:,}",
             "Upload the CSV file only.",
         )
         return _preview(request, found, form, [], [problem])

@@ -198,7 +198,7 @@ class _Scan:
         return self._drop(first.start() if first else 0)
 
     def _problems_of(self, prolog: bytes) -> tuple[Problem, ...]:
-        """Read the name of the root, and return what is wrong before the first row."""
+        """Read the name of the root, and return the problems before the first row."""
         if root := _ROOT.match(prolog):
             self.root = root[1]
             return ()

@@ -173,7 +173,7 @@ class _IndexFile:
 
 
 def _headings(first: bytes) -> tuple[list[str], str]:
-    """Return the names of the columns, and what is expected instead if they cannot be used.
+    """Return the names of the columns, and the expected columns if these cannot be used.
 
     The columns of the editions get our names, others keep theirs.
     """

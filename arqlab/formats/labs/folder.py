@@ -198,7 +198,7 @@ def _qrels(
     table.close("labels")
     if own is not None:
         check_relevant(table, own.scale, relevant_from)
-    # Where the scale is not known, no label can be wrong yet.
+    # Without a known scale, labels cannot be checked.
     scale = own.scale if own else rules.labels if rules else None
     if file is None:
         return None
@@ -212,8 +212,9 @@ def _qrels(
 
 
 def _overrides(table: LabTable) -> dict[str, object]:
-    """Return the fields of the protocol that the task replaces; a scale that cannot be read is left
-    out, with its problems noted.
+    """Return the protocol fields that the task overrides.
+
+    An invalid scale is left out, with its problems noted.
     """
     others = [field for field in OVERRIDABLE if field in table and field != "labels"]
     overrides = {field: table.take(field, _anything) for field in others}

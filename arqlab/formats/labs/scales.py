@@ -1,4 +1,4 @@
-"""The key `labels` of a task or of qrels in a `lab.toml`, with every problem by its line."""
+"""Read the key `labels` of a task or of qrels in a `lab.toml`, with problems by line."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ class WrittenScale(NamedTuple):
 
 
 def take_scale(table: LabTable) -> WrittenScale | None:
-    """Read the key `labels`; None where it is left out, or wrong with all its problems noted."""
+    """Read the key `labels`; None if it is missing or invalid. Problems are noted."""
     value = table.value("labels")
     if not isinstance(value, list) or not value:
         scale = table.take("labels", read_scale, None)
@@ -40,7 +40,7 @@ def take_scale(table: LabTable) -> WrittenScale | None:
 
 
 def check_relevant(table: LabTable, scale: LabelScale, relevant_from: int) -> None:
-    """Note a problem where no label of the scale is relevant."""
+    """Note a problem if no label of the scale is relevant."""
     if is_relevant_possible(scale, relevant_from):
         return
     highest = max(label.value for label in scale.judgments)

@@ -15,7 +15,7 @@ from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import LONGEST_ID, FileRefusedError, Problem
 
 LONGEST_COMMENT = 10_000
-MOST_SECONDS = 2_000_000
+MAX_SECONDS = 2_000_000
 _NEEDED = ("topic", "item", "label")
 _COLUMNS = (*_NEEDED, "assessor", "comment", "seconds", "judged_at")
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0*)?")
@@ -45,7 +45,7 @@ def read_judgments(
 ) -> tuple[list[JudgedLine], list[Problem]]:
     """Return the readable judgments of a file, and every problem of the rest.
 
-    `scale` has the labels that the file may hold. A time without zone is in UTC.
+    `scale` has the labels allowed in the file. A time without zone is in UTC.
     """
     try:
         text = source_text(data, path=path)
@@ -124,7 +124,7 @@ def _read(row: _Row, path: str, scale: LabelScale, problems: list[Problem]) -> J
 
     known = f"one of {', '.join(map(str, scale.values))}"
     optional = "Correct it, or leave the cell empty."
-    most_seconds, most_characters = f"{MOST_SECONDS:,}", f"{LONGEST_COMMENT:,}"
+    most_seconds, most_characters = f"{MAX_SECONDS:,}", f"{LONGEST_COMMENT:,}"
     an_id = f"an id of at most {LONGEST_ID} characters"
     fields = {
         "topic": value("topic", _identifier, "a topic of the task", "Fill in the topic."),
@@ -168,7 +168,7 @@ def _comment(cell: str) -> str:
 
 def _milliseconds(cell: str) -> int:
     seconds = float(cell)
-    if not 0 <= seconds <= MOST_SECONDS:
+    if not 0 <= seconds <= MAX_SECONDS:
         raise ValueError
     return round(seconds * 1000)
 

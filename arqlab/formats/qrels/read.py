@@ -28,11 +28,10 @@ def read_qrels(
     scale: LabelScale | None = ARQMATH,
     topics: Collection[str] | None = None,
 ) -> pl.DataFrame:
-    """Read a qrels file into the columns topic, item (String) and label (Int8), in the file's
-    order.
+    """Read a qrels file into topic, item (String) and label (Int8), in the file's order.
 
-    `scale` has the labels that the file may hold (None: any of 0 to 99); with `topics`, no other
-    topic may be in the file. Raises FileRefusedError with every problem of the file.
+    `scale` has the allowed labels (None: 0 to 99), `topics` the allowed topics. Raises
+    FileRefusedError with every problem of the file.
     """
     rows = _lines(source_text(data, path=path))
     rows = rows.with_columns(number=pl.col("label").str.extract(_WHOLE_NUMBER).cast(pl.Int64))

@@ -1,4 +1,4 @@
-"""Check a run file by all rules of its task (protocol §4), and index it for all that follows."""
+"""Check a run file by all rules of its task (protocol §4), and index it."""
 
 from collections.abc import Iterator
 from dataclasses import replace

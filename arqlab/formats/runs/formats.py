@@ -60,7 +60,7 @@ TASK3 = Layout(
     "ARQMath Task 3",
     ("topic", "rank", "score", "tag", "sources", "answer"),
     "Query_Id, Rank, Score, Run_Number, Sources, Answer",
-    kinds=(TaskKind.WRITTEN_ANSWERS,),
+    kinds=(TaskKind.GENERATED_ANSWERS,),
     items=ItemKind.ANSWERS,
     quoted=True,
 )
@@ -71,7 +71,7 @@ TREC = Layout(
     "topic, Q0, docno, rank, score, tag",
     kinds=(TaskKind.ANSWERS, TaskKind.FORMULAS),
 )
-# No task takes it, but the repair makes a run of Task 3 of it.
+# No task accepts this format, but the repair turns it into a run of Task 3.
 TWO_COLUMNS = Layout(
     "unknown",
     "topic and answer",
@@ -95,7 +95,7 @@ SCORE_LIKE = re.compile(
 
 
 class RunTable(NamedTuple):
-    """The rows of a run file, and what is wrong with its lines.
+    """The rows of a run file, and the problems of its lines.
 
     `rows` has line (Int64, from 1), topic, item, post, rank_text, score_text, tag (String; post may
     be null), rank (Int64) and score (Float64), both null where they cannot be read, and for Task 3
@@ -151,7 +151,7 @@ def holds_answers(data: bytes, kind: TaskKind) -> bool:
     )
     sample = [line.split("\t") for line in first if line.strip()]
     ranked = sum(len(cells) == 5 or _is_ranked(cells) for cells in sample)
-    if kind is TaskKind.WRITTEN_ANSWERS:
+    if kind is TaskKind.GENERATED_ANSWERS:
         by_spaces = sum(len(cells) == 1 and _is_ranked(cells[0].split()) for cells in sample)
         return (ranked + by_spaces) * 2 <= len(sample)
     answers = sum(
@@ -230,7 +230,7 @@ def _without_padding(good: pl.DataFrame, cells: Cells) -> tuple[pl.DataFrame, pl
 
 
 def _line_findings(cells: Cells, headers: pl.DataFrame, padded: pl.DataFrame) -> Iterator[Finding]:
-    """Yield what is wrong with lines whatever their columns."""
+    """Yield the problems of lines that do not depend on the columns."""
     opened = cells.frame.filter("is_open") if "is_open" in cells.frame.columns else padded.clear()
     for kind, lines, expected in (
         ("blank-lines", cells.blank, "a row"),

@@ -60,7 +60,7 @@ class Record(NamedTuple):
 
 
 def decode_run(data: bytes) -> RunText:
-    """Decode a run file, and find what is wrong with its bytes.
+    """Decode a run file, and find the problems of its bytes.
 
     A line that is not UTF-8 is listed with its first wrong byte.
     """

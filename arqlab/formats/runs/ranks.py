@@ -170,7 +170,7 @@ def check_limit(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
         return
     beyond = kept_rows(rows, rules)[1].join(rows.group_by("topic").len("size"), on="topic")
     yield from find_rows(
-        "two-answers" if rules.kind is TaskKind.WRITTEN_ANSWERS else "over-limit",
+        "two-answers" if rules.kind is TaskKind.GENERATED_ANSWERS else "over-limit",
         beyond,
         pl.format("{} items in the topic", "size"),
         f"at most {rules.limit:,}",

@@ -158,7 +158,7 @@ def default_guideline(
         labels = table or _FORMULA_LABELS + same
         return _FORMULAS + labels + _INSTANCES + _reports(scale, _UNJUDGED)
     answers = _ANSWERS + (table or _ANSWER_LABELS) + _ANSWER_RULES
-    if kind == TaskKind.WRITTEN_ANSWERS:
+    if kind == TaskKind.GENERATED_ANSWERS:
         return answers + _WRITTEN + _reports(scale, _AS_ZERO)
     if protocol_slug == "arqmath-3":
         return answers + _WRITTEN_TOO + _reports(scale, _MIXED)
@@ -166,7 +166,7 @@ def default_guideline(
 
 
 def _table(scale: LabelScale, relevant_from: int) -> str:
-    """Return the judgments of a scale that no lab has defined, and what each counts as."""
+    """Return a table of the judgments of a scale without definitions by a lab."""
     rows = "".join(
         f"<tr><td>{label.value}</td><td><strong>{escape(label.word)}</strong></td>"
         f"<td>{'relevant' if label.value >= relevant_from else 'not relevant'}</td></tr>\n"
@@ -177,7 +177,7 @@ def _table(scale: LabelScale, relevant_from: int) -> str:
 
 
 def _reports(scale: LabelScale, counts: str) -> str:
-    """Return when to choose the labels that are not judgments, and what the item counts as then."""
+    """Return when to choose the labels that are not judgments, and how the item then counts."""
     if not scale.reports:
         return _ALIKE
     lines = "".join(

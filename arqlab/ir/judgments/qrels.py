@@ -32,7 +32,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedTopic:
-    """The progress of a topic in a pool: its labels wanted and given, and how often each was given.
+    """The progress of a topic in a pool: the required labels, and the count of each label.
 
     `relevant` counts items; a visually distinct formula counts once, however many of its instances
     are relevant. `reason` explains why the topic is dropped, and is empty if it is kept.
@@ -50,7 +50,7 @@ def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
     """Return the kind of item in a task's qrels at a level; only formulas have two levels."""
     if kind == TaskKind.FORMULAS:
         return ItemKind.VISUAL_IDS if level == Level.VISUAL else ItemKind.FORMULA_IDS
-    return ItemKind.ANSWERS if kind == TaskKind.WRITTEN_ANSWERS else ItemKind.POSTS
+    return ItemKind.ANSWERS if kind == TaskKind.GENERATED_ANSWERS else ItemKind.POSTS
 
 
 def judged_topics(

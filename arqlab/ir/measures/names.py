@@ -1,5 +1,4 @@
-"""Measures: how they are written (as ir_measures writes them) and headed (as the papers print
-them), protocol §8.
+"""Names of measures in ir_measures notation, and their headings as in papers (protocol §8).
 
 `nDCG(judged_only=True)@1000` is headed nDCG', `AP(rel=2,judged_only=True)` MAP',
 `P(rel=2,judged_only=True)@10` P'@10. A measure without `rel` takes the task's `relevant_from`, and
@@ -30,8 +29,9 @@ _EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@1
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of one task: `name` is its full ir_measures notation, `label` the heading of its
-    column in a file.
+    """One measure of one task.
+
+    `name` is its full ir_measures notation, `label` its column heading in files.
 
     `options` is true for parameters other than `rel`, `judged_only` and the cutoff. `is_count` is
     true for a number of items or topics (NumRet), which is summed over topics.
@@ -48,17 +48,17 @@ class Measure:
 
     @property
     def heading(self) -> str:
-        """Return the heading of its column on a page, with a typeset prime: nDCG′."""
+        """Return the column heading on pages, with a typeset prime: nDCG′."""
         return self.label.replace("'", "′")
 
     @property
     def is_prime(self) -> bool:
-        """Return whether it is nDCG', AP' or P', which `arqlab.ir.measures.prime` computes."""
+        """Return whether `arqlab.ir.measures.prime` computes the measure: nDCG', AP' or P'."""
         return self.judged_only and self.kind in _PRIME_KINDS and not self.options
 
     @property
     def is_rating(self) -> bool:
-        """Return whether it rates a run. Judged@k and counts do not: no run is the best of them."""
+        """Return whether the measure rates a run. Judged@k and counts do not."""
         return self.kind != "Judged" and not self.is_count
 
 
@@ -71,7 +71,7 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
     """Read one measure in ir_measures notation.
 
     `relevant_from` is the lowest relevant label where the text has no `rel`.
-    Raises MeasureRefusedError with a sentence that tells people what to write or install instead.
+    Raises MeasureRefusedError with a message that says what to write or install instead.
     """
     if text.strip() == AVERAGE_RELEVANCE.name:
         return AVERAGE_RELEVANCE
@@ -102,9 +102,9 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
 
 
 def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Measure, ...]:
-    """Read the measures of a task, the main one first.
+    """Read the measures of a task, main measure first.
 
-    Raises MeasureRefusedError when one cannot be read or when two would have the same heading.
+    Raises MeasureRefusedError if a measure is invalid or two would have the same heading.
     """
     measures = tuple(parse_measure(text, relevant_from=relevant_from) for text in texts)
     headed: dict[str, Measure] = {}
@@ -132,7 +132,7 @@ def _read(text: str) -> ir_measures.Measure:
 
 
 def _check_value(name: str, value: bool | str | float | dict[object, object]) -> None:
-    """Raise ValueError for a value that ir_measures takes and its providers misread."""
+    """Raise ValueError for a value that ir_measures accepts but its providers misread."""
     match value:
         case bool() | str():
             fits = name not in ("cutoff", "rel")
@@ -161,7 +161,7 @@ def _parameters(parsed: ir_measures.Measure, params: Mapping[str, object]) -> st
 def _label(
     parsed: ir_measures.Measure, params: Mapping[str, object], *, rel_has_default: bool
 ) -> str:
-    """Write its heading: the papers' name, a prime for judged_only, and no `rel` of the task."""
+    """Return the heading: the name in papers, a prime for judged_only, and no `rel` of the task."""
     hidden = {"judged_only"} | ({"rel"} if rel_has_default else set())
     if parsed.NAME in ("nDCG", "AP") and params.get("cutoff") == LONGEST_RUN:
         hidden.add("cutoff")

@@ -1,13 +1,14 @@
-"""The prime measures, in columns: nDCG', AP' and P'@k of judged items only (protocol §8; 000 §4.6).
+"""The prime measures nDCG', AP' and P'@k of judged items only (protocol §8; 000 §4.6), in columns.
 
 pytrec_eval is the reference and computes the measures that need the whole list, but it takes a run
-as dictionaries. For a run of 100,000 lines with 45,000 judged, reading the index and leaving the
-unjudged out in columns takes 8 ms; building dictionaries of the judged alone and sorting them again
-in pytrec_eval takes 17 ms more, the columns here 2 ms. The prime measures need only the labels of
-the judged items in order, so they are three sums over arrays; the tests hold them against
-pytrec_eval to 1e-9 on random and real runs (docs/adr/0004-ranking-and-measures-are-trec-evals.md).
+as dictionaries. For a run of 100,000 rows with 45,000 judged items, reading the index and removing
+the unjudged items takes 8 ms. Building dictionaries of the judged items and sorting them again in
+pytrec_eval takes 17 ms more; the columns here take 2 ms. The prime measures need only the labels of
+the judged items in order, so they are three sums over arrays. Tests compare them with pytrec_eval
+to 1e-9 on random and real runs (docs/adr/0004-ranking-and-measures-are-trec-evals.md).
 
-In every function `topic` holds numbers 0..n-1, and the rows of a topic stand together, best first.
+In every function, `topic` has the numbers 0 to n-1, and the rows of a topic are adjacent, best
+first.
 """
 
 from dataclasses import dataclass
@@ -24,9 +25,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class JudgedRanking:
-    """The judged items of a ranking: topic number, label, and position 1.. among the judged items
-    of the topic.
-    """
+    """The judged items of a ranking: topic number, label, and position among judged items."""
 
     topic: Integers
     label: Integers
@@ -34,19 +33,17 @@ class JudgedRanking:
 
     @classmethod
     def of(cls, topic: Integers, label: Integers, key: Integers) -> "JudgedRanking":
-        """Order judged items by topic, and by `key` (lowest first) within it."""
-        # One number sorts both; the stable sort takes rows that are in order already in one pass.
+        """Sort judged items by topic, then by `key`, lowest first."""
+        # Sort by one number for both; the stable sort handles sorted rows in one pass.
         rows = np.argsort((topic << 32) + key, kind="stable")
         topic, label = topic[rows], label[rows]
         return cls(topic, label, _number_within(topic))
 
 
 def prime_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, topics: int) -> Reals:
-    """Return a prime measure of each topic 0..topics-1; a topic without a judged item in the run
-    has
-    0.
+    """Return a prime measure of each topic; 0 for a topic without judged items in the run.
 
-    `ideal` is all judged items of the qrels, the best label first.
+    `ideal` has all judged items of the qrels, highest label first.
     """
     if measure.kind == "nDCG":
         return ratio(_dcg(run, measure.cutoff, topics), _dcg(ideal, measure.cutoff, topics))
@@ -58,15 +55,16 @@ def prime_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, top
 
 
 def _number_within(topic: Integers) -> Integers:
-    """Count the rows of each topic from 1."""
+    """Number the rows of each topic from 1."""
     sizes = np.bincount(topic)
     first = np.cumsum(sizes) - sizes
     return np.arange(1, len(topic) + 1) - first[topic]
 
 
 def _dcg(ranking: JudgedRanking, cutoff: int | None, topics: int) -> Reals:
-    """Sum label / log2(position + 1) down to the cut-off, in rank order as trec_eval does: the
-    digits are the same.
+    """Sum label / log2(position + 1) down to the cutoff.
+
+    Summing in rank order, as trec_eval does, gives the same digits.
     """
     kept = (ranking.label > 0) & (ranking.position <= (cutoff or np.iinfo(np.int64).max))
     gains = ranking.label[kept] / np.log2(ranking.position[kept] + 1)
@@ -84,10 +82,10 @@ def _average_precision(
 
 
 def sums(topic: Integers, values: NDArray[Any], topics: int) -> Reals:
-    """Add up the values of each topic 0..topics-1, in the order of the rows."""
+    """Return the sum of the values of each topic, added in the order of the rows."""
     return np.bincount(topic, weights=values, minlength=topics).astype(np.float64, copy=False)
 
 
 def ratio(numerator: Reals, denominator: Reals) -> Reals:
-    """Divide; a topic that has nothing to divide by (no relevant item) has 0, as in trec_eval."""
+    """Divide; a topic without relevant items has 0, as in trec_eval."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)

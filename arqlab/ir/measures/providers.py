@@ -13,19 +13,22 @@ from numpy.typing import NDArray
 
 
 class MeasureRefusedError(ValueError):
-    """A measure that cannot be read or that nothing installed computes. Its text is for people."""
+    """A measure that is invalid or that no installed provider computes.
+
+    The message is for users.
+    """
 
 
 class MeasureFailedError(Exception):
     """A provider failed on a run."""
 
 
-# What providers raise where a value is undefined or a program fails.
+# Errors of providers when a value is undefined or a program fails.
 _FAILURES = (
     ArithmeticError, AssertionError, LookupError, OSError, RuntimeError, TypeError, ValueError,
     subprocess.SubprocessError,
 )  # fmt: skip
-# gdeval reads files whose columns are separated by blanks.
+# gdeval reads files with columns separated by spaces.
 _WITHOUT_BLANKS = (
     pl.col("item").str.replace_all("%", "%25", literal=True)
     .str.replace_all(" ", "%20", literal=True)
@@ -65,7 +68,7 @@ def _undefined(name: str) -> MeasureRefusedError:
 
 
 class ProvidedMeasures:
-    """Measures ready to be computed by their providers for many runs, given by their names.
+    """Measures, given by name, that their providers compute for many runs.
 
     `judged` has the columns topic, code (of the topic, from 0), item and label.
     """
@@ -87,8 +90,8 @@ class ProvidedMeasures:
     def values(self, index: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
         """Return the value of each topic by the measure's name. `index` has topic, item and order.
 
-        Scores are falling whole numbers: below 2**24 no provider finds a tie.
-        Raises MeasureFailedError where a provider fails.
+        Scores are descending whole numbers; below 2**24, no provider finds a tie. Raises
+        MeasureFailedError if a provider fails.
         """
         values = {name: np.zeros(self._topics) for name in self._names.values()}
         if not values:
@@ -101,7 +104,8 @@ class ProvidedMeasures:
                     values[self._names[metric.measure]][int(metric.query_id)] = metric.value
             except _FAILURES as error:
                 raise MeasureFailedError(", ".join(map(str, evaluator.measures))) from error
-        # trec_eval divides by zero where a topic has no relevant item; it counts 0 as elsewhere.
+        # trec_eval divides by zero if a topic has no relevant item. The value is 0, as for other
+        # measures.
         return {name: np.nan_to_num(found, copy=False) for name, found in values.items()}
 
 

@@ -1,8 +1,7 @@
 """Scores of runs: every measure for every topic of the qrels, and the means (protocol §8).
 
-The ranking is the `order` column of a run's index and nothing else: it was made once, by
-`arqlab.ir.ranking`. The label of an item that was shown but not judged is null: the item counts as
-unjudged.
+The ranking is the `order` column of a run's index, which `arqlab.ir.ranking` computed. An item
+whose label is not a judgment has a null label and counts as unjudged.
 """
 
 from collections.abc import Iterable
@@ -17,10 +16,10 @@ from arqlab.ir.topics import natural_key
 
 
 class Scorer:
-    """Qrels and measures, made ready once for many runs.
+    """Qrels and measures, prepared once for many runs.
 
     `qrels` has the columns topic, item, label; `measures` are texts in ir_measures notation or
-    Measures. `answered_only=True` leaves out the topics that the run did not answer (Task 3); else
+    Measures. `answered_only=True` leaves out topics that the run did not answer (Task 3); otherwise
     such a topic has 0. Raises MeasureRefusedError for a measure that cannot be computed.
     """
 
@@ -55,11 +54,11 @@ class Scorer:
         )
 
     def score(self, index: pl.DataFrame) -> pl.DataFrame:
-        """Score one run's index (topic, item, order): rows (topic, measure, value) by measure, then
-        topic.
+        """Score one run's index (topic, item, order).
 
-        Every topic of the qrels has a row for every measure, 0 where the run has nothing, unless
-        `answered_only`.
+        The result has the columns topic, measure and value, by measure, then by topic. Unless
+        `answered_only` is set, every topic of the qrels has a row for every measure, with 0 if the
+        run has no items.
         """
         values = self._values(index)
         frame = pl.DataFrame(
@@ -79,7 +78,7 @@ class Scorer:
         )
 
     def _values(self, index: pl.DataFrame) -> dict[str, Reals]:
-        # The unjudged go before any cut, and before anything becomes a Python object.
+        # Unjudged items are removed before any cutoff, and before rows become Python objects.
         rows = index.select("topic", "item", "order")
         judged = rows.join(self._judged, on=["topic", "item"], maintain_order="left")
         order = judged["order"].cast(pl.Int64).to_numpy()
@@ -95,9 +94,7 @@ class Scorer:
         return values
 
     def _share_judged(self, index: pl.DataFrame, judged: pl.DataFrame, cutoff: int | None) -> Reals:
-        """Return the share of the top items that was judged; of a shorter list, the share of what
-        is there.
-        """
+        """Return the proportion of judged items among the top items, or in a shorter list."""
         top = pl.lit(True) if cutoff is None else pl.col("order") <= cutoff
         there = self._sums(
             index.filter(top).join(self._codes, on="topic").with_columns(one=1), "one"
@@ -116,8 +113,9 @@ def score_frame(
     *,
     relevant_from: int = 2,
 ) -> pl.DataFrame:
-    """Score one run: rows (topic, measure, value) for all topics of the qrels. For many runs, keep
-    a Scorer.
+    """Score one run: topic, measure and value for all topics of the qrels.
+
+    For many runs, reuse a Scorer.
     """
     return Scorer(qrels, measures, relevant_from=relevant_from).score(index)
 
@@ -125,7 +123,7 @@ def score_frame(
 def means(scores: pl.DataFrame) -> dict[str, float]:
     """Return the mean of each measure over the topics in `scores` (topic, measure, value).
 
-    Counts, such as NumRet, are added up as in trec_eval.
+    Counts, such as NumRet, are summed as in trec_eval.
     """
     by_measure = scores.group_by("measure", maintain_order=True).agg(
         pl.col("value").mean(), total=pl.col("value").sum()
@@ -139,11 +137,10 @@ def means(scores: pl.DataFrame) -> dict[str, float]:
 def ceilings(
     qrels: pl.DataFrame, measures: Iterable[str | Measure], *, relevant_from: int = 2
 ) -> dict[str, float]:
-    """Return the best mean that any run could have: the score of the qrels themselves, best labels
-    first (protocol §8). Counts have none.
+    """Return the best possible means: the scores of the qrels, highest labels first (protocol §8).
 
-    P'@10 stays below 1 where a topic has fewer than ten relevant items. Measures of the whole set
-    (SetP, SetF) are best without the items that are not relevant.
+    Counts have none. P'@10 stays below 1 if a topic has fewer than ten relevant items. Set measures
+    (SetP, SetF) are best without items that are not relevant.
     """
     judged = qrels.drop_nulls("label").sort("topic", "label", descending=[False, True])
     oracle = judged.with_columns(order=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic"))

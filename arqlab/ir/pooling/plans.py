@@ -34,10 +34,10 @@ class Plan:
     """The figures of a pool that is not frozen yet.
 
     - topics: topic, items, labels (an item with several instances takes several labels).
-    - runs: run, team, items (contributed), alone (contributed by no other run or extra), clear_to
+    - runs: run, team, items (contributed), unique (contributed by no other run or extra), judged_to
       (no item is unjudged down to this rank in any topic; in Task 2 a rank of formulas; at most the
       planner's depth).
-    - teams: team, items, alone.
+    - teams: team, items, unique.
     - overlap: run, other, shared (items both contribute), for every ordered pair of runs.
     """
 
@@ -115,7 +115,7 @@ class Planner:
             topics=self._per_topic(pooled, reached, protocol),
             runs=runs.with_columns(
                 *_contributions(contributes),
-                clear_to=pl.Series(self._clear_to(pooled), dtype=pl.Int64),
+                judged_to=pl.Series(self._judged_to(pooled), dtype=pl.Int64),
             ),
             teams=self._per_team(contributes),
             overlap=self._overlap(contributes[:-1]),
@@ -200,7 +200,7 @@ class Planner:
             pairs, schema={"run": pl.String, "other": pl.String, "shared": pl.Int64}
         )
 
-    def _clear_to(self, pooled: Mask) -> NDArray[np.int64]:
+    def _judged_to(self, pooled: Mask) -> NDArray[np.int64]:
         """Return the rank before the first unjudged item of each run, over all topics."""
         first = np.full(len(self._runs) + 1, self._deepest + 1, dtype=np.int64)
         missing = ~pooled[self._item]
@@ -246,5 +246,5 @@ def _lookup(numbers: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
 
 def _contributions(contributes: Mask) -> tuple[pl.Series, pl.Series]:
     """Count the items of each row but the last (the extras), and those no other row contributes."""
-    alone = contributes[:-1] & (contributes.sum(axis=0, dtype=np.uint16) == 1)
-    return pl.Series("items", contributes[:-1].sum(axis=1)), pl.Series("alone", alone.sum(axis=1))
+    unique = contributes[:-1] & (contributes.sum(axis=0, dtype=np.uint16) == 1)
+    return pl.Series("items", contributes[:-1].sum(axis=1)), pl.Series("unique", unique.sum(axis=1))

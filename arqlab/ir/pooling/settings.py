@@ -7,14 +7,14 @@ from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.records import TaskKind
 
 DEEPEST = 1000
-MOST_INSTANCES = 50
+MAX_INSTANCES = 50
 LARGEST_SEED = 2**63 - 1
 OF_KIND = {
-    TaskKind.ANSWERS: frozenset({"extra_threads", "holds_written_answers"}),
+    TaskKind.ANSWERS: frozenset({"extra_threads", "includes_generated_answers"}),
     TaskKind.FORMULAS: frozenset(
         {"visually_distinct", "instances", "instance_policy", "extra_depth"}
     ),
-    TaskKind.WRITTEN_ANSWERS: frozenset[str](),
+    TaskKind.GENERATED_ANSWERS: frozenset[str](),
 }
 """The settings that exist for one kind of task only."""
 
@@ -24,7 +24,7 @@ _BOUNDS = {
     "manual": (0, DEEPEST),
     "size": (0, DEEPEST),
     "extra_depth": (0, DEEPEST),
-    "instances": (1, MOST_INSTANCES),
+    "instances": (1, MAX_INSTANCES),
     "seed": (0, LARGEST_SEED),
 }
 

@@ -50,7 +50,7 @@ class PoolProtocol:
     """ARQMath-1: the depth for formulas in posts that were judged relevant in Task 1."""
     extra_threads: bool = False
     """ARQMath-1: whether the pool also has the answers of the topic's thread and its duplicates."""
-    holds_written_answers: bool = False
+    includes_generated_answers: bool = False
     """ARQMath-3: whether Task 3's answers are mixed into Task 1's pool."""
 
     def kind_of(self, *, is_primary: bool, is_manual: bool, is_baseline: bool) -> RunKind:
@@ -131,7 +131,7 @@ def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> Task
     )
 
 
-_WRITTEN_ANSWERS = TaskProtocol(
+_GENERATED_ANSWERS = TaskProtocol(
     limit=1,
     measures=("AR", "P@1"),
     items=ItemKind.ANSWERS,
@@ -173,11 +173,11 @@ _ALL = (
             # primary or alternate runs (004 §4.4).
             TaskKind.ANSWERS: TaskProtocol(
                 pool=PoolProtocol(
-                    primary=45, alternate=20, baselines="marked", holds_written_answers=True
+                    primary=45, alternate=20, baselines="marked", includes_generated_answers=True
                 )
             ),
             TaskKind.FORMULAS: _formulas(25, 15, policy="reciprocal-rank"),
-            TaskKind.WRITTEN_ANSWERS: _WRITTEN_ANSWERS,
+            TaskKind.GENERATED_ANSWERS: _GENERATED_ANSWERS,
         },
     ),
     Protocol(

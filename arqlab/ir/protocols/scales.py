@@ -1,4 +1,4 @@
-"""The scales of the labs as data, and how an organizer writes one of their own.
+"""The label scales of the labs as data, and the notation for an organizer's own scale.
 
 A scale is written as the name of a preset (`"ntcir"`), as the range of its judgments (`"0-4"`), or
 as a list of labels, each a table with the fields of `ScaleLabel`.
@@ -83,7 +83,7 @@ _EXPECTED = (
 
 
 class ScaleFault(NamedTuple):
-    """What is wrong with a list of labels: in which label (None: in the list), at which key."""
+    """A fault in a list of labels, with the label (None for the list) and the key."""
 
     label: int | None
     key: str | None
@@ -93,7 +93,7 @@ class ScaleFault(NamedTuple):
 
 
 def read_scale(value: object) -> LabelScale:
-    """Read a scale as an organizer writes it. Raises ValueError with what is expected."""
+    """Read a scale in an organizer's notation. Raises ValueError with the expected notation."""
     if isinstance(value, str):
         return SCALES[value].scale if value in SCALES else _range_scale(value)
     if not isinstance(value, list | tuple):
@@ -109,7 +109,7 @@ def is_relevant_possible(scale: LabelScale, relevant_from: int) -> bool:
 
 
 def scale_faults(rows: Sequence[object]) -> Iterator[ScaleFault]:
-    """Yield everything that is wrong with a list of labels, those of each label first."""
+    """Yield the faults of a list of labels, those of single labels first."""
     tables = [row if isinstance(row, Mapping) else {} for row in rows]
     for number, row in enumerate(rows):
         yield from _label_faults(number, row)
@@ -198,7 +198,7 @@ def _truth(value: object) -> str:
     return "" if isinstance(value, bool) else "true or false"
 
 
-# Each returns what is expected, or nothing where the value is right.
+# Each returns the expected value, or an empty text if the value is valid.
 _FIELDS: Mapping[str, Callable[[object], str]] = {
     "value": _value,
     "key": _key,

@@ -17,7 +17,7 @@ from arqlab.pages.demo.systems import Library
 from arqlab.pages.demo.weighting import Scores
 
 System = Callable[..., Scores]
-MOST_CHARACTERS = 1200
+MAX_CHARACTERS = 1200
 
 ANSWER_SYSTEMS: Mapping[str, System] = {
     "bm25": systems.answer_bm25,
@@ -111,9 +111,9 @@ def text_of_html(post: Post) -> str:
     Formulas are between dollar signs.
     """
     text = " ".join(unescape(re.sub(r"<[^>]+>", "", post.body)).split())
-    if len(text) <= MOST_CHARACTERS:
+    if len(text) <= MAX_CHARACTERS:
         return text
-    end = text.rfind(". ", 0, MOST_CHARACTERS)
+    end = text.rfind(". ", 0, MAX_CHARACTERS)
     return text[: end + 1]
 
 
@@ -125,7 +125,7 @@ def write_run(rows: Sequence[RankedPost], *, tag: str, kind: TaskKind) -> bytes:
 
 def _cells(row: RankedPost, tag: str, kind: TaskKind) -> tuple[str, ...]:
     numbers = (str(row.rank), f"{row.score:.6f}", tag)
-    if kind == TaskKind.WRITTEN_ANSWERS:
+    if kind == TaskKind.GENERATED_ANSWERS:
         return (row.query_id, *numbers, row.post, row.answer)
     if kind == TaskKind.FORMULAS:
         return (row.query_id, row.item, row.post, *numbers)

@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True)
 class DemoRun:
-    """A run as its team declares it (protocol §4), by a system or with written answers."""
+    """A run as its team declares it (protocol §4), by a system or with generated answers."""
 
     task: str
     tag: str
@@ -92,10 +92,10 @@ def demo_run_file(run: DemoRun, topics: Sequence[TopicRecord], library: Library)
     """Retrieve a run over the topics of its task and return its file."""
     parameters = run.parameters or {}
     if run.written:
-        return write_run(_written(run), tag=run.tag, kind=TaskKind.WRITTEN_ANSWERS)
+        return write_run(_written(run), tag=run.tag, kind=TaskKind.GENERATED_ANSWERS)
     if run.answers:
         rows = extract(run.system, topics, library, **parameters)
-        return write_run(rows, tag=run.tag, kind=TaskKind.WRITTEN_ANSWERS)
+        return write_run(rows, tag=run.tag, kind=TaskKind.GENERATED_ANSWERS)
     if any(topic.latex for topic in topics):
         rows = retrieve(run.system, topics, library, depth=_FORMULA_DEPTH, **parameters)
         return write_run(rows, tag=run.tag, kind=TaskKind.FORMULAS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from arqlab.texts.posts.text import without_marks, words
 
 LONGEST = 1000  # characters; the rest of a query is ignored
-MOST_TERMS = 24
+MAX_TERMS = 24
 
 # Ignored unless they are part of a phrase or the query has nothing else.
 STOP_WORDS = frozenset(
@@ -162,13 +162,13 @@ def parse_query(text: str) -> PostQuery:
         _read(part, draft)
     number = text if _NUMBER.fullmatch(text) else ""
     terms = _without_stop_words(draft.phrases)
-    if len(terms) + len(draft.without) > MOST_TERMS:
-        draft.notes.append(f"Only the first {MOST_TERMS} words are searched.")
+    if len(terms) + len(draft.without) > MAX_TERMS:
+        draft.notes.append(f"Only the first {MAX_TERMS} words are searched.")
     return PostQuery(
-        phrases=tuple(terms[:MOST_TERMS]),
-        without=tuple(draft.without[: max(0, MOST_TERMS - len(terms))]),
-        tags=tuple(draft.tags[:MOST_TERMS]),
-        without_tags=tuple(draft.without_tags[:MOST_TERMS]),
+        phrases=tuple(terms[:MAX_TERMS]),
+        without=tuple(draft.without[: max(0, MAX_TERMS - len(terms))]),
+        tags=tuple(draft.tags[:MAX_TERMS]),
+        without_tags=tuple(draft.without_tags[:MAX_TERMS]),
         kind=draft.kind,
         least=draft.least,
         most=draft.most,
@@ -278,6 +278,6 @@ def with_filters(
     return replace(
         query,
         kind=query.kind or _KINDS.get(kind, ""),
-        tags=(*query.tags, *more)[:MOST_TERMS],
+        tags=(*query.tags, *more)[:MAX_TERMS],
         least=query.least if query.least is not None else least,
     )

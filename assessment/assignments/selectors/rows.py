@@ -42,7 +42,10 @@ class Share:
 
 @dataclass
 class TopicRow:
-    """A topic with the counts of its items and its assessors. `left` counts those in open pools."""
+    """A topic with the counts of its items and its assessors.
+
+    `left` counts the items in open pools.
+    """
 
     topic: Topic
     total: int
@@ -89,17 +92,17 @@ class TopicRow:
 
     @property
     def pace(self) -> Pace:
-        """Return the combined pace of all who judged in the topic."""
+        """Return the combined pace of all assessors in the topic."""
         return together(share.judged.pace for share in self.shares.values())
 
     @property
     def seconds_left(self) -> float:
-        """Return the seconds that judging the rest takes."""
+        """Return the expected seconds for the items left."""
         return self.left * self.seconds
 
     @property
     def hours(self) -> float:
-        """Return the hours that judging the rest takes."""
+        """Return the expected hours for the items left."""
         return self.seconds_left / 3600
 
     @property
@@ -127,14 +130,14 @@ class PersonRow:
 
 @dataclass
 class AssignmentGrid:
-    """All topics of a task and all people who judge or may judge them."""
+    """All topics of a task, and all users who have judged them or may judge them."""
 
     topics: list[TopicRow]
     people: list[PersonRow]
 
     @property
     def judges(self) -> list[PersonRow]:
-        """Return the assessors, and the others who have topics or judged."""
+        """Return the assessors, and other users who have topics or judgments."""
         return [row for row in self.people if row.is_assessor or row.states or row.judged]
 
     @property
@@ -149,12 +152,12 @@ class AssignmentGrid:
 
     @property
     def seconds_left(self) -> float:
-        """Return the seconds that judging the rest takes."""
+        """Return the expected seconds for the items left."""
         return sum(row.seconds_left for row in self.topics)
 
     @property
     def unassigned(self) -> list[TopicRow]:
-        """Return the unassigned topics: items left, and nobody assigned who may judge."""
+        """Return the topics with items left and no assigned user who may judge."""
         return [row for row in self.topics if row.state == "unassigned"]
 
     @property

@@ -33,8 +33,8 @@ from assessment.judging.services.request_problems import (
 )
 from assessment.judging.services.stored_labels import Label, Submission
 
-MOST_LABELS = 200
-MOST_ITEMS = 200  # that a page may have loaded
+MAX_LABELS = 200
+MAX_ITEMS = 200  # that a page may have loaded
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
 LARGEST_VERSION = 2**15 - 1
@@ -54,10 +54,10 @@ class _LabelValue(WholeNumberField):
 
 
 class _ItemIds(ReportedField, serializers.ListField):
-    expected = f"a list of at most {MOST_ITEMS} ids of items"
+    expected = f"a list of at most {MAX_ITEMS} ids of items"
 
     def to_internal_value(self, data: object) -> list[int]:
-        if not isinstance(data, list) or len(data) > MOST_ITEMS:
+        if not isinstance(data, list) or len(data) > MAX_ITEMS:
             self.fail("invalid", found=data)
         try:
             return super().to_internal_value(data)
@@ -72,17 +72,17 @@ class HeldItemSerializer(ObjectSerializer):
     lease = AnyTextField()
     have = _ItemIds(
         child=WholeNumberField(**ID),
-        max_length=MOST_ITEMS,
+        max_length=MAX_ITEMS,
         required=False,
         help_text="The items that the page has loaded.",
     )
 
 
 class _LabelList(ReportedField, serializers.ListSerializer[Any]):
-    expected = f"a list of 1 to {MOST_LABELS} labels"
+    expected = f"a list of 1 to {MAX_LABELS} labels"
 
     def to_internal_value(self, data: object) -> list[Any]:
-        if not isinstance(data, list) or not 0 < len(data) <= MOST_LABELS:
+        if not isinstance(data, list) or not 0 < len(data) <= MAX_LABELS:
             self.fail("invalid", found=type(data).__name__)
         labels: list[Any] = super().to_internal_value(data)
         return labels
@@ -155,7 +155,7 @@ class LabelSerializer(ObjectSerializer):
 class LabelsSerializer(HeldItemSerializer):
     """Labels for instances of one item."""
 
-    judgments = LabelSerializer(many=True, min_length=1, max_length=MOST_LABELS)
+    judgments = LabelSerializer(many=True, min_length=1, max_length=MAX_LABELS)
     guideline = WholeNumberField(
         min_value=0,
         max_value=LARGEST_VERSION,

@@ -91,7 +91,7 @@ class ItemSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=PoolItem.Kind.choices)
     name = serializers.CharField(help_text="A post id, a visual id, or `Generated answer`.")
     position = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=["waiting", "done", "later"])
+    state = serializers.ChoiceField(choices=["waiting", "done", "skipped"])
     lease = serializers.CharField()
     until = serializers.DateTimeField()
     formula_html = serializers.CharField(help_text="The formula to judge, typeset.")
@@ -103,7 +103,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
     total = serializers.IntegerField()
     done = serializers.IntegerField()
-    later = serializers.IntegerField()
+    skipped = serializers.IntegerField()
 
 
 class NextSerializer(serializers.Serializer[Any]):

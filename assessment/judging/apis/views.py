@@ -34,15 +34,15 @@ from assessment.judging.services.leases import (
     Seat,
     Taken,
     is_genuine,
-    put_off,
     renew_lease,
+    skip_item,
     take_item,
     take_next,
 )
 
 LARGEST = (
     4 * 2**20
-)  # bytes: the html of an item with a ticket, and comments that are told to be too long
+)  # bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
 STATUSES = {
     "bad-label": status.HTTP_400_BAD_REQUEST,
     "bad-comment": status.HTTP_400_BAD_REQUEST,
@@ -71,13 +71,13 @@ class JudgingApi(APIView):
     """The base class of the judging API: authentication, size limit and error responses."""
 
     parser_classes = (BodyParser,)
-    http_method_names = ("get", "post", "options")  # no HEAD: to ask for an item leases it
+    http_method_names = ("get", "post", "options")  # no HEAD, because a GET request leases an item
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Reject signed-out users, users who did not open the page, and large bodies."""
         super().initial(request, *args, **kwargs)
-        # A second person may have signed in since, in another tab: what the first one typed must
-        # not become theirs.
+        # Another user may have signed in since, in another tab. They must not become the author of
+        # the first user's input.
         judging = request.headers.get("X-Judging-User", str(request.user.pk))
         if not request.user.is_authenticated or judging != str(request.user.pk):
             raise exceptions.NotAuthenticated
@@ -237,7 +237,7 @@ class JudgmentsApi(JudgingApi):
 
 
 @extend_schema(tags=["judging"])
-class LaterApi(JudgingApi):
+class SkipApi(JudgingApi):
     """Skipped items."""
 
     @extend_schema(
@@ -249,7 +249,7 @@ class LaterApi(JudgingApi):
         held = read_item(request.data)
         self.require_lease(held)
         topic_id = self.require_topic()
-        put_off(item_id=held.item, seat=self.seat, at=timezone.now())
+        skip_item(item_id=held.item, seat=self.seat, at=timezone.now())
         following = take_next(topic_id=topic_id, seat=self.seat, have=held.have, at=timezone.now())
         return Response({"next": self.shown(following)})
 

@@ -71,7 +71,7 @@ class ShownItem(NamedTuple):
 
     item: PoolItem
     is_done: bool
-    is_later: bool
+    is_skipped: bool
     instances: tuple[ShownInstance, ...]
 
 
@@ -135,12 +135,12 @@ def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None
 
 
 def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
-    pk, kind, name, position, text, is_done, is_later = rows[0][:7]
+    pk, kind, name, position, text, is_done, is_skipped = rows[0][:7]
     item = PoolItem(pk=pk, kind=kind, item=name, position=position, text=text)
     judged = _judgments(row[10] for row in rows if row[10])
     own = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
     instances = (_instance(row, judged) for row in rows if row[10] is None or row[10] in own)
-    return ShownItem(item, bool(is_done), bool(is_later), tuple(instances))
+    return ShownItem(item, bool(is_done), bool(is_skipped), tuple(instances))
 
 
 def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInstance:
@@ -151,6 +151,6 @@ def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInst
 
 
 def _judgments(ids: Iterable[int]) -> Mapping[int, Judgment]:
-    """Return judgments by id; without ids, no query is made."""
+    """Return judgments by id, without a query if there are no ids."""
     wanted = list(ids)
     return Judgment.objects.in_bulk(wanted) if wanted else {}

@@ -45,7 +45,7 @@ class OwnWork:
         return sum(row.seconds_left for row in self.rows)
 
     @property
-    def go_on(self) -> TopicRow | None:
+    def next_row(self) -> TopicRow | None:
         """Return the topic to continue with."""
         return self.next_of(self.rows)
 

@@ -17,7 +17,7 @@ class Progress(NamedTuple):
 
     total: int
     done: int
-    later: int
+    skipped: int
 
 
 def assigned_topics(user: Visitor) -> QuerySet[Topic]:
@@ -33,9 +33,9 @@ def open_items(topic_id: int) -> QuerySet[PoolItem]:
 
 def progress_of(topic_id: int) -> Progress:
     """Count the items of a topic in one query."""
-    put_off = Q(done_at=None, later_at__isnull=False)
+    skipped = Q(done_at=None, later_at__isnull=False)
     counts = open_items(topic_id).aggregate(
-        total=Count("pk"), done=Count("done_at"), later=Count("pk", filter=put_off)
+        total=Count("pk"), done=Count("done_at"), skipped=Count("pk", filter=skipped)
     )
     return Progress(**counts)
 

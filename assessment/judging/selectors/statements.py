@@ -1,7 +1,8 @@
-"""The SQL of judging that is written by hand, for SQLite and PostgreSQL.
+"""The hand-written SQL of judging, for SQLite and PostgreSQL.
 
-Django takes long to build and compile queries. Each statement says what it saves: how much more CPU
-a judgment takes without it (docs/adr/0017). What saves less than 15% is left to Django.
+Django takes long to build and compile queries. Each comment states what the statement saves: how
+much more CPU time a judgment takes without it (docs/adr/0017). Queries that would save less than
+15% are left to Django.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 POST_COLUMNS = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
-# What the databases say in different words. SQLite has one writer at a time, and no rows to lock.
+# What differs between the databases. SQLite has one writer at a time, and no rows to lock.
 _POSTGRESQL = {
     "lock_item": "FOR UPDATE OF item",
     "lock_free": "FOR UPDATE SKIP LOCKED",
@@ -67,7 +68,7 @@ def database_moment(at: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(at)
 
 
-# The topics that a person judges now; who has no role in the lab any more judges nothing there.
+# The topics assigned to a user who still has a role in the lab that may judge.
 # Saves nothing by itself: it is part of SUBMITTED, and `assigned_topics` repeats no rule.
 ASSIGNED = """
     SELECT given.topic_id FROM assessment_assignment given
@@ -141,7 +142,7 @@ def _next(name: str, order: str) -> Planned:
 NEXT = (
     _next("next_item", "item.later_at IS NULL ORDER BY item.pool_id, item.position"),
     _next(
-        "next_put_off",
+        "next_skipped",
         "item.later_at IS NOT NULL ORDER BY item.later_at, item.pool_id, item.position",
     ),
 )

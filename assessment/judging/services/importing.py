@@ -1,4 +1,4 @@
-"""Import of labels that were judged elsewhere. They become judgments with a history."""
+"""Import of labels judged outside ArqLab. They become judgments with a history."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
 from assessment.qrels.selectors.drafts import pooled_instances, task_scale, with_current
 
-# the answer of a ticket that needs none
+# the answer of a ticket that needs no reply
 IMPORTED_SINCE = "A label that was judged elsewhere was imported since."
 AT_ONCE = 500
 """Rows that one statement names by their keys; SQLite takes no more than 999."""
@@ -36,7 +36,7 @@ class ImportedJudgments(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What the database holds for a line's item: the instance and its current judgment, or None."""
+    """The stored instance and current judgment of a line's item; the judgment may be None."""
 
     instance: int
     item: int
@@ -188,11 +188,11 @@ def _closed(changes: Iterable[tuple[JudgedLine, _Known]], path: str) -> Iterable
 
 
 def _is_there(row: JudgedLine, one: _Known, people: Mapping[str, int]) -> bool:
-    """Return whether the stored label equals the line in every field that the line gives."""
-    said = (row.comment, people.get(row.assessor or ""), row.active_ms, row.judged_at)
-    stands = (one.comment, one.assessor, one.active_ms, one.judged_at)
+    """Return whether the stored label equals the line in every field of the line."""
+    imported = (row.comment, people.get(row.assessor or ""), row.active_ms, row.judged_at)
+    stored = (one.comment, one.assessor, one.active_ms, one.judged_at)
     return row.label == one.label and all(
-        new is None or new == old for new, old in zip(said, stands, strict=True)
+        new is None or new == old for new, old in zip(imported, stored, strict=True)
     )
 
 
@@ -201,8 +201,8 @@ def _store(
 ) -> list[Judgment]:
     items = sorted({one.item for _, one in changes})
     for part in _parts(items):
-        # Who judges another instance of an item at this moment waits: only one of us would see the
-        # item done.
+        # Make submits for other instances of these items wait: otherwise neither would see the item
+        # complete.
         list(
             PoolItem.objects.select_for_update()
             .filter(pk__in=part)
@@ -240,9 +240,9 @@ def _look_after_tickets(
 
 
 def _judgment(row: JudgedLine, one: _Known, people: Mapping[str, int], at: datetime) -> Judgment:
-    said = {"assessor_id": people.get(row.assessor or ""), **_as_said(row)}
-    kept = {"assessor_id": one.assessor, **_as_said(one)} if row.label == one.label else {}
-    known = {name: value for name, value in said.items() if value is not None}
+    details = {"assessor_id": people.get(row.assessor or ""), **_details(row)}
+    kept = {"assessor_id": one.assessor, **_details(one)} if row.label == one.label else {}
+    known = {name: value for name, value in details.items() if value is not None}
     return Judgment(
         instance_id=one.instance,
         label=row.label,
@@ -253,7 +253,7 @@ def _judgment(row: JudgedLine, one: _Known, people: Mapping[str, int], at: datet
     )
 
 
-def _as_said(source: JudgedLine | _Known) -> dict[str, Any]:
+def _details(source: JudgedLine | _Known) -> dict[str, Any]:
     return {"comment": source.comment, "active_ms": source.active_ms, "judged_at": source.judged_at}
 
 

@@ -1,4 +1,4 @@
-"""Items as the judging page shows them, without runs, teams, ranks, scores or others' labels."""
+"""Items as the judging page shows them, without runs, teams, ranks, scores or labels of others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOT_FOUND = (
     '<p class="notice">The formula to judge was not found in this post, so none is highlighted. '
     "Report it to the organizers with a label that is not a judgment.</p>"
 )
-# Of a written answer: a formula, which keeps its lines, or the end of a line or paragraph.
+# Matches a formula of a generated answer, whose line ends are kept, or the end of a line.
 _LINES = re.compile(r'(<span class="math-container"[^>]*>[^<]*</span>)|\n\s*')
 _BREAKS = ("<br>", "</p><p>")
 
@@ -59,7 +59,7 @@ class _Read(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """What the texts of an item are composed with."""
+    """The data from which the texts of an item are composed."""
 
     item: PoolItem
     lab_slug: str
@@ -129,19 +129,19 @@ def judgment_payload(judgment: Judgment) -> dict[str, Any]:
 
 
 def name_of(item: PoolItem) -> str:
-    """Return the name of an item. That of a Task 3 answer would reveal its run."""
+    """Return the name of an item, without the id of a Task 3 answer, which would reveal its run."""
     return "Generated answer" if item.kind == PoolItem.Kind.ANSWERS else item.item
 
 
 def _doc_id(item: PoolItem, doc_id: str) -> str:
-    """Return the qrels id of an instance. That of a Task 3 answer would reveal its run."""
+    """Return the qrels id of an instance; blank for Task 3, where it would reveal the run."""
     return "" if item.kind == PoolItem.Kind.ANSWERS else doc_id
 
 
 def _state(shown: ShownItem) -> str:
     if shown.is_done:
         return "done"
-    return "later" if shown.is_later else "waiting"
+    return "skipped" if shown.is_skipped else "waiting"
 
 
 def _read(item: PoolItem, instance: ShownInstance) -> _Read:
@@ -220,7 +220,7 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
 
 
 def _missing(each: _Read, item: PoolItem) -> str:
-    """Return a sentence about what cannot be shown, or an empty text."""
+    """Return a notice about a missing post or formula, or an empty text."""
     if item.kind == PoolItem.Kind.ANSWERS:
         return ""
     if each.instance.post is None:

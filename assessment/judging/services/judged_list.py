@@ -1,4 +1,4 @@
-"""The list of judgments: each item by its name, its formula, or the beginning of its post."""
+"""The list of judgments: each item with its name, and its formula or the beginning of its post."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assessment.models import Judgment, PoolItem
 from collection.models import Post
 from collection.selectors.threads import posts_of
 
-EXCERPT = 80  # characters, those of LaTeX too
+EXCERPT = 80  # characters, including LaTeX
 _Part = str | PostText  # words, or one formula
 
 

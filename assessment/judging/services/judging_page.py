@@ -17,11 +17,11 @@ from assessment.judging.services.leases import Seat, take_item, take_next
 from collection.selectors.collections import collection_of
 from collection.services.addresses import local_pages
 
-AT_ONCE = 2  # the item that is read and the one behind it; the page fetches more
+AT_ONCE = 2  # the shown item and the next one; the page fetches more
 
 
 class Sitting(NamedTuple):
-    """The question, the first items, the item requested by id, and why it cannot be shown."""
+    """The question, the first items, the requested item, and the reason if it cannot be shown."""
 
     question_html: str
     items: list[dict[str, Any]]

@@ -1,4 +1,7 @@
-"""Storing labels. An acknowledged label is stored once, with its history; the first one counts."""
+"""Storage of labels.
+
+An acknowledged label is stored once, with its history; the first label counts.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ from assessment.judging.services.stored_labels import (
 )
 from assessment.models import Judgment, Ticket
 
-ATTEMPTS = 10  # each but the last was overtaken by another submit for the same item
-# characters kept of what an assessor saw; the longest post of the collection has 60,000
+ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
+# characters of the item's HTML kept with a ticket; the longest post has 60,000
 SHOWN = 500_000
 LONGEST_AWAY = timedelta(
     days=30
-)  # between a label and its arrival; a clock that tells more is wrong
-# stands as the answer of a ticket that nobody needs to answer
+)  # maximum time between a judgment and its arrival; a clock beyond that is wrong
+# the answer of a ticket that needs no reply
 JUDGED_SINCE = "The assessor has judged it since."
 
 
@@ -65,7 +68,7 @@ def submit_judgments(
         except (IntegrityError, _OvertakenError):
             known = known_labels(submission, seat.user)
         except JudgingError:
-            # What was stored before is told again, also when nothing new would be taken now.
+            # Labels stored before are confirmed again, even if new ones would be refused now.
             if known or not (known := known_labels(submission, seat.user)):
                 raise
     raise JudgingError(
@@ -98,14 +101,17 @@ def _submit(
         saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
     )
     is_only_one_judged = bool(counting) and len(found.current) == 1
-    is_done, following = _go_on(
+    is_done, following = _complete_and_lease_next(
         found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
     )
     return SubmitOutcome(saved, is_done, following)
 
 
 def _check(found: Submitted, submission: Submission, *, is_stored: bool) -> None:
-    """Raise for labels that cannot be stored; what was stored before must only be of this item."""
+    """Raise for labels that cannot be stored.
+
+    Labels stored before must only belong to this item.
+    """
     labels = [(label.instance, label.label) for label in submission.labels]
     problems = list(item_problems(found, labels, submission.guideline))
     if any(problem.field == "instance" for problem in problems):
@@ -184,7 +190,7 @@ def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: dateti
     return False
 
 
-def _go_on(
+def _complete_and_lease_next(
     found: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
 ) -> tuple[bool, Taken | None]:
     """Complete the item if `is_judged` (SQL) holds, lease the next, and return whether it did.

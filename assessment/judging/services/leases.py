@@ -1,4 +1,4 @@
-"""Leases: which assessor has which item on the page. A signed token proves a lease later."""
+"""Leases of items to assessors who have them on the page. A signed token proves a lease."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def take_next(*, topic_id: int, seat: Seat, have: Collection[int], at: datetime)
 
 
 def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken | None:
-    """Return an item the assessor judged, or lease an open one; None if it is not theirs to see.
+    """Return an item the assessor judged, or lease an open item; None if they may not see it.
 
     Raises `JudgingError` if the item's pool is closed or another assessor has it.
     """
@@ -83,13 +83,14 @@ def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
     """Extend a lease. Raises `JudgingError` if another assessor has or has judged the item."""
-    # Who judged an item themself changes labels without a lease: nobody else gets it.
+    # Assessors change labels of their own judged items without a lease, because nobody else can
+    # lease them.
     if not _lease(item_id, seat, at) and not is_judged_by(seat.user.pk, item_id):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
     return signed_lease(item_id, seat, at)
 
 
-def put_off(*, item_id: int, seat: Seat, at: datetime) -> None:
+def skip_item(*, item_id: int, seat: Seat, at: datetime) -> None:
     """Move an item to the end of its topic and end its lease, unless another assessor has it."""
     _free(item_id, seat, at).update(later_at=at, leased_to=None, leased_until=None)
 

@@ -23,9 +23,11 @@ GIVEN_BACK = (
 
 
 class Label(NamedTuple):
-    """A label as the page sends it. `seen` is the id of the current judgment that the page knew of,
-    `after` the key of the one that was on its way then; `given_at` is when it was given by the
-    page's clock."""
+    """A label as the page sends it.
+
+    `seen` is the id of the current judgment when the page loaded it, `after` the key of a judgment
+    still being sent, and `given_at` the time of the label by the browser's clock.
+    """
 
     instance: int
     label: int
@@ -40,8 +42,11 @@ class Label(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """Labels for instances of one item, the version of the instructions that they were judged by,
-    and the items that the page has at hand."""
+    """Labels for instances of one item.
+
+    `guideline` is the version that the assessor followed, `have` the items that the page has
+    loaded.
+    """
 
     item: int
     labels: tuple[Label, ...]
@@ -50,9 +55,7 @@ class Submission(NamedTuple):
 
 
 class SavedLabel(NamedTuple):
-    """A judgment as it stands in the database; the message is for the assessor, blank where all is
-    as wished.
-    """
+    """A judgment as stored; the message tells the assessor why it does not count, if so."""
 
     judgment: Judgment
     counts: bool
@@ -60,8 +63,9 @@ class SavedLabel(NamedTuple):
 
 
 def takes_effect(label: Label, current: Current | None, user: User) -> bool:
-    """Return whether a label counts: it is the first, or it changes the assessor's own label that
-    the page showed.
+    """Return whether a label counts.
+
+    It counts if it is the first, or changes the assessor's own label as the page showed it.
     """
     if current is None:
         return True
@@ -71,9 +75,9 @@ def takes_effect(label: Label, current: Current | None, user: User) -> bool:
 
 
 def saved_label(judgment: Judgment) -> SavedLabel:
-    """Report of a judgment what was told when it was stored: one that was changed later did count.
+    """Return the result of a label as when it was stored, even if it was changed later.
 
-    Where nothing counts for its instance any more, an organizer gave that back since.
+    If no label of its instance counts any more, an organizer has returned the item.
     """
     if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
         return SavedLabel(judgment, counts=True, message="")
@@ -82,9 +86,9 @@ def saved_label(judgment: Judgment) -> SavedLabel:
 
 
 def known_labels(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
-    """Return the labels that were stored before, by their keys.
+    """Return the labels stored before, by key.
 
-    Raises `JudgingError` when a key belongs to another label: the page made it twice.
+    Raises `JudgingError` if a key belongs to another label, because keys are unique.
     """
     instances = {label.key: label.instance for label in submission.labels}
     known = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}

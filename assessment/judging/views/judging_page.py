@@ -1,4 +1,4 @@
-"""The page on which assessors judge, and the list of what they judged."""
+"""The judging page, and the list of an assessor's judgments."""
 
 from __future__ import annotations
 
@@ -120,5 +120,5 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
     patch_vary_headers(response, ["HX-Request"])
     response.headers["X-Judging-User"] = str(
         user.pk
-    )  # the judging page shows no list of who signed in since
+    )  # do not show the judging page the list of another user who signed in since
     return response

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_lab_or_404
-from assessment.qrels.selectors.rejudging import touched_judgments
+from assessment.qrels.selectors.rejudging import affected_judgments
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import formula_latex
@@ -17,12 +17,12 @@ ROWS_A_PAGE = 100
 
 
 @require_safe
-def touched_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
+def affected_judgment_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
     """Show the judgments whose formulas a version of the visual ids merged or split."""
     found = organized_lab_or_404(request.user, lab)
     versions = VisualMap.objects.select_related("collection")
     shown = get_object_or_404(versions, collection=collection_of(found), version=version)
-    rows = touched_judgments(found, shown)
+    rows = affected_judgments(found, shown)
     if request.GET.get("format") == "tsv":
         text = rows.write_csv(separator="\t")
         response = HttpResponse(text, content_type="text/tab-separated-values; charset=utf-8")
@@ -42,4 +42,4 @@ def touched_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
         for row in part.to_dicts()
     ]
     context = {"lab": found, "version": shown, "count": rows.height, "page": page, "rows": lines}
-    return render(request, "assessment/touched_list.html", context)
+    return render(request, "assessment/affected_judgment_list.html", context)

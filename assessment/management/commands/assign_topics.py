@@ -15,7 +15,7 @@ from assessment.assignments.services import assign_topics, pairs_of_file
 
 
 class Command(LabCommand):
-    """Assign topics; if anything in the file is wrong, report all of it and assign nothing."""
+    """Assign topics; if anything in the file is wrong, report all problems and assign nothing."""
 
     help = (
         "Assign topics to assessors from a CSV or TSV file with one topic and one "

@@ -30,7 +30,7 @@ CHOICES = {
     "instance_policy": ("runs", "reciprocal-rank", "threads"),
     "baselines": ("primary", "alternate", "marked"),
 }
-SWITCHES = ("visually_distinct", "extra_threads", "holds_written_answers")
+SWITCHES = ("visually_distinct", "extra_threads", "includes_generated_answers")
 
 
 class Command(LabCommand):
@@ -119,7 +119,7 @@ class Command(LabCommand):
             depth = protocol.depth_of(kind) if protocol.method == "depth" else "–"
             self.stdout.write(line.format(str(run), kind, depth))
         for run in sources.written:
-            self.stdout.write(line.format(str(run), "written answers", ""))
+            self.stdout.write(line.format(str(run), "generated answers", ""))
         for run, why in sources.left_out:
             self.stderr.write(f"{run} is not pooled. {why}")
         topics = computed.labels["topic"].n_unique()

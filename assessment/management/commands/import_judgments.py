@@ -1,4 +1,4 @@
-"""`manage.py import_judgments LAB/TASK FILE`: import labels that were judged elsewhere."""
+"""`manage.py import_judgments LAB/TASK FILE`: import labels judged outside ArqLab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assessment.judging.services.importing import import_judgments
 
 
 class Command(LabCommand):
-    """Store the labels of a file as judgments; if any is wrong, report all and store nothing."""
+    """Store the labels of a file as judgments, or report all its problems and store nothing."""
 
     help = (
         "Import judgments made outside ArqLab. FILE is a TSV with the columns topic, item, label "

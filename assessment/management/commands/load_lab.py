@@ -23,7 +23,7 @@ from collection.selectors.visual_maps import newest_map
 
 
 class Command(LabCommand):
-    """Load a lab; if anything cannot be read, report all of it and load nothing."""
+    """Load a lab; if anything in the folder is wrong, report all problems and load nothing."""
 
     help = "Load a lab from a folder with a lab.toml and the topics, qrels and collection it names."
 
@@ -37,7 +37,7 @@ class Command(LabCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Load the folder and print what the lab holds."""
+        """Load the folder and print a summary of the lab."""
         line = ProgressLine(self.stderr, "The collection")
         try:
             organizer = person_named(options["organizer"]) if options["organizer"] else None

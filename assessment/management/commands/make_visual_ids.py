@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
-from assessment.qrels.selectors.rejudging import judged_formulas, touched_judgments
+from assessment.qrels.selectors.rejudging import affected_judgments, judged_formulas
 from collection.management.progress import ProgressLine
 from collection.management.report_text import map_line
 from collection.models import VisualMap
@@ -47,11 +47,11 @@ class Command(LabCommand):
         self.stdout.write(map_line(made, found))
         if made is not None:
             for lab in found.labs.order_by("slug"):
-                self._print_touched(lab, made)
+                self._print_affected(lab, made)
 
-    def _print_touched(self, lab: Lab, version: VisualMap) -> None:
-        address = reverse("assessment:touched-list", args=[lab.slug, version.version])
-        if count := touched_judgments(lab, version).height:
+    def _print_affected(self, lab: Lab, version: VisualMap) -> None:
+        address = reverse("assessment:affected-judgment-list", args=[lab.slug, version.version])
+        if count := affected_judgments(lab, version).height:
             self.stdout.write(
                 f"{lab.slug}: {count:,} judgments of formulas with changed visual ids; see "
                 f"{address}"

@@ -53,7 +53,7 @@ def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
     sources = task_sources(task, choice)
     runs = [run for run in sources.runs if run.pk not in known]
     written = [run for run in sources.written if run.pk not in known]
-    if runs:  # only then are indexes read
+    if runs:  # read indexes only in this case
         try:
             brought = {each.run.pk: each.items for each in plan_pool(task=task, choice=choice).runs}
         except UserError:  # Two runs differ in an answer; the page of the supplement reports it.

@@ -15,7 +15,7 @@ from submissions.selectors import run_items
 POOL_KINDS = {
     TaskKind.ANSWERS: ItemKind.POSTS,
     TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
-    TaskKind.WRITTEN_ANSWERS: ItemKind.ANSWERS,
+    TaskKind.GENERATED_ANSWERS: ItemKind.ANSWERS,
 }
 """The type of the items that assessors judge, by task."""
 WRITTEN = "written"
@@ -31,7 +31,7 @@ class PoolChoice:
     kinds: Mapping[int, RunKind] = field(default_factory=dict)
 
     def kind_of(self, run: Run) -> RunKind:
-        """Return the kind as which a run is pooled."""
+        """Return the kind under which a run is pooled."""
         known = self.kinds.get(run.pk)
         return known or self.protocol.kind_of(
             is_primary=run.is_primary, is_manual=run.is_manual, is_baseline=run.is_baseline

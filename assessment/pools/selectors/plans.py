@@ -13,10 +13,10 @@ from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import TopicSize
 from assessment.pools.selectors.sources import (
     TaskSources,
+    generated_answers,
     kernel_sources,
     sources_state,
     task_sources,
-    written_answers,
 )
 from submissions.models import Run
 
@@ -35,17 +35,18 @@ With 40 runs, a planner takes about 60 MB, or 300 MB at the full depth of the ru
 class RunPlan(NamedTuple):
     """A run of a plan: its kind and depth, the items it contributes, and those only it contributes.
 
-    All its items down to the rank `clear_to` are in the pool; `is_clear` means down to the depth
-    that was read. `shared` has the number of its items that each run of the plan contributes too.
+    All its items down to the rank `judged_to` are in the pool; `is_fully_judged` means down to the
+    depth that was read. `shared` has the number of its items that each run of the plan contributes
+    too.
     """
 
     run: Run
     kind: RunKind
     depth: int | None
     items: int
-    alone: int
-    clear_to: int
-    is_clear: bool
+    unique: int
+    judged_to: int
+    is_fully_judged: bool
     shared: list[int]
 
 
@@ -54,7 +55,7 @@ class TeamPlan(NamedTuple):
 
     team: str
     items: int
-    alone: int
+    unique: int
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,9 @@ class PoolPlan:
         return sum(topic.labels for topic in self.topics)
 
     @property
-    def clear_to(self) -> int:
+    def judged_to(self) -> int:
         """Return the rank down to which all items of all runs are in the pool."""
-        return min((run.clear_to for run in self.runs), default=0)
+        return min((run.judged_to for run in self.runs), default=0)
 
 
 def plan_pool(*, task: Task, choice: PoolChoice) -> PoolPlan:
@@ -141,7 +142,7 @@ def _deep_planner(wanted: _Wanted) -> Planner:
 
 
 def _read(wanted: _Wanted) -> Planner:
-    kernel = kernel_sources(wanted.sources, written_answers(wanted.sources))
+    kernel = kernel_sources(wanted.sources, generated_answers(wanted.sources))
     return Planner(kernel, visually_distinct=wanted.visually_distinct, deepest=wanted.deepest)
 
 
@@ -164,9 +165,9 @@ def _runs(plan: Plan, sources: TaskSources, deepest: int) -> list[RunPlan]:
                 kind=kind,
                 depth=choice.protocol.depth_of(kind) if choice.protocol.method == "depth" else None,
                 items=row["items"],
-                alone=row["alone"],
-                clear_to=row["clear_to"],
-                is_clear=row["clear_to"] >= deepest,
+                unique=row["unique"],
+                judged_to=row["judged_to"],
+                is_fully_judged=row["judged_to"] >= deepest,
                 shared=shared[number * rows : (number + 1) * rows],
             )
         )

@@ -1,6 +1,4 @@
-"""What a task's pool is made of: its valid runs, the visual ids of its formulas, and what the
-protocol lets in beside.
-"""
+"""The sources of a task's pool: valid runs, visual ids, and the protocol's extra items."""
 
 from __future__ import annotations
 
@@ -35,11 +33,11 @@ ITEM = {"topic": pl.String, "item": pl.String}
 
 @dataclass(frozen=True)
 class TaskSources:
-    """What a task's pool is made of, and where it is from.
+    """The sources of a task's pool.
 
-    `left_out` are valid runs that cannot be pooled, each with a sentence why; `written` the runs of
-    Task 3 whose answers are mixed into Task 1's pool. In the kernel's sources a run's name is its
-    key.
+    `left_out` has the valid runs that cannot be pooled, each with the reason; `written` has the
+    Task 3 runs whose answers are mixed into Task 1's pool. In the kernel's sources, a run's name is
+    its key.
     """
 
     task: Task
@@ -52,12 +50,12 @@ class TaskSources:
 
 
 def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
-    """Return what a pool of the task would be made of now, without reading any of it."""
+    """Return the current sources of a pool of the task, without reading their files."""
     collection = collection_of(task.lab)
     runs, left_out = poolable_runs(task)
-    is_mixed = task.kind == Task.Kind.ANSWERS and choice.protocol.holds_written_answers
+    is_mixed = task.kind == Task.Kind.ANSWERS and choice.protocol.includes_generated_answers
     written = (
-        Task.objects.filter(lab=task.lab, kind=Task.Kind.WRITTEN_ANSWERS)
+        Task.objects.filter(lab=task.lab, kind=Task.Kind.GENERATED_ANSWERS)
         if is_mixed
         else Task.objects.none()
     )
@@ -75,15 +73,14 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
 
 
 def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -> PoolSources:
-    """Return what the kernel makes a pool of; the indexes are read when it does. `texts` is what
-    `written_answers` gives.
+    """Return the sources as the kernel reads them; it reads the indexes lazily.
 
-    A folder that was loaded again may have taken topics away that older runs answer: these are left
-    out. A formula's post is the one that the collection's index gives, else the one that the run
-    names: teams have been wrong about posts (000, footnote 16).
+    `texts` is the result of `generated_answers`. Topics that were removed when the folder was
+    loaded again are left out, even if older runs answer them. A formula's post comes from the
+    collection's index, else from the run: teams have named wrong posts (000, footnote 16).
     """
     task, protocol, collection = sources.task, sources.choice.protocol, sources.collection
-    # A series: Polars looks a list up ten times as slowly while it scans a file.
+    # A series, because Polars looks up a list ten times as slowly while it scans a file.
     topics, threads = pl.Series(list(topic_ids(task)), dtype=pl.String).implode(), None
     indexes = [_index_of(run, task).filter(pl.col("topic").is_in(topics)) for run in sources.runs]
     is_formulas = task.kind == Task.Kind.FORMULAS
@@ -107,9 +104,7 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
 
 
 def _visual_ids(sources: TaskSources) -> pl.LazyFrame | None:
-    """Return the visual ids of now; before their first version those that the formula index gives,
-    as runs are scored.
-    """
+    """Return the newest visual ids, or those of the formula index if there is no version yet."""
     if sources.visual_map:
         return scan_columns(sources.visual_map.mapping)
     if sources.collection is None or not sources.collection.formulas_index:
@@ -119,11 +114,10 @@ def _visual_ids(sources: TaskSources) -> pl.LazyFrame | None:
 
 
 def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
-    """Return what a pool is made of beside its settings, runs and visual ids: what `Pool.inputs`
-    keeps.
+    """Return the inputs of a pool apart from settings, runs and visual ids, for `Pool.inputs`.
 
-    Which order of the runs; the sha256 of the collection's files, where threads and posts are read
-    of it (blank where they came in by the commands alone), and that of the posts judged relevant in
+    These are the order of the runs, the SHA-256 of the collection's files if threads and posts are
+    read from it (blank if they were imported by commands only), and that of the posts relevant in
     Task 1.
     """
     inputs = {"order": sources.task.protocol.order}
@@ -137,13 +131,17 @@ def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
 
 
 def sources_state(sources: TaskSources) -> tuple[Any, ...]:
-    """Return what differs when anything of the sources does, without reading them."""
+    """Return a value that changes whenever the sources change, without reading them."""
     task, protocol = sources.task, sources.choice.protocol
     state: list[Any] = [task.pk, task.protocol.order, sources.visual_map and sources.visual_map.pk]
     state += [(run.pk, run.index.name, run.team.name) for run in (*sources.runs, *sources.written)]
     state += topic_ids(task)
     state += task.pools.order_by("number").values_list("sha256", flat=True)
-    state += [protocol.extra_threads, protocol.holds_written_answers, bool(protocol.extra_depth)]
+    state += [
+        protocol.extra_threads,
+        protocol.includes_generated_answers,
+        bool(protocol.extra_depth),
+    ]
     if protocol.extra_threads or task.kind == Task.Kind.FORMULAS:
         state += (
             Import.objects.filter(collection=sources.collection)
@@ -159,7 +157,7 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
 
 def _index_of(run: Run, task: Task) -> pl.LazyFrame:
     index = ordered_index(run, order=task.protocol.order, columns=["topic", "item", "post"])
-    if task.kind == Task.Kind.WRITTEN_ANSWERS:
+    if task.kind == Task.Kind.GENERATED_ANSWERS:
         return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
     return index
 
@@ -178,13 +176,13 @@ def _with_known_posts(index: pl.LazyFrame, known: pl.DataFrame) -> pl.LazyFrame:
     return joined.with_columns(post=pl.coalesce("known", "post")).drop("known")
 
 
-def written_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
-    """Return the written answers to the topics of the task by topic and item, RUN:TOPIC.
+def generated_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
+    """Return the generated answers to the topics of the task by topic and item, RUN:TOPIC.
 
-    Raises `UserError` that names two runs which bring one item with different texts.
+    Raises `UserError` if two runs contribute one item with different texts.
     """
     task = sources.task
-    runs = sources.runs if task.kind == Task.Kind.WRITTEN_ANSWERS else sources.written
+    runs = sources.runs if task.kind == Task.Kind.GENERATED_ANSWERS else sources.written
     topics = (
         set(Topic.objects.filter(task=task).values_list("query_id", flat=True)) if runs else set()
     )
@@ -209,14 +207,12 @@ def _items(keys: Iterable[tuple[str, str]]) -> pl.DataFrame:
 
 
 def _thread_answers(task: Task, collection: Collection) -> pl.DataFrame:
-    """Return the answers in the topics' own threads and in their duplicates that the collection
-    holds: topic, item.
-    """
+    """Return topic and item of the answers in the topics' threads and their duplicates."""
     topics = dict(task.topics.exclude(thread_id="").values_list("query_id", "thread_id"))
     own = set(topics.values())
     links = PostLink.objects.filter(collection=collection, kind=PostLink.Kind.DUPLICATE)
     threads: dict[str, set[str]] = {thread: {thread} for thread in own}
-    # Whichever of the two was marked as the duplicate of the other.
+    # Either of the two may be marked as the duplicate.
     for one, other in links.filter(Q(post_id__in=own) | Q(related_id__in=own)).values_list(
         "post_id", "related_id"
     ):
@@ -236,11 +232,9 @@ def _thread_answers(task: Task, collection: Collection) -> pl.DataFrame:
 
 
 def _relevant_posts(task: Task) -> pl.DataFrame:
-    """Return the posts that were judged relevant for the Task 1 topics of the same numbers, under
-    this task's topics.
+    """Return the posts relevant for the Task 1 topics with the same numbers, by this task's topics.
 
-    They are those of the current qrels, before the first qrels those of the judgments as they
-    stand.
+    They come from the current qrels, or from the current judgments if there are no qrels yet.
     """
     schema = {"topic": pl.String, "post": pl.String}
     first = _first_task(task)

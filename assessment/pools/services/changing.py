@@ -1,4 +1,4 @@
-"""Closing, opening and discarding pools."""
+"""Closing, reopening and discarding of pools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Freezing of pools and supplements. A frozen pool never changes; later items are supplements."""
+"""Freezing of pools and supplements.
+
+A frozen pool never changes; later items go into supplements.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice
 from assessment.pools.selectors.frozen import pooled_runs, preset_of
 from assessment.pools.selectors.sources import (
     TaskSources,
+    generated_answers,
     inputs_of,
     kernel_sources,
     task_sources,
-    written_answers,
 )
 from assessment.pools.services.changing import pool_facts
 from assessment.qrels.selectors.drafts import host_of, own_pools_task, task_scale
@@ -65,7 +68,7 @@ def compute_pool(*, task: Task, choice: PoolChoice) -> ComputedPool:
     """
     require_possible(task, choice)
     sources = task_sources(task, choice)
-    texts = written_answers(sources)
+    texts = generated_answers(sources)
     kind = POOL_KINDS[TaskKind(task.kind)]
     kernel = kernel_sources(sources, texts)
     labels = make_pool(kernel, choice.protocol, kind=kind, seed=choice.seed)
@@ -89,7 +92,7 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
         invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)
     ):
         raise UserError(" ".join(refused), code="impossible-pool")
-    if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
+    if choice.protocol.includes_generated_answers and (own := own_pools_task(task)):
         raise UserError(
             f"The answers of {own.name} are in a pool of that task. Leave them out of this pool, "
             "or discard that pool while it has no judgments.",
@@ -174,7 +177,7 @@ def _freeze(
             reason=reason,
             preset=preset_of(task, choice.protocol),
             settings=asdict(choice.protocol),
-            # A supplement keeps the pool's scale, even if the task's scale changed since.
+            # A supplement keeps the pool's scale, even if the task's scale has changed since.
             scale=task_scale(task).rows(),
             seed=choice.seed,
             inputs=computed.inputs,
@@ -200,7 +203,7 @@ def _freeze(
 
 
 def _require_expected(computed: ComputedPool, expected: str) -> None:
-    """Raise if there is nothing to judge, or if it is not the pool that was previewed."""
+    """Raise if there is nothing to judge, or if the pool differs from the preview."""
     if computed.labels.is_empty():
         raise UserError(
             "Nothing to judge: all selected items are already in a pool of this task.",
@@ -215,7 +218,7 @@ def _require_expected(computed: ComputedPool, expected: str) -> None:
 
 
 def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None:
-    """Wait until no other pool of the lab is being frozen, and check that ours still can be."""
+    """Wait until no other pool of the lab is being frozen, and check that this one still can be."""
     Task.objects.select_for_update().get(pk=task.pk)
     # Lock the lab: answers of Task 3 may go into the pools of one task only.
     Lab.objects.select_for_update().get(pk=task.lab_id)

@@ -15,19 +15,19 @@ HEATS = 10
 
 @dataclass(frozen=True)
 class Picture:
-    """The sizes of topics, the largest first, and their median."""
+    """The sizes of topics, largest first, and their median."""
 
     topics: list[TopicSize]
     median: float
 
     @property
     def largest(self) -> TopicSize:
-        """Return the topic with most items."""
+        """Return the topic with the most items."""
         return self.topics[0]
 
     @property
     def smallest(self) -> TopicSize:
-        """Return the topic with fewest items."""
+        """Return the topic with the fewest items."""
         return self.topics[-1]
 
     @property
@@ -56,7 +56,7 @@ class OverlapRow(NamedTuple):
 
 
 def picture_of(topics: Sequence[TopicSize]) -> Picture | None:
-    """Return the sizes of topics as a chart; None where there is nothing to draw."""
+    """Return the sizes of topics as a chart, or None if there is nothing to draw."""
     ordered = sorted(topics, key=lambda topic: -topic.items)
     if not ordered or not ordered[0].items:
         return None

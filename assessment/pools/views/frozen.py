@@ -59,7 +59,7 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         "task": pool.task,
         "lab": pool.task.lab,
         "pool": pool,
-        "depths": settings_said(PoolProtocol(**pool.settings)),
+        "depths": settings_summary(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
         "size": PoolSize(
             *(sum(getattr(topic, name) for topic in topics) for name in PoolSize._fields)
@@ -105,33 +105,35 @@ def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> Http
     return redirect("assessment:pool-list", found.lab.slug, found.slug)
 
 
-def settings_said(protocol: PoolProtocol) -> str:
+def settings_summary(protocol: PoolProtocol) -> str:
     """Return the settings of a pool as one line."""
     if protocol.method == "rank-by-rank":
-        said = [f"rank by rank over all runs until each topic has {protocol.size} items"]
+        parts = [f"rank by rank over all runs until each topic has {protocol.size} items"]
     else:
         manual = f", manual {protocol.manual}" if protocol.manual is not None else ""
-        said = [f"primary {protocol.primary}, alternate {protocol.alternate}{manual}"]
+        parts = [f"primary {protocol.primary}, alternate {protocol.alternate}{manual}"]
     if protocol.visually_distinct:
         policy = protocol.instance_policy.replace("-", " ")
-        said.append(
+        parts.append(
             f"visually distinct formulas with at most {protocol.instances} instances each, "
             f"by {policy}"
         )
     if protocol.extra_depth:
-        said.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")
-    said += ["answers from the topic's thread and its duplicates"] * protocol.extra_threads
-    said += ["answers of Task 3"] * protocol.holds_written_answers
-    return "; ".join(said)
+        parts.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")
+    parts += ["answers from the topic's thread and its duplicates"] * protocol.extra_threads
+    parts += ["answers of Task 3"] * protocol.includes_generated_answers
+    return "; ".join(parts)
 
 
-def _turned(request: HttpRequest, pool: Pool, turn: Callable[[], None], said: str) -> HttpResponse:
+def _turned(
+    request: HttpRequest, pool: Pool, turn: Callable[[], None], message: str
+) -> HttpResponse:
     try:
         turn()
     except UserError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, said)
+        messages.success(request, message)
     return redirect("assessment:pool-detail", pool.task.lab.slug, pool.task.slug, pool.number)
 
 

@@ -27,7 +27,7 @@ from assessment.pools.selectors.plans import plan_pool
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_of, picture_of
-from assessment.pools.views.frozen import settings_said
+from assessment.pools.views.frozen import settings_summary
 
 WAGE = 15
 
@@ -85,7 +85,7 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         context["computed"] = compute_pool(task=found, choice=settings.form.choice)
     except UserError as refused:
         context["refusals"] = [refused.message]
-    context["depths"] = settings_said(settings.form.choice.protocol)
+    context["depths"] = settings_summary(settings.form.choice.protocol)
     is_refused = request.method == "POST" or context["refusals"]
     return render(
         request, "assessment/pool_freeze.html", context, status=422 if is_refused else 200
@@ -160,7 +160,7 @@ def _context(settings: _Settings) -> dict[str, Any]:
 
 
 def _plan(settings: _Settings) -> dict[str, Any]:
-    """Return the figures of the plan, or the message why there is no plan."""
+    """Return the figures of the plan, or a message if there is no plan."""
     if not settings.is_valid:
         return {}
     try:

@@ -38,8 +38,9 @@ class DroppedTopic(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """What the pools of a task hold with the labels of now (as `arqlab.ir.judgments.qrels` has
-    them), their scale, and its topics.
+    """The instances in a task's pools with their current labels, their scale, and the topics.
+
+    The columns are those of `arqlab.ir.judgments.qrels`.
     """
 
     task: Task
@@ -78,15 +79,15 @@ def items_at(task: Task, level: Level) -> ItemKind:
 
 
 def draft_of(task: Task) -> Draft:
-    """Return the draft of a task's qrels, in at most seven queries however much was judged.
+    """Return the draft of a task's qrels, in at most seven queries.
 
-    Which formula an instance shows is said by the newest visual ids, as for the runs that are
-    scored against the qrels; what the pool was frozen with may have been merged or split since.
-    Without a collection the pool says it.
+    The newest visual ids determine the formula of an instance, as for the runs that are scored
+    against the qrels, because the pool's ids may have been merged or split since. Without a
+    collection, the pool's ids are used.
 
-    Written answers that were mixed into the pools of the lab's answer retrieval come from there.
-    Their topics are then dropped with those of that task, whatever the answers are worth: Task 3
-    has the topics of Task 1 (004 §6).
+    Generated answers mixed into the pools of the lab's answer retrieval task come from there. Their
+    topics are then dropped with the topics of that task, whatever the labels of the answers,
+    because Task 3 has the topics of Task 1 (004 §6).
     """
     host = host_of(task)
     return _draft(task, host, _scale(task, host))
@@ -106,7 +107,7 @@ def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
 
 
 def task_scale(task: Task) -> LabelScale:
-    """Return the scale of a task's items: that of its pools, or the protocol's before the first."""
+    """Return the scale of a task's pools, or the protocol's before the first pool."""
     return _scale(task, host_of(task))
 
 
@@ -160,14 +161,14 @@ def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
     newest = newest_map(collection)
     others = task.pools.exclude(visual_map=newest, settings__visually_distinct=True)
     if newest and not others.exists():
-        return judged  # the pools have them: the columns of millions of formulas are left alone
+        return judged  # the pools already have the ids; do not read millions of formulas
     ids = visual_ids_among(task.lab, judged["doc_id"])
     return judged if ids is None else as_formulas(judged, ids)
 
 
 def host_of(task: Task) -> Task | None:
     """Return the task whose pools contain this task's Task 3 answers, or None."""
-    if task.kind != Task.Kind.WRITTEN_ANSWERS:
+    if task.kind != Task.Kind.GENERATED_ANSWERS:
         return None
     mixed = PoolItem.objects.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)
     tasks = Task.objects.select_related("lab").filter(lab=task.lab_id, kind=Task.Kind.ANSWERS)
@@ -175,11 +176,12 @@ def host_of(task: Task) -> Task | None:
 
 
 def own_pools_task(task: Task) -> Task | None:
-    """Return the task of a task's lab whose written answers have a pool of their own, which Task
-    1's must not hold too.
+    """Return the lab's task whose generated answers have their own pool, or None.
+
+    Task 1's pool must not include them too.
     """
     written = Task.objects.filter(
-        lab=task.lab_id, kind=Task.Kind.WRITTEN_ANSWERS, pools__isnull=False
+        lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS, pools__isnull=False
     )
     return written.order_by("position", "pk").first()
 

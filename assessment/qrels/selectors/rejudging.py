@@ -26,10 +26,9 @@ SCHEMA = {
 
 
 def judged_formulas(collection: str, lab: Lab | None = None) -> JudgedFormula:
-    """Return what the judgments of the labs that search a collection, and of `lab`, tell about
-    formulas.
+    """Return the judged formulas of `lab` and of the labs that search a collection.
 
-    A formula's relevance has a row for each of its judgments.
+    A formula has one row per judgment.
     """
     labs = Q(task__lab=lab) | Q(task__lab__collections__slug=collection)
     judged = judgments_of(QrelSet.objects.filter(labs))
@@ -43,9 +42,8 @@ def judged_formulas(collection: str, lab: Lab | None = None) -> JudgedFormula:
     return JudgedFormula(relevance, max(numbers, default=0))
 
 
-def touched_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:
-    """Return the judgments of a lab on formulas that a version of the visual ids merged or split,
-    with a sentence why.
+def affected_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:
+    """Return a lab's judgments of formulas that a version merged or split, with the reasons.
 
     The columns are those of `SCHEMA`, ordered by task, qrels and topic. Judgments by visual id have
     no formula id.
@@ -53,8 +51,8 @@ def touched_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:
     before, changes = map_before(version), map_frame(version, "changes")
     if before is None or not changes.height:
         return pl.DataFrame(schema=SCHEMA)
-    parts = [_touched_instances(_judged(lab, ItemKind.FORMULA_IDS), version, before, changes)]
-    parts.append(_touched_formulas(_judged(lab, ItemKind.VISUAL_IDS), version, changes))
+    parts = [_affected_instances(_judged(lab, ItemKind.FORMULA_IDS), version, before, changes)]
+    parts.append(_affected_formulas(_judged(lab, ItemKind.VISUAL_IDS), version, changes))
     return pl.concat(parts).select(*SCHEMA).sort("task", "qrels", "topic", maintain_order=True)
 
 
@@ -74,7 +72,7 @@ def _judged(lab: Lab, items: ItemKind) -> pl.DataFrame:
     return pl.DataFrame(list(ordered), schema=schema, orient="row")
 
 
-def _touched_instances(
+def _affected_instances(
     judged: pl.DataFrame, version: VisualMap, before: VisualMap, changes: pl.DataFrame
 ) -> pl.DataFrame:
     wanted = judged["item"].unique().implode()
@@ -99,7 +97,7 @@ def _touched_instances(
     return _with_reasons(rows, changes, own=pl.col("change").is_not_null())
 
 
-def _touched_formulas(
+def _affected_formulas(
     judged: pl.DataFrame, version: VisualMap, changes: pl.DataFrame
 ) -> pl.DataFrame:
     standing = (
@@ -128,7 +126,7 @@ def _touched_formulas(
 
 
 def _with_reasons(rows: pl.DataFrame, changes: pl.DataFrame, *, own: pl.Expr) -> pl.DataFrame:
-    """Keep the rows that a change affects; `own` tells whether the row's own id changed."""
+    """Keep the rows that a change affects; `own` marks rows whose own id changed."""
     came = changes.group_by("new_visual_id").agg(
         came=pl.col("old_visual_id").unique().sort().str.join(", ")
     )

@@ -58,8 +58,9 @@ def judgments_of(qrel_sets: QuerySet[QrelSet]) -> QuerySet[Qrel]:
 
 
 def qrels_named(task: Task, name: str = "") -> QrelSet | None:
-    """Return a version of a task's qrels by its name, else the current one, with its task and lab;
-    None without such.
+    """Return the named version of a task's qrels with task and lab, or None.
+
+    Without a name, return the current version.
     """
     versions = QrelSet.objects.filter(task=task).select_related("task__lab")
     return (versions.filter(name=name) if name else versions.filter(is_current=True)).first()
@@ -77,8 +78,9 @@ def topic_judgments(qrel_set: QrelSet) -> dict[str, TopicJudgments]:
 
 
 def lab_fingerprint(lab: Lab) -> str:
-    """Return a digest of all that `load_lab` loads of a lab; loading what is there already leaves
-    it as it is.
+    """Return a digest of everything that `load_lab` loads.
+
+    It is unchanged after loading the same folder again.
     """
     digest = hashlib.sha256()
     parts: tuple[QuerySet[Any], ...] = (
@@ -96,9 +98,7 @@ def lab_fingerprint(lab: Lab) -> str:
 
 
 def lab_summary(lab: Lab) -> list[TaskSummary]:
-    """Return what a lab holds: a line for each version of the qrels of each task, and one for a
-    task without qrels.
-    """
+    """Return a summary of a lab, with a row for each qrels version or task without qrels."""
     lines = []
     for task in (
         Task.objects.filter(lab=lab)
@@ -121,9 +121,7 @@ def lab_summary(lab: Lab) -> list[TaskSummary]:
 
 
 def qrel_versions(task: Task) -> QuerySet[QrelSet]:
-    """Return the versions of a task's qrels, the newest first, with who made them and the number of
-    `lines` and `topics`.
-    """
+    """Return the versions of a task's qrels, newest first, with numbers of `lines` and `topics`."""
     counted = QrelSet.objects.filter(task=task).select_related("made_by")
     topics = Count("qrels__query_id", distinct=True)
     return counted.annotate(lines=Count("qrels"), topics=topics).order_by("-version")

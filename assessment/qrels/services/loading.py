@@ -1,4 +1,4 @@
-"""Loading labs and their qrels. Loaded qrels never change."""
+"""Loading of labs and their qrels. Loaded qrels never change."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ class LoadedLab:
 def load_lab(
     *, folder: Path, at: datetime, by: User | None, progress: Progress | None = None
 ) -> LoadedLab:
-    """Load a lab from its folder, with topics, qrels and collection; a second time it changes
-    nothing.
+    """Load a lab from its folder, with topics, qrels and collection.
 
-    Raises `FileRefusedError` with every problem of the folder, or `UserError`, and loads nothing
-    then. Of a collection what can be read is loaded, in steps that a second call takes up where the
-    first was stopped.
+    Loading the same folder again changes nothing. Raises `FileRefusedError` with every problem of
+    the folder, or `UserError`, and then loads nothing. The readable part of a collection is loaded
+    in steps; after an interruption, a second call continues.
     """
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
@@ -51,9 +50,7 @@ def load_lab(
 
 @transaction.atomic
 def _load_but_collection(file: LabFile, *, at: datetime, by: User | None) -> Lab:
-    """Load the lab with its tasks, topics and qrels: all or nothing, and nothing if its collection
-    will be refused.
-    """
+    """Load the lab's tasks, topics and qrels, or nothing if its collection would be refused."""
     lab = load_lab_file(file, by=by)
     problems = _load_all_qrels(lab, file, at=at, by=by)
     try:
@@ -68,10 +65,10 @@ def _load_but_collection(file: LabFile, *, at: datetime, by: User | None) -> Lab
 
 @transaction.atomic
 def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) -> QrelSet:
-    """Load one version of a task's qrels; give the one that is there when its content is the same.
+    """Load one version of a task's qrels, or return the stored version if it is the same.
 
-    The first version becomes the current one. Raises `FileRefusedError` when the task has other
-    qrels of that name.
+    The first version becomes the current one. Raises `FileRefusedError` if the task has other qrels
+    with that name.
     """
     sha256 = qrels_hash(file.frame)
     known = QrelSet.objects.filter(task=task, name=file.name).first()

@@ -1,4 +1,4 @@
-"""Freezing qrels and choosing the current version. A correction is a new version."""
+"""Freezing of qrels, and the choice of the current version. A correction is a new version."""
 
 from __future__ import annotations
 
@@ -19,17 +19,14 @@ from assessment.qrels.selectors.drafts import draft_of, items_at, levels_of
 
 
 def qrels_hash(frame: pl.DataFrame) -> str:
-    """Return the sha256 of the file of qrels (topic, item, label), byte for byte as it is
-    downloaded and exported.
-    """
+    """Return the SHA-256 of the file of qrels (topic, item, label) as downloaded and exported."""
     return hashlib.sha256(write_qrels(frame)).hexdigest()
 
 
 def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
-    """Store qrels (topic, item, label) as the next version of their task; the first version becomes
-    the current one.
+    """Store qrels (topic, item, label) as the next version of their task.
 
-    Call it inside a transaction.
+    The first version becomes the current one. The caller opens a transaction.
     """
     versions = QrelSet.objects.filter(task=qrel_set.task)
     qrel_set.version = (versions.aggregate(newest=Max("version"))["newest"] or 0) + 1
@@ -50,14 +47,13 @@ def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
 def freeze_qrels(
     *, task: Task, name: str, level: Level, complete: bool, by: User | None, at: datetime
 ) -> QrelSet:
-    """Keep the qrels of now as the task's next version, with its hash, who made it, and the topics
-    it leaves out.
+    """Freeze the draft as the task's next version.
 
-    Raises `UserError` (codes `name`, `level`, `nothing-judged`) when the name is taken, the task
-    has no such level, or no topic has enough relevant items.
+    Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`), or
+    no topic has enough relevant items (`nothing-judged`).
     """
-    # Of two who freeze at once, the second waits here and then finds the name taken or gets the
-    # next version.
+    # Lock the task: of two organizers who freeze at once, the second waits and then finds the name
+    # taken or gets the next version.
     Task.objects.select_for_update().get(pk=task.pk)
     _require_freezable(task, name, level)
     draft = draft_of(task)
@@ -94,7 +90,7 @@ def freeze_qrels(
 
 @transaction.atomic
 def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
-    """Make a version the default of leaderboards. Released leaderboards stay as they are."""
+    """Make a version the default of leaderboards. Released leaderboards do not change."""
     Task.objects.select_for_update().get(pk=qrel_set.task_id)
     versions = QrelSet.objects.filter(task=qrel_set.task_id)
     versions.filter(is_current=True).exclude(pk=qrel_set.pk).update(is_current=False)

@@ -79,12 +79,12 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
 
 
 def _scale(side: Side, task: Task) -> LabelScale:
-    """Return the labels of a side: a version has its own, whatever the task's are now."""
+    """Return the labels of a side; those of a version do not change with the task's."""
     return side.label_scale if side else task_scale(task)
 
 
 def _with_labels(row: dict[str, Any], before: LabelScale, after: LabelScale) -> dict[str, Any]:
-    """Return a line with its labels in place of their values; None where it has none."""
+    """Return a line with its labels instead of their values, or None where it has no label."""
     sides = {"before": before, "after": after}
     labels = {
         name: None if row[name] is None else scale.of(row[name]) for name, scale in sides.items()
@@ -97,7 +97,7 @@ def _steps(
 ) -> list[tuple[ScaleLabel | None, list[tuple[int | None, int]]]]:
     """Return the matrix of label changes: labels before in rows, values after in cells.
 
-    None stands for a line that is missing on one side.
+    None means that the line is missing on one side.
     """
     rows: list[ScaleLabel | None] = [*before, None]
     values = [*after.values, None]

@@ -1,8 +1,9 @@
-// Requests to the server, JSON both ways. What goes wrong is either a refusal, which the assessor
-// reads, or an outage of the network, the server or the sign-in, which passes.
+// Requests to the server, with JSON both ways. A failure is either a refusal, with a message for
+// the assessor, or a temporary outage of the network, the server or the sign-in.
 
-const TIMEOUT = { GET: 8_000, POST: 20_000 }; // ms for one answer
-// These are not about the request: retry, as for the code `overtaken` and for 500 and above.
+const TIMEOUT = { GET: 8_000, POST: 20_000 }; // ms to wait for one response
+// These statuses do not concern the request: retry, as for the code `overtaken` and for 500 and
+// above.
 const BUSY = new Set([408, 425, 429]);
 
 let person = "";
@@ -15,7 +16,7 @@ export function askAs(user) {
   person = String(user);
 }
 
-/** The server refuses a request, with a message for the assessor. */
+/** The server refused a request, with a message for the assessor. */
 export class Refusal extends Error {
   constructor(status, answer) {
     super(answer.message ?? `The server refused this request (status ${status}).`);
@@ -24,8 +25,8 @@ export class Refusal extends Error {
 }
 
 /**
- * There is no answer to a request. `reason` is network, server, busy, stranger (something other
- * than the server answers) or signed-out.
+ * A request got no response. `reason` is network, server, busy, stranger (a response not from us)
+ * or signed-out.
  */
 export class Outage extends Error {
   constructor(reason, status = 0) {

@@ -1,5 +1,5 @@
-// Cards that are ready: of the items in the queue, of the item shown, and of some earlier items for
-// the Back command.
+// Prepared cards: for the items in the queue, the item shown, and some earlier items for the Back
+// command.
 
 import { Card } from "./item-card.js";
 

@@ -1,7 +1,7 @@
 // The assessor's commands, one at a time. A command that takes a while loads an item: a key pressed
 // in the meantime was meant for that item and would reach the item still shown, so it is dropped.
 
-const SLOW = 150; // ms until the page says what it is waiting for
+const SLOW = 150; // ms until the page shows that it is loading
 const LOADING = "Loading the item…";
 
 export class Commands {

@@ -1,6 +1,6 @@
-// How many items of the topic are judged: submitted items count at once, refused ones no longer,
-// and the server adds those of other assessors.
-// Events: `counted` ({items, milliseconds}, negative after a refusal), `progress` ({total, done}).
+// Counts the judged items of the topic. Submitted items count at once, refused items no longer; the
+// server adds the items of other assessors. Events: `counted` ({items, milliseconds}, negative
+// after a refusal), `progress` ({total, done}).
 
 export class Counts extends EventTarget {
   constructor({ outbox, queue, base }) {

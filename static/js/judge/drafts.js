@@ -1,10 +1,10 @@
-// What the assessor chose and typed but did not submit, by instance. A draft is stored at every
-// change, in local storage, which writes at once: a page may close without warning. It survives
-// the page, its lease and its connection.
+// Labels and texts that the assessor entered but did not submit, by instance. A draft is stored at
+// every change, in local storage, which writes at once: a page may close without warning. It
+// survives the page, its lease and its connection.
 
 import * as storage from "./local-storage.js";
 
-const MAX_AGE = 90 * 86_400_000; // ms; older drafts belong to labs that are over
+const MAX_AGE = 90 * 86_400_000; // ms; older drafts belong to finished labs
 
 export class Drafts {
   constructor(user) {
@@ -22,7 +22,7 @@ export class Drafts {
     return storage.value(this.prefix + instance);
   }
 
-  /** Store a draft. If the browser refuses, the page still has what was typed. */
+  /** Store a draft. If the browser refuses, the page still has the input. */
   keep(instance, draft) {
     storage.set(this.prefix + instance, JSON.stringify({ ...draft, at: Date.now() }));
   }

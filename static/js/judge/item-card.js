@@ -5,7 +5,7 @@ import { watchFormulas } from "../maths.js";
 import { ASKS, COLOURS, KEY_OF, WORDS } from "./labels.js";
 
 const parser = new DOMParser();
-const LONGEST = 500_000; // characters of the item that a ticket takes
+const LONGEST = 500_000; // maximum characters of an item in a ticket
 
 /** Parse HTML from the server. Ids are removed, since the page holds several items. */
 function nodesOf(html) {
@@ -22,7 +22,7 @@ function copy(name) {
   return document.getElementById(name).content.firstElementChild.cloneNode(true);
 }
 
-/** One thing to label: its text, its buttons, its comment. */
+/** An instance to label: its text, buttons and comment. */
 class Instance {
   constructor(data, { number, count, draft }) {
     Object.assign(this, { data, number, pending: null, id: data.instance });
@@ -94,12 +94,12 @@ class Instance {
     this.comment.classList.toggle("is-asked", label in ASKS);
   }
 
-  /** Whether a label of it was submitted. */
+  /** Return whether a label was submitted. */
   get isJudged() {
     return Boolean(this.data.judgment ?? this.pending);
   }
 
-  /** Its label is on its way. From now on a change asks for a reason. */
+  /** Note that the label is being sent. From now on, a change asks for a reason. */
   submitted(pending) {
     this.pending = pending;
     this.reason.value = "";
@@ -107,14 +107,14 @@ class Instance {
     this.section.classList.add("is-judged");
   }
 
-  /** The label with this key was saved as a judgment, or refused: there is no new judgment then. */
+  /** Note that the label with this key was saved as a judgment, or refused (without a judgment). */
   settled(key, judgment = this.data.judgment) {
     this.data.judgment = judgment;
     if (this.pending?.key === key) this.pending = null;
     this.section.classList.toggle("is-judged", this.isJudged);
   }
 
-  /** The judgment that another label would change: its id, or its key while it is on its way. */
+  /** Return the judgment that a new label would change: its id, or its key until it is stored. */
   get seen() {
     return this.pending?.key ?? this.data.judgment?.judgment ?? null;
   }
@@ -124,7 +124,7 @@ class Instance {
     return { label, comment: comment.value, reason: reason.value, seen };
   }
 
-  /** Whether there is something to send: a first label, another one, or another comment. */
+  /** Return whether there is something to send: a new or changed label, or a changed comment. */
   get isChanged() {
     const known = this.pending ?? this.data.judgment;
     if (this.label === null) return false;
@@ -160,7 +160,7 @@ export class Card {
     return this.element.classList.contains("is-shown");
   }
 
-  /** Whether it has the labels of an item; the server may not know yet what is on its way. */
+  /** Return whether the card has an item's labels; the server may lack those still being sent. */
   isOf(item) {
     const idOf = (each) => [each.instance, each.judgment?.judgment ?? null];
     const ids = (instances) => instances.map(idOf).join();

@@ -1,6 +1,6 @@
 // The assessor's list of judgments in its dialog, as the server renders it for its own page.
 
-/** Return a function that opens the list of a user, at `url`, in the dialog. */
+/** Return a function that opens the list of a user at `url` in the dialog. */
 export function startJudgmentList(dialog, { url, user }) {
   const panel = dialog.querySelector(".judge-panel");
   const placeholder = panel.cloneNode(true);

@@ -6,12 +6,12 @@ import { LABELS } from "./labels.js";
 import * as storage from "./local-storage.js";
 
 const COMMANDS = {
-  b: "back", l: "later", c: "comment", t: "thread", q: "pane", n: "next", i: "instructions",
+  b: "back", l: "skip", c: "comment", t: "thread", q: "pane", n: "next", i: "guidelines",
   j: "judgments", "?": "help",
 };
 const STORED = "arqlab.judge.keys";
 
-/** The letter typed; for Greek, Cyrillic, Hebrew, Arabic letters the Latin one of the same key. */
+/** Return the typed letter, or for letters of other scripts the Latin letter of the same key. */
 function typed({ key, code }) {
   const isForeign = /^\p{L}$/u.test(key) && !/^\p{Script=Latin}$/u.test(key);
   return ((isForeign && code.match(/^Key([A-Z])$/)?.[1]) || key).toLowerCase();
@@ -22,9 +22,9 @@ function labelOf(event) {
   return LABELS[typed(event)] ?? LABELS[event.code.match(/^Digit([0-9])$/)?.[1]];
 }
 
-/** What a key means outside text fields: ["label", 3], ["back"], ["go-on"] and so on. */
+/** Return the command of a key outside text fields: ["label", 3], ["back"], ["proceed"], … */
 export function commandOf(event) {
-  if (event.key === "Enter" || event.code === "NumpadEnter") return ["go-on"];
+  if (event.key === "Enter" || event.code === "NumpadEnter") return ["proceed"];
   const label = labelOf(event);
   if (label !== undefined) return ["label", label];
   const command = COMMANDS[typed(event)];
@@ -33,11 +33,11 @@ export function commandOf(event) {
 
 /** In a comment, Enter submits, Shift+Enter starts a new line and Escape leaves the field. */
 function commandInText(event) {
-  if (event.key === "Enter" && !event.shiftKey) return ["go-on"];
+  if (event.key === "Enter" && !event.shiftKey) return ["proceed"];
   return event.key === "Escape" ? ["leave-text"] : undefined;
 }
 
-/** Whether Enter or a letter belongs to the element that has the focus. */
+/** Return whether Enter or a letter belongs to the focused element. */
 function isTaken(event) {
   const { target } = event;
   if (target.closest("input, select, dialog")) return true;
@@ -50,7 +50,7 @@ function isComposed(event) {
   return event.isComposing || event.keyCode === 229;
 }
 
-/** Whether the page has to ignore a key. */
+/** Return whether the page must ignore a key. */
 function isIgnored(event) {
   if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return true;
   return isComposed(event) || document.querySelector("dialog[open]") !== null || isTaken(event);

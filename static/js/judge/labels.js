@@ -10,7 +10,7 @@ function byLabel(value, from = buttons) {
   return Object.fromEntries(from.map((each) => [each.dataset.label, value(each)]));
 }
 
-/** What the comment field of a label says that asks for one. */
+/** The placeholder of the comment field for a label that asks for a comment. */
 function question(button) {
   const reader = isReport(button) ? "The organizers will read this (optional)" : "(optional)";
   return `Why “${button.dataset.word}”? ${reader}`;
@@ -27,5 +27,5 @@ export const ASKS = byLabel(
   question,
   buttons.filter((button) => button.dataset.asks === "yes"),
 );
-/** The labels that are not judgments: the organizers see what the assessor saw. */
+/** The labels that are not judgments. The item's HTML is sent with them for the organizers. */
 export const REPORTS = byLabel(() => true, buttons.filter(isReport));

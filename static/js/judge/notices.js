@@ -1,9 +1,9 @@
-// Notices: what the server refused, and labels that it stored without counting them. They stay in
-// sight until the assessor resolves them.
+// Notices of refused requests, and of labels that were stored but do not count. They stay visible
+// until the assessor resolves them.
 
 import { NoticesStore } from "./notices-store.js";
 
-/** Return what the server refused, and why. */
+/** Return the message for a refused row, with the reason. */
 export function refusedText({ name, message, body }) {
   return `${name} was not ${body.judgments ? "saved" : "skipped"}. ${message}`;
 }
@@ -30,7 +30,7 @@ export class Notices {
     this.#draw();
   }
 
-  /** Entries already in sight stay as they are: they keep the focus and are not read out again. */
+  /** Visible entries do not change: they keep the focus and are not announced again. */
   #draw() {
     const refusals = this.outbox.refused.map((row) => this.#refusal(row));
     const messages = this.stored.texts.map((text) => this.#message(text));

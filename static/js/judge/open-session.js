@@ -30,7 +30,7 @@ export async function openSession({ page, config, timer }) {
   const session = new Session({ config, outbox, queue, drafts, counts, timer, pane });
   counts.addEventListener("counted", ({ detail }) => status.count(detail));
   counts.addEventListener("progress", ({ detail }) => status.progress(detail));
-  session.addEventListener("said", ({ detail }) => status.say(detail.text));
+  session.addEventListener("hint", ({ detail }) => status.say(detail.text));
   session.addEventListener("chosen", ({ detail }) => status.announce(detail.text));
   session.addEventListener("shown", ({ detail }) => status.show(detail.card, session.isEarlier));
   outbox.addEventListener("sent", ({ detail: { answer } }) => {
@@ -50,7 +50,7 @@ export function showNotices({ page, config, outbox, session }, open) {
   if (config.refusal) notices.add(config.refusal);
 }
 
-/** Show the first item that came with the page, and send what an earlier page left. */
+/** Show the first item that came with the page, and send what an earlier page left unsent. */
 export function start({ config, status, outbox, queue, session }) {
   const items = config.items.filter((item) => !outbox.recentlySent.has(item.item));
   items.forEach((item) => queue.add(item));

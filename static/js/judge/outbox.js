@@ -1,14 +1,14 @@
-// What the assessor submitted and the server has not stored yet. A row is stored in this browser
-// first, then sent, in order, with keys by which the server stores it once. A row that the server
-// refuses stays until the assessor resolves it.
-// Events: `change` (rows or connection), `back` (the server answers again), `sent` ({row, answer}),
-// `refused` ({row}), `gone` ({row}: another tab sent or resolved it).
+// Submitted rows that the server has not stored yet. A row is stored in this browser first, then
+// sent, in order, with keys by which the server stores it once. A row that the server refuses stays
+// until the assessor resolves it. Events: `change` (rows or connection), `back` (the server
+// responds again), `sent` ({row, answer}), `refused` ({row}), `gone` ({row}: another tab sent or
+// resolved it).
 
 import { Outage, Refusal, ask } from "./api.js";
 import { RecentlySent } from "./recently-sent.js";
 import { Store } from "./store.js";
 
-const FIRST_PAUSE = 1000; // ms before the second attempt; each further pause is twice as long
+const FIRST_PAUSE = 1000; // ms before the second attempt; each further pause doubles
 const LONGEST_PAUSE = 30_000;
 
 /** Return a random UUID, also over plain http, where crypto.randomUUID is missing. */
@@ -28,7 +28,7 @@ function withLock(name, work) {
 export class Outbox extends EventTarget {
   /**
    * `have(row)` returns the ids of the items that the page holds, so that the answer brings another
-   * one; `probe()` asks the server for something, to find out whether it answers again.
+   * one; `probe()` sends a request to find out whether the server responds again.
    */
   static async open({ user, have, probe }) {
     const outbox = new Outbox();
@@ -89,7 +89,7 @@ export class Outbox extends EventTarget {
     this.send();
   }
 
-  /** Resolve when no row that matches is waiting, or when the server does not answer. */
+  /** Resolve when no matching row is waiting, or when the server does not respond. */
   async arrival(matches) {
     while (!this.outage && this.waiting.some(matches)) {
       await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));
@@ -114,7 +114,7 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /** Find out whether the server answers again; a refusal is an answer, too. */
+  /** Find out whether the server responds again; a refusal is also a response. */
   async #probe() {
     try {
       await this.probe();
@@ -153,7 +153,7 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /** Note that the server answers. */
+  /** Note that the server responds. */
   #answered() {
     this.attempts = 0;
     if (!this.outage) return;
@@ -162,7 +162,7 @@ export class Outbox extends EventTarget {
     this.#emit("change");
   }
 
-  /** Note that the server does not answer, and try again after a pause. */
+  /** Note that the server does not respond, and try again after a pause. */
   retryLater(outage) {
     clearTimeout(this.timeout);
     this.outage = outage;

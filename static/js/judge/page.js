@@ -45,7 +45,7 @@ function switchPane() {
   else question.querySelector(".judge-scroll").focus({ preventScroll: true });
 }
 
-/** Leave a text field, or the question, for the text of the item. */
+/** Move the focus from a text field or the question to the text of the item. */
 function turnToText() {
   if (session.shown) session.focus(session.shown.active.section, { preventScroll: true });
 }
@@ -56,16 +56,16 @@ const COMMANDS = {
   turn: (instance) => session.activate(instance),
   open: (item) => session.open(item),
   correct: (row) => session.correct(row),
-  "go-on": () => session.goOn(),
+  proceed: () => session.proceed(),
   back: () => session.back(),
-  later: () => session.later(),
+  skip: () => session.skip(),
   comment: () => session.shown && session.focus(session.shown.active.comment),
   "leave-text": turnToText,
   next: () => session.nextInstance(),
   thread: openThread,
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
-  instructions: () => dialog("instructions").showModal(),
+  guidelines: () => dialog("guidelines").showModal(),
   help: () => dialog("help").showModal(),
 };
 
@@ -76,12 +76,12 @@ const commands = new Commands(COMMANDS, {
 });
 const run = (...command) => commands.run(...command);
 
-/** Whether a click is the second of a double click: it was meant for what the first one hit. */
+/** Return whether a click is the second of a double click, meant for the first one's target. */
 function isSecond(event) {
   return event.detail > 1;
 }
 
-/** The instance whose section an event came from. */
+/** Return the instance whose section an event came from. */
 function instanceOf(event) {
   const section = event.target.closest(".judge-instance");
   return session.shown?.instances.find((each) => each.section === section);
@@ -100,8 +100,8 @@ pane.addEventListener("focusin", (event) => {
 });
 pane.addEventListener("input", (event) => session.keepDraft(instanceOf(event)));
 page.addEventListener("click", (event) => {
-  const name = event.target.closest("[data-act]")?.dataset.act;
-  if (name && !(name === "later" && isSecond(event))) run(name);
+  const name = event.target.closest("[data-command]")?.dataset.command;
+  if (name && !(name === "skip" && isSecond(event))) run(name);
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".judge-panel a[data-item]");

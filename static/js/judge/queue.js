@@ -1,8 +1,7 @@
-// The items waiting for the assessor: the one shown and some ahead of it, so that the next one
-// appears at once and a lost connection goes unnoticed for a while. Each is leased; leases are
-// renewed while the assessor works.
-// Events: `progress` ({total, done}: of the topic), `taken` ({item, message}: another assessor has
-// the item now).
+// The items for the assessor: the one shown and some after it, so that the next one appears at
+// once, even if the connection is lost for a while. Each is leased; leases are renewed while the
+// assessor works. Events: `progress` ({total, done}: of the topic), `taken` ({item, message}:
+// another assessor has the item now).
 
 import { Refusal, ask } from "./api.js";
 
@@ -33,7 +32,7 @@ export class Queue extends EventTarget {
     return [...new Set([...this.held.map((item) => item.item), ...this.busy()])];
   }
 
-  /** Whether to request items: few or none are left, and there may be more. */
+  /** Return whether to request items: few or none are left, and there may be more. */
   get isLow() {
     return this.held.length === 0 || (this.held.length < FEW && !this.isExhausted);
   }
@@ -48,7 +47,7 @@ export class Queue extends EventTarget {
     this.held = this.held.filter((item) => item.item !== id);
   }
 
-  /** Take what came with an answer: the next item, or null. */
+  /** Take the next item of a response, or null. */
   take(next) {
     this.isExhausted = next === null;
     this.add(next);
@@ -78,7 +77,7 @@ export class Queue extends EventTarget {
     for (const item of due) await this.#lease(item);
   }
 
-  /** Ask the server for something useful, to see whether it answers. Throws Outage. */
+  /** Send a useful request to find out whether the server responds. Throws Outage. */
   probe() {
     return this.first ? this.#lease(this.first) : this.fill();
   }

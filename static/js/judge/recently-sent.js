@@ -1,4 +1,4 @@
-// Items that this browser sent (judged or skipped) a moment ago. A page or an answer that the
+// Items that this browser recently sent (judged or skipped). A page or an answer that the
 // server made before that may still contain them as unjudged: the queue leaves those out. If it
 // leaves out too many, the next request brings them.
 
@@ -9,7 +9,7 @@ const MOMENT = 60_000; // ms
 export class RecentlySent {
   constructor(user) {
     this.name = `arqlab.judge.recently-sent.${user}`;
-    this.own = {}; // for browsers that refuse their storage
+    this.own = {}; // for browsers that block local storage
   }
 
   add(item) {

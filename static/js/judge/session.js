@@ -1,7 +1,7 @@
-// The assessor's way through a topic: which item is shown, what a command does, what comes next.
-// Events: `shown` ({card}), `held-up` (no item until the server answers), `finished`, `closed` (the
-// topic is no longer the assessor's), `item` (the keyboard turns to the item), `chosen` and `said`
-// ({text}), `overtaken` ({text}: typed to change a label that was changed elsewhere since).
+// An assessor's session in a topic: the item shown, the effects of commands, and the next item.
+// Events: `shown` ({card}), `held-up` (no item until the server responds), `finished`, `closed`
+// (the topic is no longer the assessor's), `item` (the keyboard turns to the item), `chosen` and
+// `hint` ({text}), `overtaken` ({text}: typed to change a label that was changed elsewhere since).
 
 import { Outage, Refusal, ask } from "./api.js";
 import { CardCache } from "./card-cache.js";
@@ -23,14 +23,14 @@ export class Session extends EventTarget {
     outbox.addEventListener("sent", ({ detail }) => this.#saved(detail));
     outbox.addEventListener("refused", ({ detail }) => this.#refused(detail.row));
     outbox.addEventListener("gone", ({ detail }) => {
-      this.cards.forget(detail.row.item); // another tab knows what the server stored
+      this.cards.forget(detail.row.item); // another tab knows what the server has stored
       this.settle();
     });
     outbox.addEventListener("back", () => this.settle());
     queue.addEventListener("taken", ({ detail }) => this.#taken(detail));
   }
 
-  /** Whether the item shown was judged before. */
+  /** Return whether the item shown was judged before. */
   get isEarlier() {
     return this.shown !== null && this.shown.item.item !== this.queue.first?.item;
   }
@@ -59,7 +59,7 @@ export class Session extends EventTarget {
     }
   }
 
-  /** The assessor is here, perhaps after a while: renew leases; see if a closed topic is open. */
+  /** Renew leases when the assessor returns, and check whether a closed topic is open again. */
   async refresh() {
     try {
       await this.queue.renew();
@@ -117,7 +117,7 @@ export class Session extends EventTarget {
     if (next) this.turnTo(next);
   }
 
-  /** N: to the instance below, or the first one again. */
+  /** N: turn to the next instance, or from the last to the first. */
   nextInstance() {
     if (!this.shown) return;
     const { instances, active } = this.shown;
@@ -133,8 +133,8 @@ export class Session extends EventTarget {
     this.drafts.keep(instance.id, { ...instance.draft, active_ms: this.timer.of(instance.id) });
   }
 
-  /** Enter: to the next instance without a label; without one, submit and show the next item. */
-  goOn() {
+  /** Enter: turn to the next instance without a label, or else submit and show the next item. */
+  proceed() {
     if (!this.shown || performance.now() < this.ignoresUntil) return;
     const { active } = this.shown;
     const missing = active.label === null ? active : this.shown.next();
@@ -149,19 +149,19 @@ export class Session extends EventTarget {
   }
 
   /** L: skip the item for now. It returns after all others. */
-  later() {
+  skip() {
     if (!this.shown) return;
     const { item, isDone, changed } = this.shown;
     if (isDone) {
       const effect = changed.length ? "submit the change" : "leave it unchanged";
       return this.say(`You already judged this item. Press Enter to ${effect}.`);
     }
-    this.#send("later/", { item: item.item, lease: item.lease });
+    this.#send("skip/", { item: item.item, lease: item.lease });
     this.say("Skipped for now. The item returns at the end of the topic.");
     this.#leave();
   }
 
-  /** B: to the item judged before this one. */
+  /** B: show the item judged before this one. */
   async back() {
     let id;
     try {
@@ -244,7 +244,8 @@ export class Session extends EventTarget {
       const instance = this.cards.get(row.item)?.instances.find((each) => each.id === id);
       instance?.settled(key, { judgment, label, comment: sent.comment });
     }
-    // Another label counts, unknown to this page: load the item again before it is changed.
+    // Another label counts, which this page does not have: load the item again before it is
+    // changed.
     if (answer.saved?.some((saved) => !saved.counts)) this.cards.forget(row.item);
     if (row.base === this.config.api) {
       if (answer.saved) this.history.addSaved(row.item);
@@ -253,7 +254,7 @@ export class Session extends EventTarget {
     this.settle();
   }
 
-  /** The assessor is done with the item shown: show the next one. */
+  /** Leave the item shown and show the next one. */
   #leave() {
     this.queue.remove(this.shown.item.item);
     this.shown.element.remove();
@@ -288,7 +289,7 @@ export class Session extends EventTarget {
   }
 
   say(text) {
-    this.#emit("said", { text });
+    this.#emit("hint", { text });
   }
 
   #emit(name, detail) {

@@ -1,8 +1,8 @@
-// The status of the page: progress and pace in the topic, whether everything is saved, and why not.
+// The status line: progress and pace in the topic, and whether everything is saved.
 
-const SLOW = 1000; // ms; before that, sending one judgment is not worth a message
+const SLOW = 1000; // ms; sending a judgment faster than this shows no message
 
-// Why there is no answer, by the reason of an outage.
+// The message for each reason of an outage.
 const WHY = {
   network: "Offline",
   "signed-out": "You are signed out",
@@ -33,7 +33,7 @@ function outageText({ reason, status }, rows, isKept) {
   return `${why} ${what} in this browser and will be sent ${then}.`;
 }
 
-/** 26 s, 50 min, 3 h 20 min, 1,234 h: as the server's `duration` for the first paint. */
+/** Format a duration as the server's filter `duration` does: 26 s, 50 min, 3 h 20 min, 1,234 h. */
 function duration(seconds) {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -111,7 +111,7 @@ export class Status {
     return this.savedAt ? `saved ${this.savedAt.toLocaleTimeString("en-GB")}` : "all saved";
   }
 
-  /** There is no item to judge: announce the reason, which is shown where the item was. */
+  /** Announce the reason why there is no item to judge, which is shown in place of the item. */
   stop(place) {
     const [heading, text] = place.children;
     this.announce(text.textContent.trim());

@@ -26,7 +26,7 @@ export class Store {
     return store;
   }
 
-  /** Whether every stored row survives this page. */
+  /** Return whether every stored row survives this page. */
   get isKept() {
     return this.database !== null && this.memory.size === 0;
   }

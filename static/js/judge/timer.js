@@ -1,5 +1,5 @@
-// Active time: the page is visible and somebody is there. A pause counts for up to a minute, since
-// reading needs no key or mouse; a longer pause is no work on the item.
+// Active time: the time during which the page is visible and in use. A pause counts for at most a
+// minute, since reading needs no key or mouse.
 
 const IDLE = 60_000; // ms
 const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchstart", "focus"];
@@ -53,7 +53,7 @@ export class Timer {
     if (this.current === id) this.current = null;
   }
 
-  /** Whether there was a sign of activity in the last milliseconds. */
+  /** Return whether there was activity in the last milliseconds. */
   isActive(milliseconds) {
     return this.isVisible && performance.now() - this.last < milliseconds;
   }

@@ -339,7 +339,7 @@ def test_the_formats_of_the_real_runs_are_told():
 def test_real_answers_in_two_columns_are_repaired_to_runs(name):
     data = (DATA / "arqmath-3/task3-answers" / name).read_bytes()
     rules = RunRules(
-        TaskKind.WRITTEN_ANSWERS,
+        TaskKind.GENERATED_ANSWERS,
         topics("arqmath-3/topics.task1.xml"),
         limit=1,
         max_characters=10_000,

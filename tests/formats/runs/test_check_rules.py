@@ -162,7 +162,7 @@ def test_the_tag_of_most_rows_is_the_tag_of_the_run():
 def written(*answers: str, **options: object) -> RunReport:
     lines = [f"A.{number}\t1\t1.0\tt\t\t{answer}" for number, answer in enumerate(answers, start=1)]
     rules = RunRules(
-        TaskKind.WRITTEN_ANSWERS,
+        TaskKind.GENERATED_ANSWERS,
         tuple(f"A.{number}" for number in range(1, 9))[: len(lines)],
         limit=1,
     )
@@ -188,15 +188,15 @@ def test_an_odd_number_of_dollars_is_a_warning_and_escaped_ones_do_not_count():
 
 def test_two_answers_to_a_topic_are_refused():
     data = b"A.1\t1\t2.0\tt\t\tx\nA.1\t2\t1.0\tt\t\ty\n"
-    report = check_run(data, RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1",), limit=1))
+    report = check_run(data, RunRules(TaskKind.GENERATED_ANSWERS, ("A.1",), limit=1))
 
     assert severities(report) == {"two-answers": (Severity.ERROR, [2])}
     assert "This task accepts one answer per topic" in report.problems[0].message
 
 
-def test_the_index_of_written_answers_has_the_answer_and_its_sources():
+def test_the_index_of_generated_answers_has_the_answer_and_its_sources():
     data = b"A.1\t1\t2.0\tt\t1;2\tx\n"
-    index = check_run(data, RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1",), limit=1)).index
+    index = check_run(data, RunRules(TaskKind.GENERATED_ANSWERS, ("A.1",), limit=1)).index
 
     assert index.row(0, named=True) == {
         "topic": "A.1", "item": "A.1", "post": None, "rank": 1, "score": 2.0, "order": 1,

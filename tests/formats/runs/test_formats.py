@@ -21,7 +21,7 @@ from arqlab.ir.records import ItemKind, TaskKind
 
 ANSWERS = RunRules(TaskKind.ANSWERS, ("A.1",))
 FORMULAS = RunRules(TaskKind.FORMULAS, ("B.1",))
-WRITTEN = RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1",), limit=1)
+WRITTEN = RunRules(TaskKind.GENERATED_ANSWERS, ("A.1",), limit=1)
 
 
 def table(*lines: str, rules: RunRules = ANSWERS) -> RunTable:
@@ -168,14 +168,14 @@ def test_two_columns_are_an_error_with_what_the_repair_would_write():
 @pytest.mark.parametrize(
     ("line", "kind", "is_written"),
     [
-        ("A.1\t1\t1.0\tt\t\tx", TaskKind.WRITTEN_ANSWERS, True),
+        ("A.1\t1\t1.0\tt\t\tx", TaskKind.GENERATED_ANSWERS, True),
         ("A.1\t1\t1.0\tt\t\tx", TaskKind.ANSWERS, True),
-        ("A.1\tx", TaskKind.WRITTEN_ANSWERS, True),
+        ("A.1\tx", TaskKind.GENERATED_ANSWERS, True),
         ("A.1\tx", TaskKind.ANSWERS, False),
-        ("A.1\tQ0\t7\t1\t1.0\tt", TaskKind.WRITTEN_ANSWERS, False),
-        ("A.1 Q0 7 1 1.0 t", TaskKind.WRITTEN_ANSWERS, False),
+        ("A.1\tQ0\t7\t1\t1.0\tt", TaskKind.GENERATED_ANSWERS, False),
+        ("A.1 Q0 7 1 1.0 t", TaskKind.GENERATED_ANSWERS, False),
         ("A.1\t1\t7\t1\t1.0\tt", TaskKind.ANSWERS, False),
-        ("A.1\t7\t1\t1.0\tt", TaskKind.WRITTEN_ANSWERS, False),
+        ("A.1\t7\t1\t1.0\tt", TaskKind.GENERATED_ANSWERS, False),
     ],
 )
 def test_answers_are_told_from_ranked_lists(line, kind, is_written):
@@ -199,11 +199,11 @@ def test_formulas_whose_scores_are_all_wrong_are_still_a_ranked_list(score):
 def test_answers_of_run_1_that_name_one_source_are_answers():
     data = b"A.1\t1\t1.0\t1\t123456\tIt is even.\nA.2\t1\t0.5\t1\t99\tBy induction.\n"
 
-    assert holds_answers(data, TaskKind.WRITTEN_ANSWERS)
+    assert holds_answers(data, TaskKind.GENERATED_ANSWERS)
     assert holds_answers(data, TaskKind.FORMULAS)
 
 
 def test_a_ranked_list_of_formulas_is_none_of_answers():
     data = b"B.1\t12\t7\t1\t0.9\trun\n"
 
-    assert not holds_answers(data, TaskKind.WRITTEN_ANSWERS)
+    assert not holds_answers(data, TaskKind.GENERATED_ANSWERS)

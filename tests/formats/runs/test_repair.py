@@ -11,7 +11,7 @@ from arqlab.ir.records import ItemKind, TaskKind
 RULES = RunRules(TaskKind.ANSWERS, ("A.1", "A.2", "A.3"), limit=4)
 FORMULAS = RunRules(TaskKind.FORMULAS, ("A.1", "A.2", "A.3"), limit=4, items=ItemKind.FORMULA_IDS)
 BY_RANK = RunRules(TaskKind.ANSWERS, ("A.1", "A.2", "A.3"), limit=4, order="rank")
-WRITTEN = RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1", "A.2", "A.3"), limit=1)
+WRITTEN = RunRules(TaskKind.GENERATED_ANSWERS, ("A.1", "A.2", "A.3"), limit=1)
 
 CELLS = {
     "topic": st.sampled_from(["A.1", "A.2", "A.3", "A.9", "Query_Id", "", " A.1"]),
@@ -80,7 +80,7 @@ def test_a_repaired_run_has_nothing_left_to_repair(data, rules):
 
 @settings(max_examples=100, deadline=None)
 @given(files(("task3", "pair")))
-def test_a_repaired_run_of_written_answers_has_nothing_left_to_repair(data):
+def test_a_repaired_run_of_generated_answers_has_nothing_left_to_repair(data):
     assert_repairs(data, WRITTEN)
 
 

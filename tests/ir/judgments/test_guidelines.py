@@ -89,4 +89,4 @@ def test_the_labels_of_answers_are_defined_as_in_the_overview_paper():
 def test_items_without_a_judgment_count_as_unjudged_except_in_task_3():
     assert "counts as unjudged." in default_guideline(TaskKind.ANSWERS, "arqmath-2")
     assert "a generated answer as not relevant" in default_guideline(TaskKind.ANSWERS, "arqmath-3")
-    assert "counts as not relevant" in default_guideline(TaskKind.WRITTEN_ANSWERS, "arqmath-3")
+    assert "counts as not relevant" in default_guideline(TaskKind.GENERATED_ANSWERS, "arqmath-3")

@@ -102,7 +102,7 @@ def test_the_reason_for_an_unjudged_topic_says_so():
         (TaskKind.ANSWERS, Level.INSTANCES, ItemKind.POSTS),
         (TaskKind.FORMULAS, Level.INSTANCES, ItemKind.FORMULA_IDS),
         (TaskKind.FORMULAS, Level.VISUAL, ItemKind.VISUAL_IDS),
-        (TaskKind.WRITTEN_ANSWERS, Level.INSTANCES, ItemKind.ANSWERS),
+        (TaskKind.GENERATED_ANSWERS, Level.INSTANCES, ItemKind.ANSWERS),
     ],
 )
 def test_the_kind_of_items_depends_on_task_and_level(kind, level, items):

@@ -85,10 +85,10 @@ def test_a_plan_counts_what_the_pool_will_hold(runs, mapping, protocol, given_ex
         topic: (items, labels) for topic, items, labels in plan.topics.iter_rows() if items
     } == by_topic
     if protocol.method == "depth":
-        for name, _, _, alone, _ in plan.runs.iter_rows():
-            assert alone == size(pool) - size(make([run for run in runs if run.name != name]))
-        for team, _, alone in plan.teams.iter_rows():
-            assert alone == size(pool) - size(make([run for run in runs if run.team != team]))
+        for name, _, _, unique, _ in plan.runs.iter_rows():
+            assert unique == size(pool) - size(make([run for run in runs if run.name != name]))
+        for team, _, unique in plan.teams.iter_rows():
+            assert unique == size(pool) - size(make([run for run in runs if run.team != team]))
 
 
 def test_items_of_earlier_pools_do_not_deepen_a_supplement():
@@ -138,13 +138,13 @@ def test_no_item_is_unjudged_down_to_the_clear_rank_of_a_run(runs, mapping, dept
         .iter_rows()
     )
 
-    for run, clear_to in zip(runs, plan.runs["clear_to"], strict=True):
+    for run, judged_to in zip(runs, plan.runs["judged_to"], strict=True):
         by_hand = DEEPEST
         for topic, items in run.lists.items():
             formulas = list(dict.fromkeys(mapping.get(item, item) for item in items))
             judged = [(topic, formula) in pool for formula in formulas]
             by_hand = min(by_hand, judged.index(False) if False in judged else DEEPEST)
-        assert clear_to == by_hand
+        assert judged_to == by_hand
 
 
 def test_contributions_of_other_runs_clear_a_run_beyond_its_depth():
@@ -155,7 +155,7 @@ def test_contributions_of_other_runs_clear_a_run_beyond_its_depth():
 
     plan = planner(runs).plan(PoolProtocol(primary=3, alternate=1), kinds_of(runs))
 
-    assert plan.runs["clear_to"].to_list() == [3, 2]
+    assert plan.runs["judged_to"].to_list() == [3, 2]
 
 
 @pytest.mark.parametrize(("policy", "labels"), [("threads", 2), ("runs", 4)])
@@ -175,7 +175,7 @@ def test_items_judged_earlier_are_clear_and_free():
 
     plan = planner(runs, earlier=earlier).plan(PoolProtocol(primary=1), kinds_of(runs))
 
-    assert (plan.items, plan.runs["clear_to"].to_list()) == (1, [2])
+    assert (plan.items, plan.runs["judged_to"].to_list()) == (1, [2])
 
 
 def test_a_run_may_be_planned_as_another_kind():

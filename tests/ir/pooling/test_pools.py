@@ -278,7 +278,7 @@ def test_without_an_extra_depth_relevant_posts_add_nothing():
     assert pooled(pool) == {("A.2", "1")}
 
 
-def test_answers_of_the_topics_threads_and_written_answers_are_mixed_in():
+def test_answers_of_the_topics_threads_and_generated_answers_are_mixed_in():
     answers, written = items_frame([("A.2", "1"), ("A.9", "7")]), items_frame([("A.2", "GPT:A.2")])
 
     pool = posts_pool([run("r", "1", "2")], answers=answers, written=written)

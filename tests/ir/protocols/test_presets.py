@@ -66,7 +66,7 @@ def test_pools_are_as_deep_as_the_papers_say(slug, kind, expected):
         ("arqmath-2", TaskKind.FORMULAS, [20, 20], [20, 10]),
         ("arqmath-3", TaskKind.ANSWERS, [45, 20], [45, 20]),
         ("arqmath-3", TaskKind.FORMULAS, [25, 25], [25, 15]),
-        ("arqmath-3", TaskKind.WRITTEN_ANSWERS, [1, 1], [1, 1]),
+        ("arqmath-3", TaskKind.GENERATED_ANSWERS, [1, 1], [1, 1]),
     ],
 )
 def test_baselines_and_manual_runs_are_as_deep_as_the_papers_say(slug, kind, baselines, manual):
@@ -93,7 +93,7 @@ def test_only_arqmath_1_adds_to_the_runs():
     assert [key for key, pool in tasks.items() if pool.extra_depth] == [
         ("arqmath-1", TaskKind.FORMULAS)
     ]
-    assert [key for key, pool in tasks.items() if pool.holds_written_answers] == [
+    assert [key for key, pool in tasks.items() if pool.includes_generated_answers] == [
         ("arqmath-3", TaskKind.ANSWERS)
     ]
 
@@ -120,11 +120,13 @@ def test_arqmath_ranks_a_thousand_items_by_the_prime_measures(slug, kind):
 
 
 def test_only_arqmath_3_has_generated_answers():
-    assert [slug for slug, kind in EVERY_TASK if kind is TaskKind.WRITTEN_ANSWERS] == ["arqmath-3"]
+    assert [slug for slug, kind in EVERY_TASK if kind is TaskKind.GENERATED_ANSWERS] == [
+        "arqmath-3"
+    ]
 
 
 def test_task_3_takes_one_short_answer_and_averages_over_answered_topics():
-    task = PROTOCOLS["arqmath-3"].tasks[TaskKind.WRITTEN_ANSWERS]
+    task = PROTOCOLS["arqmath-3"].tasks[TaskKind.GENERATED_ANSWERS]
 
     assert (task.limit, task.max_characters, task.answered_only, task.measures[0]) == (
         1,

@@ -76,12 +76,12 @@ export class Judging {
     for (const state of ["held-up", "closed", "finished"]) {
       session.addEventListener(state, () => Object.assign(this, { state }));
     }
-    session.addEventListener("said", ({ detail }) => this.announced.push(detail.text));
+    session.addEventListener("hint", ({ detail }) => this.announced.push(detail.text));
     const commands = {
       label: (value, instance) => session.label(value, instance),
-      "go-on": () => session.goOn(),
+      proceed: () => session.proceed(),
       back: () => session.back(),
-      later: () => session.later(),
+      skip: () => session.skip(),
       open: (item) => session.open(item),
       correct: (row) => session.correct(row),
       next: () => session.nextInstance(),
@@ -111,7 +111,7 @@ export class Judging {
   async enter() {
     const { shown } = this.session;
     const changed = shown.changed.map((each) => ({ ...each.draft, instance: each.id }));
-    await this.press("go-on");
+    await this.press("proceed");
     if (this.session.shown === shown) return;
     const item = shown.item.item;
     this.submitted.push(...changed.map((each) => ({ ...each, item, at: World.current.now })));

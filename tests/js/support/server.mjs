@@ -14,7 +14,7 @@ export class Server {
     Object.assign(this, { topic, base, judgments: [], requests: [] });
     Object.assign(this, { isClosed: false, assigned: true });
     this.items = items.map((instances, index) => ({ id: index + 1, instances, isDone: false }));
-    this.items.forEach((item) => Object.assign(item, { laterAt: null, holder: null, until: 0 }));
+    this.items.forEach((item) => Object.assign(item, { skippedAt: null, holder: null, until: 0 }));
     this.failure = null; // (request) => an answer in the place of the server's own
   }
 
@@ -38,7 +38,7 @@ export class Server {
     if (path === "judgments/") return this.own(user);
     if (path === "next/") return this.next(query, user);
     if (path === "lease/") return this.renew(body, user);
-    if (path === "later/") return this.skip(body, user);
+    if (path === "skip/") return this.skip(body, user);
     return this.one(Number(path.match(/^items\/(\d+)\/$/)[1]), user);
   }
 
@@ -80,7 +80,8 @@ export class Server {
   /** Lease the next item; skipped ones come last. */
   take(have, user) {
     const isNext = (each) => !each.isDone && !have.includes(each.id) && this.isFree(each, user);
-    const [next] = this.items.filter(isNext).sort((a, b) => (a.laterAt ?? 0) - (b.laterAt ?? 0));
+    const whenSkipped = (item) => item.skippedAt ?? 0;
+    const [next] = this.items.filter(isNext).sort((a, b) => whenSkipped(a) - whenSkipped(b));
     if (!next) return null;
     this.lease(next, user);
     return this.shown(next.id, user);
@@ -114,7 +115,7 @@ export class Server {
   skip({ item: id, have }, user) {
     const item = this.find(id);
     if (!item.isDone && this.isFree(item, user)) {
-      Object.assign(item, { laterAt: World.current.now, holder: null });
+      Object.assign(item, { skippedAt: World.current.now, holder: null });
     }
     return { status: 200, data: { next: this.take(have, user) } };
   }

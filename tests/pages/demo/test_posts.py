@@ -102,7 +102,7 @@ def test_every_formula_of_a_topic_can_be_typeset(
             assert typeset(formula.latex).startswith("<math"), formula
 
 
-def test_every_formula_of_a_written_answer_can_be_typeset(
+def test_every_formula_of_a_generated_answer_can_be_typeset(
     data: Path, typeset: quickjs.Function
 ) -> None:
     for file in data.glob("answers/*.tsv"):

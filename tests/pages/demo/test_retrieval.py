@@ -64,7 +64,7 @@ def test_rows_are_ranked_by_score_and_then_by_id_both_descending(
     [
         (TaskKind.ANSWERS, "A.1\t12\t1\t0.500000\tMyRun\n"),
         (TaskKind.FORMULAS, "A.1\t12\t7\t1\t0.500000\tMyRun\n"),
-        (TaskKind.WRITTEN_ANSWERS, "A.1\t1\t0.500000\tMyRun\t7\tYes.\n"),
+        (TaskKind.GENERATED_ANSWERS, "A.1\t1\t0.500000\tMyRun\t7\tYes.\n"),
     ],
 )
 def test_a_run_has_the_columns_of_its_task(kind: TaskKind, line: str) -> None:

@@ -72,7 +72,7 @@ def test_a_file_name_has_the_declared_properties_of_the_run(team: DemoTeam, run:
     )
 
 
-def test_every_written_answer_is_judged_under_its_run_and_topic(
+def test_every_generated_answer_is_judged_under_its_run_and_topic(
     tasks: dict[str, TaskFile], library: Library
 ) -> None:
     judged = set(tasks["task3"].qrels[1].frame["item"])

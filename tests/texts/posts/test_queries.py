@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.texts.posts.queries import MOST_TERMS, PostQuery, parse_query, with_filters
+from arqlab.texts.posts.queries import MAX_TERMS, PostQuery, parse_query, with_filters
 
 
 def test_words_phrases_and_exclusions_are_parsed():
@@ -93,7 +93,7 @@ def test_an_id_is_named_by_its_kind():
 def test_a_long_query_is_cut_with_a_note():
     query = parse_query(" ".join(f"w{number}" for number in range(100)))
 
-    assert len(query.phrases) == MOST_TERMS
+    assert len(query.phrases) == MAX_TERMS
     assert "first 24 words" in query.notes[0]
 
 

@@ -167,7 +167,7 @@ def test_a_malformed_request_without_a_genuine_lease_learns_nothing_of_the_item(
 
 
 @pytest.mark.parametrize("field", ["item", "lease"])
-@pytest.mark.parametrize("path", ["judgments/", "later/", "lease/"])
+@pytest.mark.parametrize("path", ["judgments/", "skip/", "lease/"])
 def test_a_body_without_its_item_or_lease_is_malformed(desk: Desk, field: str, path: str) -> None:
     body = one_label(desk)
     del body[field]
@@ -318,7 +318,7 @@ def test_who_is_signed_out_is_told_to_sign_in(desk: Desk) -> None:
     assert refused(desk, body) == (403, "signed-out")
 
 
-@pytest.mark.parametrize("path", ["judgments/", "next/", "items/", "later/", "lease/"])
+@pytest.mark.parametrize("path", ["judgments/", "next/", "items/", "skip/", "lease/"])
 def test_the_page_of_somebody_else_is_told_to_sign_in_and_gets_nothing(
     scene: Scene, desk: Desk, second: Desk, path: str
 ) -> None:

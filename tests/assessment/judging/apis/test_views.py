@@ -105,7 +105,7 @@ def test_a_topic_is_judged_to_its_end(desk: Desk) -> None:
         item = desk.submit(item, 0)["next"]
 
     assert seen == ["10", "11", "12"]
-    assert desk.get("next/") == {"item": None, "progress": {"total": 3, "done": 3, "later": 0}}
+    assert desk.get("next/") == {"item": None, "progress": {"total": 3, "done": 3, "skipped": 0}}
 
 
 def test_items_that_the_page_has_do_not_come_again(desk: Desk) -> None:
@@ -166,7 +166,7 @@ def test_the_formula_that_is_judged_is_shown_above_and_marked_in_its_post(
     assert "was not found in this post" in without["html"]
 
 
-def test_a_written_answer_keeps_its_lines_and_does_not_tell_its_run(
+def test_a_generated_answer_keeps_its_lines_and_does_not_tell_its_run(
     scene: Scene, desk: Desk
 ) -> None:
     Pool.objects.all().update(closed_at=timezone.now())
@@ -269,12 +269,12 @@ def test_own_judgments_are_listed_in_the_order_of_the_items(desk: Desk, topic: T
 def test_an_item_put_off_comes_after_all_others(desk: Desk) -> None:
     item = desk.next()
 
-    following = desk.post("later/", {"item": item["item"], "lease": item["lease"]})["next"]
+    following = desk.post("skip/", {"item": item["item"], "lease": item["lease"]})["next"]
 
     assert following["name"] == "11"
-    assert desk.get("next/")["progress"] == {"total": 3, "done": 0, "later": 1}
+    assert desk.get("next/")["progress"] == {"total": 3, "done": 0, "skipped": 1}
     assert desk.submit(desk.submit(following, 1)["next"], 1)["next"]["name"] == "10"
-    assert desk.next()["state"] == "later"
+    assert desk.next()["state"] == "skipped"
 
 
 def test_a_system_failure_raises_a_ticket_with_what_was_seen(desk: Desk) -> None:
@@ -454,7 +454,7 @@ def test_a_lease_is_renewed_until_another_has_the_item(desk: Desk, second: Desk)
     refused = desk.post("lease/", place)
 
     assert renewed["until"] >= item["until"]
-    assert renewed["progress"] == {"total": 3, "done": 0, "later": 0}
+    assert renewed["progress"] == {"total": 3, "done": 0, "skipped": 0}
     assert (desk.last.status_code, refused["code"]) == (409, "leased-elsewhere")
     assert desk.get(f"items/{item['item']}/")["code"] == "leased-elsewhere"
 

@@ -24,7 +24,7 @@ def merged(lab, tmp_path):
 
 
 def page(lab, version: int = 2) -> str:
-    return reverse("assessment:touched-list", args=[lab.slug, version])
+    return reverse("assessment:affected-judgment-list", args=[lab.slug, version])
 
 
 def test_each_judgment_stands_with_its_formula_and_the_reason(merged, organizer, client_of):

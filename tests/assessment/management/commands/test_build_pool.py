@@ -247,7 +247,7 @@ def test_every_preset_of_a_kind_builds_a_pool_but_that_of_the_known_item(slug, k
     lab = LabFactory(protocol=slug)
     task = TaskFactory(lab=lab, kind=kind.value, trec_items=PROTOCOLS[slug].tasks[kind].items)
     TopicFactory(task=task, query_id="1")
-    fields = {"answers": {"1": "text"}} if kind == TaskKind.WRITTEN_ANSWERS else {}
+    fields = {"answers": {"1": "text"}} if kind == TaskKind.GENERATED_ANSWERS else {}
     make_run(TeamFactory(lab=lab), task, {"1": ["7"]}, **fields)
 
     if PROTOCOLS[slug].tasks[kind].pool.method == "none":
@@ -257,7 +257,7 @@ def test_every_preset_of_a_kind_builds_a_pool_but_that_of_the_known_item(slug, k
         assert len(build(str(task))) == 1
 
 
-def test_written_answers_that_another_task_froze_meanwhile_are_not_mixed_in(
+def test_generated_answers_that_another_task_froze_meanwhile_are_not_mixed_in(
     task, team, monkeypatch
 ):
     third = WrittenTaskFactory(lab=task.lab, slug="task3")
@@ -273,5 +273,5 @@ def test_written_answers_that_another_task_froze_meanwhile_are_not_mixed_in(
 
     monkeypatch.setattr("assessment.pools.services.freezing._require_storable", freeze_the_other)
     with pytest.raises(CommandError, match="are in a pool of that task"):
-        build("arqmath-x/task1", "--holds-written-answers")
+        build("arqmath-x/task1", "--includes-generated-answers")
     assert not task.pools.exists()

@@ -142,7 +142,7 @@ def test_a_closed_pool_takes_no_other_label_but_knows_those_that_it_has(bring, t
         bring("A.1\t0\t10\t2\n")
 
 
-def test_written_answers_of_task_3_are_found_in_the_pool_of_task_1(bring, task):
+def test_generated_answers_of_task_3_are_found_in_the_pool_of_task_1(bring, task):
     own = WrittenTaskFactory(lab=task.lab, slug="task3")
     TopicFactory(task=own, query_id="A.1")
     make_written_pool(task, {"A.1": {"gpt:A.1": "Yes."}})
@@ -152,7 +152,7 @@ def test_written_answers_of_task_3_are_found_in_the_pool_of_task_1(bring, task):
         bring("A.1\t0\t10\t2\n", to="arqmath-x/task3")
 
 
-def test_a_ticket_of_a_written_answer_in_the_pool_of_task_1_is_looked_after_too(
+def test_a_ticket_of_a_generated_answer_in_the_pool_of_task_1_is_looked_after_too(
     bring, task, assessor
 ):
     own = WrittenTaskFactory(lab=task.lab, slug="task3")

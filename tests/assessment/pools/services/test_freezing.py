@@ -150,10 +150,10 @@ def test_related_threads_are_no_duplicates(task, tmp_path):
     assert {item for _, _, item in items_of(pool)} == {"10", "11"}
 
 
-# --- written answers
+# --- generated answers
 
 
-def test_the_written_answers_of_task_3_are_mixed_into_the_pool_of_task_1(run, task, team):
+def test_the_generated_answers_of_task_3_are_mixed_into_the_pool_of_task_1(run, task, team):
     third = WrittenTaskFactory(lab=task.lab, slug="task3")
     make_run(
         team,
@@ -164,7 +164,7 @@ def test_the_written_answers_of_task_3_are_mixed_into_the_pool_of_task_1(run, ta
     )
 
     pool = freeze(
-        task, PoolChoice(PoolProtocol(primary=1, alternate=1, holds_written_answers=True), 1)
+        task, PoolChoice(PoolProtocol(primary=1, alternate=1, includes_generated_answers=True), 1)
     )
 
     assert items_of(pool) == {
@@ -179,7 +179,7 @@ def test_the_written_answers_of_task_3_are_mixed_into_the_pool_of_task_1(run, ta
     ]
 
 
-def test_written_answers_have_a_pool_of_their_own_too(lab, team):
+def test_generated_answers_have_a_pool_of_their_own_too(lab, team):
     third = WrittenTaskFactory(lab=lab, slug="task3")
     TopicFactory(task=third, query_id="A.1")
     answer = '\\.\nB\\"{o}hm: \t"$\\frac{1}{2}$" & \\N, \\\\ \\t\r\n\\.\n'
@@ -192,11 +192,11 @@ def test_written_answers_have_a_pool_of_their_own_too(lab, team):
     assert instances_of(pool) == {("gpt:A.1", "gpt:A.1", "")}
 
 
-def test_written_answers_are_judged_in_one_place_only(run, task, team):
+def test_generated_answers_are_judged_in_one_place_only(run, task, team):
     third = WrittenTaskFactory(lab=task.lab, slug="task3")
     TopicFactory(task=third, query_id="A.1")
     make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
-    mixed = PoolChoice(PoolProtocol(primary=1, alternate=1, holds_written_answers=True), 1)
+    mixed = PoolChoice(PoolProtocol(primary=1, alternate=1, includes_generated_answers=True), 1)
 
     own = freeze(third, PoolChoice(third.protocol.pool, 1))
     with pytest.raises(UserError, match="are in a pool of that task"):
@@ -221,7 +221,7 @@ def test_two_runs_must_not_bring_one_answer_with_different_texts(
     third = WrittenTaskFactory(lab=task.lab)
     make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
     make_run(other_team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": other})
-    mixed = PoolChoice(PoolProtocol(holds_written_answers=True), 1)
+    mixed = PoolChoice(PoolProtocol(includes_generated_answers=True), 1)
 
     if is_refused:
         with pytest.raises(
@@ -326,8 +326,8 @@ def test_a_plan_follows_runs_that_come_and_settings_that_turn(run, task, team):
 
     assert [plan.items for plan in (before, after, deeper)] == [3, 5, 7]
     assert [topic.items for topic in deeper.topics] == [3, 4]
-    assert [row.alone for row in deeper.runs] == [4, 3]
-    assert deeper.clear_to == 200
+    assert [row.unique for row in deeper.runs] == [4, 3]
+    assert deeper.judged_to == 200
 
 
 def test_a_task_without_runs_has_an_empty_plan(task):

@@ -41,12 +41,12 @@ def test_an_empty_list_says_what_will_be_there(browser, task):
     assert "No pool yet" in browser.get(at(task, "list")).content.decode()
 
 
-def test_a_run_that_brings_nothing_new_is_no_news_and_a_late_written_answer_is(
+def test_a_run_that_brings_nothing_new_is_no_news_and_a_late_generated_answer_is(
     browser, task, team, other_team
 ):
     third = WrittenTaskFactory(lab=task.lab, slug="task3")
     make_run(team, task, {"A.1": ["10", "11"]}, tag="early")
-    choice = PoolChoice(PoolProtocol(primary=2, alternate=2, holds_written_answers=True), 1)
+    choice = PoolChoice(PoolProtocol(primary=2, alternate=2, includes_generated_answers=True), 1)
     freeze_pool(task=task, choice=choice, by=None, at=NOW)
     make_run(other_team, task, {"A.1": ["11", "10", "12"]}, tag="same")
     assert not browser.get(at(task, "list")).context["news"].is_any

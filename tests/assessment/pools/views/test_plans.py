@@ -88,7 +88,7 @@ def test_the_numbers_follow_the_settings(browser, task, runs):
         0.04,
         0.4,
     )
-    assert [(row.items, row.alone) for row in plan.runs] == [(1, 1), (3, 3)]
+    assert [(row.items, row.unique) for row in plan.runs] == [(1, 1), (3, 3)]
     assert "the top 1 item of every run and topic is judged" in page.content.decode()
 
 

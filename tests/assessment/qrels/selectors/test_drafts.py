@@ -115,7 +115,7 @@ def test_formulas_are_those_of_the_newest_visual_ids_that_runs_are_scored_by(
     }  # nothing changed since: the pool has them
 
 
-def test_the_posts_of_a_mixed_pool_are_task_1s_and_its_written_answers_task_3s(written, task):
+def test_the_posts_of_a_mixed_pool_are_task_1s_and_its_generated_answers_task_3s(written, task):
     assert set(draft_of(task).judged["doc_id"]) == {"10", "11", "12"}
     assert draft_of(written).qrels(Level.INSTANCES, complete=False).rows() == [
         ("A.1", "gpt:A.1", 0)
@@ -130,7 +130,7 @@ def test_task_3_leaves_out_the_topics_of_task_1_and_no_other(written):
     assert draft_of(written).dropped == [("A.2", 0, reason)]
 
 
-def test_written_answers_that_are_not_mixed_come_from_their_own_pool(lab, assessor):
+def test_generated_answers_that_are_not_mixed_come_from_their_own_pool(lab, assessor):
     own = WrittenTaskFactory(lab=lab)
     TopicFactory(task=own, query_id="A.1")
     make_written_pool(own, {"A.1": {"gpt:A.1": "Yes.", "ours:A.1": "No."}})

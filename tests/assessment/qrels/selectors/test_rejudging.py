@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assessment.qrels.selectors.rejudging import judged_formulas, touched_judgments
+from assessment.qrels.selectors.rejudging import affected_judgments, judged_formulas
 from collection.models import VisualMap
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_qrels
@@ -39,7 +39,7 @@ def newest(lab, folder: Path, **given: str) -> VisualMap:
 
 def touched(lab, version: VisualMap) -> list[tuple]:
     columns = ("topic", "formula_id", "visual_id_before", "visual_id_after", "label", "why")
-    return touched_judgments(lab, version).select(columns).rows()
+    return affected_judgments(lab, version).select(columns).rows()
 
 
 def test_the_relevance_of_formulas_leaves_out_what_is_no_judgment(lab, formulas):
