@@ -91,7 +91,7 @@ def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[st
 
 
 def sqlite_variables(folder: Path) -> dict[str, str]:
-    """Migrate a database of SQLite and return the variables by which tests begin with a copy of it."""
+    """Migrate an SQLite database and return the variables by which tests start with a copy."""
     template = folder / "template.sqlite3"
     migrate({"DATABASE_URL": f"sqlite:///{template}", "ARQLAB_DATA": str(folder)})
     return {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_DATA": str(folder)}

@@ -45,18 +45,24 @@ from django.utils import timezone
 from arqlab.core.models import *
 from assessment.models import *
 lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-1")
-task = Task.objects.create(lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts")
-at, fields = timezone.now(), dict(settings={{}}, scale=task.protocol.labels.rows(), seed=1, runs=[], sha256="0" * 64)
+task = Task.objects.create(
+    lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts"
+)
+at, scale = timezone.now(), task.protocol.labels.rows()
+fields = dict(settings={{}}, scale=scale, seed=1, runs=[], sha256="0" * 64)
 pool = Pool.objects.create(task=task, number=1, frozen_at=at, **fields)
 sessions = []
 for number in range({TOPICS}):
     topic = Topic.objects.create(task=task, query_id=f"A.{{number}}", position=number)
     kind, count = ("visual-ids", 3) if number % 3 == 0 else ("posts", 1)
     items = PoolItem.objects.bulk_create(
-        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n) for n in range(1, {{items}} + 1)
+        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n)
+        for n in range(1, {{items}} + 1)
     )
     PoolInstance.objects.bulk_create(
-        PoolInstance(item=item, doc_id=f"{{item.item}}.{{place}}", position=place) for item in items for place in range(count)
+        PoolInstance(item=item, doc_id=f"{{item.item}}.{{place}}", position=place)
+        for item in items
+        for place in range(count)
     )
     for name in range({ASSESSORS // TOPICS}):
         user = User.objects.create_user(f"assessor{{number}}-{{name}}")
@@ -78,14 +84,16 @@ current = Q(instances__judgments__is_current=True)
 items = PoolItem.objects.annotate(
     labels=Count("instances__judgments", filter=current), parts=Count("instances", distinct=True)
 )
+counted = PoolInstance.objects.annotate(
+    n=Count("judgments"), now=Count("judgments", filter=Q(judgments__is_current=True))
+)
+stored = Judgment.objects.values_list("key", "instance", "label")
 print(json.dumps({
-    "keys": {str(key): [instance, label] for key, instance, label in Judgment.objects.values_list("key", "instance", "label")},
+    "keys": {str(key): [instance, label] for key, instance, label in stored},
     "done_without_labels": items.filter(done_at__isnull=False).exclude(labels=F("parts")).count(),
     "labels_without_done": items.filter(done_at=None, labels=F("parts")).count(),
-    "doubled": PoolInstance.objects.annotate(n=Count("judgments", filter=Q(judgments__is_current=True))).filter(n__gt=1).count(),
-    "judged_without_current": PoolInstance.objects.annotate(
-        n=Count("judgments"), now=Count("judgments", filter=Q(judgments__is_current=True))
-    ).filter(n__gt=0, now=0).count(),
+    "doubled": counted.filter(now__gt=1).count(),
+    "judged_without_current": counted.filter(n__gt=0, now=0).count(),
     "done": PoolItem.objects.filter(done_at__isnull=False).count(),
     "failures_without_ticket": Judgment.objects.filter(label__in=[5, 6], ticket=None).count(),
 }))

@@ -80,7 +80,7 @@ def union_of_tops(folder: Path, depths: dict[str, int]) -> dict[str, set[str]]:
 
 @pytest.fixture
 def real_lab(shared_data: Path) -> Path:
-    """ARQMath-1 with the runs of PSU and MathDowsers, submitted by the command; gives their folder."""
+    """Submit the runs of PSU and MathDowsers to ARQMath-1 by the command; return their folder."""
     load_lab(folder=shared_data / "arqmath-1", at=timezone.now(), by=None)
     folder = shared_data / "arqmath-1" / "runs" / "task1"
     for team, files in (("PSU", PSU), ("MathDowsers", MATHDOWSERS)):

@@ -111,7 +111,10 @@ def test_more_that_is_known_of_a_label_is_added_and_the_rest_of_it_kept(bring, a
 
 
 def test_every_problem_is_told_by_file_and_line_and_nothing_is_stored(bring):
-    text = "topic\titem\tlabel\tassessor\nA.1\t10\t3\tnobody\nA.1\t99\t3\t\nA.7\t10\t3\t\nA.1\t11\t4\t\nA.1\t12\t3\t\n"
+    text = (
+        "topic\titem\tlabel\tassessor\nA.1\t10\t3\tnobody\nA.1\t99\t3\t\n"
+        "A.7\t10\t3\t\nA.1\t11\t4\t\nA.1\t12\t3\t\n"
+    )
 
     with pytest.raises(CommandError) as refused:
         bring(text)
