@@ -1,4 +1,4 @@
-"""The requests and responses of the judging API, for the API schema."""
+"""The responses of the judging API, for the API schema."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from arqlab.ir.labels import LARGEST_VALUE
 from assessment.models import PoolItem
 
@@ -118,58 +117,6 @@ class FollowingSerializer(serializers.Serializer[Any]):
     """The next item, or null if none is left."""
 
     next = ItemSerializer(allow_null=True)
-
-
-class HeldItemSerializer(serializers.Serializer[Any]):
-    """An item that the page has leased."""
-
-    item = serializers.IntegerField()
-    lease = serializers.CharField()
-    have = serializers.ListField(child=serializers.IntegerField(), required=False)
-
-
-class LabelSerializer(serializers.Serializer[Any]):
-    """A label for an instance."""
-
-    instance = serializers.IntegerField()
-    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
-    key = serializers.UUIDField(
-        help_text="Unique per label: a label that is sent twice is stored once."
-    )
-    comment = serializers.CharField(required=False, max_length=LONGEST_COMMENT)
-    reason = serializers.CharField(
-        required=False,
-        max_length=LONGEST_COMMENT,
-        help_text="Reason for changing the earlier label.",
-    )
-    active_ms = serializers.IntegerField(required=False, allow_null=True)
-    seen = serializers.IntegerField(
-        required=False, allow_null=True, help_text="The current judgment that the page knew."
-    )
-    after = serializers.UUIDField(
-        required=False,
-        allow_null=True,
-        help_text="Key of the label that this one changes, if it was still being sent.",
-    )
-    at = serializers.DateTimeField(
-        required=False,
-        help_text="Time of the judgment by the browser's clock; impossible times are ignored.",
-    )
-    shown = serializers.CharField(
-        required=False,
-        help_text="The HTML shown to the assessor, sent with labels that are not judgments.",
-    )
-
-
-class LabelsSerializer(HeldItemSerializer):
-    """Labels for instances of one item."""
-
-    judgments = LabelSerializer(many=True)
-    guideline = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        help_text="The version of the guidelines that the assessor read.",
-    )
 
 
 class SavedLabelSerializer(serializers.Serializer[Any]):
