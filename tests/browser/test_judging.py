@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from arqlab.core.models import User
 from assessment.models import Judgment, Pool, PoolItem, Ticket
 from tests.assessment.factories import assign, judge, make_written_pool
-from tests.browser.conftest import CHROMIUM
+from tests.browser.chromium import CHROMIUM
 from tests.browser.judging import SHOWN, SMALL, TASK1, TASK2, Assessor
 from tests.browser.test_every_page import JUDGE, WATCH, enter, faults
 
