@@ -118,8 +118,11 @@ def migrate(variables: dict[str, str]) -> None:
 
 
 @contextlib.contextmanager
-def postgresql_server() -> Iterator[str | None]:
-    """Start a PostgreSQL server on a free port; yield its DATABASE_URL, or None if missing."""
+def postgresql_server(*, fsync: bool = False) -> Iterator[str | None]:
+    """Start a PostgreSQL server on a free port; yield its DATABASE_URL, or None if missing.
+
+    Tests are faster without fsync. Benchmarks turn it on, as it is in production.
+    """
     binaries = postgresql_binaries()
     if binaries is None:
         yield None
@@ -146,9 +149,8 @@ def postgresql_server() -> Iterator[str | None]:
         ],
         **quiet,
     )
-    flags = (
-        f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=100"
-    )
+    flags = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c max_connections=100"
+    flags += f" -c fsync={'on' if fsync else 'off'}"
     subprocess.run([*control, "-o", flags, "-l", str(folder / "log"), "start"], **quiet)
     try:
         yield f"postgresql://arqlab@127.0.0.1:{port}/postgres"

@@ -18,8 +18,8 @@ def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membershi
     granted = Membership.Role.granted()
     if role not in granted:
         raise UserError(
-            f"The role {role!r} cannot be granted. Grant {' or '.join(granted)}; team members join"
-            " with an invitation link.",
+            f"You cannot grant the role {role!r}. Grant {' or '.join(granted)}; team members join "
+            "through an invitation link.",
             code="unknown-role",
         )
     membership, created = Membership.objects.get_or_create(lab=lab, user=user, role=role, team=None)

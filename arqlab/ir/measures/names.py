@@ -111,7 +111,7 @@ def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Mea
     for measure in measures:
         if other := headed.get(measure.label):
             raise MeasureRefusedError(
-                f"The measures {other.name} and {measure.name} would both be headed "
+                f"The measures {other.name} and {measure.name} would have the same heading, "
                 f"{measure.label}. Keep one of them."
             )
         headed[measure.label] = measure

@@ -54,7 +54,7 @@ REFUSALS = {
 LABEL: dict[str, Any] = {
     "min_value": 0,
     "max_value": LARGEST_VALUE,
-    "help_text": "A value of the pool's scale.",
+    "help_text": "A label value of the pool's scale.",
 }
 
 
@@ -72,13 +72,13 @@ class InstanceSerializer(serializers.Serializer[Any]):
 
     instance = serializers.IntegerField()
     doc_id = serializers.CharField(
-        help_text="As in qrels; blank for Task 3, where the id would reveal the run."
+        help_text="Id as in the qrels; blank for Task 3, where the id would reveal the run."
     )
     heading = serializers.CharField()
     post_kind = serializers.CharField(help_text="`question`, `answer`, or blank.")
     title_html = serializers.CharField(help_text="Sanitized title of a question.")
     html = serializers.CharField(
-        help_text="Sanitized post with typeset formulas, the judged one highlighted."
+        help_text="Sanitized post with typeset formulas; the formula to judge is highlighted."
     )
     thread_url = serializers.CharField(help_text="Blank if the item has no thread.")
     judgment = OwnJudgmentSerializer(allow_null=True)
@@ -89,7 +89,7 @@ class ItemSerializer(serializers.Serializer[Any]):
 
     item = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=PoolItem.Kind.choices)
-    name = serializers.CharField(help_text="A post id, a visual id, or `Written answer`.")
+    name = serializers.CharField(help_text="A post id, a visual id, or `Generated answer`.")
     position = serializers.IntegerField()
     state = serializers.ChoiceField(choices=["waiting", "done", "later"])
     lease = serializers.CharField()
@@ -126,7 +126,9 @@ class SavedLabelSerializer(serializers.Serializer[Any]):
     judgment = serializers.IntegerField()
     key = serializers.UUIDField()
     label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
-    counts = serializers.BooleanField(help_text="False if somebody else judged the instance first.")
+    counts = serializers.BooleanField(
+        help_text="False if another assessor judged the instance first."
+    )
     message = serializers.CharField()
     judged_at = serializers.DateTimeField()
 

@@ -172,6 +172,6 @@ def test_the_order_of_measures_is_kept():
 def test_two_measures_under_one_heading_are_refused():
     with pytest.raises(
         MeasureRefusedError,
-        match=r"AP\(rel=2\) and AP\(rel=1\) would both be headed MAP\. Keep one",
+        match=r"AP\(rel=2\) and AP\(rel=1\) would have the same heading, MAP\. Keep one",
     ):
         parse_measures(["AP", "AP(rel=1)"])
