@@ -234,6 +234,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "LIST_SERIALIZER_ERRORS_AS_DICT": True,
     "EXCEPTION_HANDLER": "arqlab.core.errors.api_exception_handler",
     "PAGE_SIZE": 100,
 }

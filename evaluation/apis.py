@@ -20,7 +20,7 @@ from evaluation.selectors.topics import scores_by_topic
 from submissions.models import Run
 
 QRELS = OpenApiParameter(
-    "qrels", description="Name of a qrels version; default: the released or current version."
+    "qrels", description="Name of a qrels version (default: the released or current version)."
 )
 
 

@@ -19,16 +19,15 @@ class Scoring(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="scorings")
     qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="scorings")
-    measures = models.JSONField(help_text="The measures' names, as ir_measures writes them.")
+    measures = models.JSONField(help_text="Names of the measures in ir_measures notation.")
     order = models.CharField(
-        max_length=10, default="score", help_text="What orders the run's items: score or rank."
+        max_length=10, default="score", help_text="Order of the run's items: by score or by rank."
     )
     identity = models.CharField(
         max_length=200,
         blank=True,
         default="",
-        help_text="What told which item of the qrels an item of the run is: "
-        "the run's tag, or the formula index.",
+        help_text="Run tag (Task 3), or name of the file that maps formulas to visual ids.",
     )
     scored_at = models.DateTimeField()
 
@@ -100,9 +99,11 @@ class Leaderboard(models.Model):
     qrel_set = models.ForeignKey(QrelSet, models.PROTECT, related_name="leaderboards")
     runs = models.ManyToManyField(Run, related_name="leaderboards")
     measures = models.JSONField(
-        default=list, help_text="Its columns, as ir_measures writes them, the main one first."
+        default=list, help_text="Columns in ir_measures notation, main measure first."
     )
-    scores = models.JSONField(default=dict, help_text="The means as released: run, then measure.")
+    scores = models.JSONField(
+        default=dict, help_text="Means at the time of release, by run, then by measure."
+    )
     released_at = models.DateTimeField()
     released_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     hidden_at = models.DateTimeField(null=True, blank=True)

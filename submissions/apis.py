@@ -132,7 +132,7 @@ class RefusalSerializer(serializers.Serializer):
 
 NOT_SEEN = OpenApiResponse(description="Not found, or you do not have permission.")
 REFUSED = OpenApiResponse(
-    RefusalSerializer, description="Rejected because of role, deadline, quota or run tag."
+    RefusalSerializer, description="Rejected because of the role, deadline, quota or run tag."
 )
 
 

@@ -48,7 +48,7 @@ class UploadForm(forms.Form):
         label="Run files",
         error_messages={
             "required": "Choose at least one run file.",
-            "empty": "The file is empty. Choose the run file that your system wrote.",
+            "empty": "The file is empty. Choose a run file written by your system.",
         },
         allow_empty_file=True,
         max_length=255,

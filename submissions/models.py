@@ -26,7 +26,7 @@ class Upload(models.Model):
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Filters on the part that runs take in a task."""
+    """Filters for submitted, valid and counting runs."""
 
     def submitted(self) -> RunQuerySet:
         """Return the submissions, without the runs that were only checked."""
@@ -47,7 +47,7 @@ class Run(models.Model):
     """One system's results for a task: one file or archive member, with the team's metadata."""
 
     class Status(models.TextChoices):
-        """The progress of a run's check. `RunQuerySet.valid` lists the runs that take part."""
+        """The progress of a run's validation. `RunQuerySet.valid` lists the runs that take part."""
 
         UPLOADED = "uploaded", "Waiting"
         VALIDATING = "validating", "Being checked"
@@ -72,7 +72,7 @@ class Run(models.Model):
     team = models.ForeignKey(Team, models.PROTECT, related_name="runs")
     upload = models.ForeignKey(Upload, models.PROTECT, related_name="runs")
     member = models.CharField(
-        max_length=255, blank=True, help_text="The file's name inside the archive."
+        max_length=255, blank=True, help_text="Path of the run file inside the archive."
     )
     tag = models.CharField(max_length=100)
     is_primary = models.BooleanField(default=False)
@@ -82,7 +82,10 @@ class Run(models.Model):
     answer_kind = models.CharField(max_length=10, choices=AnswerKind.choices, blank=True)
     description = models.TextField(blank=True)
     items = models.CharField(
-        max_length=20, choices=Task.Items.choices, blank=True, help_text="Empty: as found."
+        max_length=20,
+        choices=Task.Items.choices,
+        blank=True,
+        help_text="Type of the items; empty if detected from the file.",
     )
     check_only = models.BooleanField(default=False)
     submitted_by = models.ForeignKey(
@@ -90,10 +93,12 @@ class Run(models.Model):
     )
     submitted_at = models.DateTimeField()
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.UPLOADED)
-    status_changed_at = models.DateTimeField(help_text="A claim older than its limit goes back.")
+    status_changed_at = models.DateTimeField(
+        help_text="When the status last changed. A claim that is too old is released."
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     report = models.JSONField(
-        default=dict, blank=True, help_text="Format, lines, rows, topics, run tags as found."
+        default=dict, blank=True, help_text="Format, lines, rows, topics and run tags of the file."
     )
     index = models.FileField(upload_to="indexes/%Y/%m/", blank=True)
     occurrences = models.FileField(upload_to="reports/%Y/%m/", blank=True)
@@ -165,7 +170,7 @@ class RunProblem(models.Model):
     todo = models.TextField()
     is_repairable = models.BooleanField(default=False)
     first = models.JSONField(
-        default=list, help_text="The first occurrences: line, topic, found, expected."
+        default=list, help_text="First occurrences: line, topic, found, expected."
     )
 
     class Meta:

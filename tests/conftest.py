@@ -13,7 +13,7 @@ from django.test import Client, TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.models import Lab, Task, Team, User
-from tests.databases import UseDatabase, copy_template, empty_tables
+from tests.databases import UseDatabase, copy_template, drop_by_force, empty_tables
 from tests.factories import Scene, make_lab
 from tests.paths import SHARED_DATA
 from tests.submissions import processes
@@ -41,7 +41,7 @@ hypothesis.settings.load_profile("suite")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark the tests that need a database or the real data, and begin with those that take longest."""
+    """Mark the tests that need a database or the real data, and start with the longest ones."""
     for item in items:
         if DATABASE_FIXTURES & set(item.fixturenames) or item.get_closest_marker("django_db"):
             item.add_marker("database")
@@ -74,6 +74,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     """Begin with a copy of the database that `tests.everywhere` migrated, if it did."""
     copy_template()
+    drop_by_force()
 
 
 @pytest.fixture(scope="session")

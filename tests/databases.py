@@ -43,6 +43,20 @@ def copy_template() -> None:
     creation._create_test_db = copy
 
 
+def drop_by_force() -> None:
+    """Let this worker drop its PostgreSQL database even if the connection of a process that was
+    killed has not ended yet.
+    """
+    if connection.vendor != "postgresql":
+        return
+
+    def drop(name: str, verbosity: int) -> None:
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {connection.ops.quote_name(name)} WITH (FORCE)")
+
+    connection.creation._destroy_test_db = drop
+
+
 def new_database(folder: Path) -> str | None:
     """Make a database for processes on a folder and return its address: on the server that the
     tests run on, else (None) SQLite's in the folder itself. It is migrated where there is a

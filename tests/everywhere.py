@@ -18,12 +18,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import psycopg2
 
 from tests.paths import ROOT
 
-WORKERS = "2"
 MISSING = {
     "postgresql": "PostgreSQL not found; its tests did not run."
     " Install it: apt-get install postgresql",
@@ -35,6 +35,10 @@ MISSING = {
 ON_SQLITE = "not servers and (smoke or not browser)"
 """What runs on SQLite: also all that needs no database, which runs once."""
 ON_POSTGRESQL = "database or servers"
+WORKERS = {ON_POSTGRESQL: "3"}
+"""How many processes run the tests, if not 2: on PostgreSQL they often wait for a server or a
+browser, so a third keeps two cores busy.
+"""
 
 
 def main(arguments: list[str]) -> int:
@@ -67,7 +71,7 @@ def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[st
     options = [
         "-q",
         "-n",
-        WORKERS,
+        WORKERS.get(chosen, "2"),
         "--dist",
         "worksteal",
         "-rs",
@@ -82,7 +86,7 @@ def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[st
 
 
 def sqlite_variables(folder: Path) -> dict[str, str]:
-    """Migrate a database of SQLite and return the variables by which tests begin with a copy of it."""
+    """Migrate an SQLite database and return the variables by which tests start with a copy."""
     template = folder / "template.sqlite3"
     migrate({"DATABASE_URL": f"sqlite:///{template}", "ARQLAB_DATA": str(folder)})
     own = {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_TEST_SQLITE": str(template)}
@@ -141,7 +145,7 @@ def postgresql_server(*, fsync: bool = False) -> Iterator[str | None]:
         ],
         **quiet,
     )
-    flags = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c max_connections=50"
+    flags = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c max_connections=100"
     flags += f" -c fsync={'on' if fsync else 'off'}"
     subprocess.run([*control, "-o", flags, "-l", str(folder / "log"), "start"], **quiet)
     try:
@@ -171,14 +175,15 @@ def redis_server() -> Iterator[str | None]:
             "--dir",
             tempfile.gettempdir(),
         ],
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
-        wait_for_port(port)
+        wait_for_line(process.stdout, "Ready to accept connections")
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.communicate()
 
 
 def postgresql_binaries() -> Path | None:
@@ -199,6 +204,19 @@ def free_port() -> int:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return port
+
+
+def wait_for_line(output: IO[str] | None, part: str) -> None:
+    """Read the output of a process up to a line that contains `part`; raise `EOFError` if the
+    process ends before.
+    """
+    assert output
+    printed = []
+    for line in output:
+        if part in line:
+            return
+        printed.append(line)
+    raise EOFError(f"The process ended before it printed {part!r}: {''.join(printed)}")
 
 
 def wait_for_port(port: int, *, seconds: float = 300) -> None:

@@ -49,7 +49,7 @@ class FormulaTaskFactory(TaskFactory):
 
 
 class WrittenTaskFactory(TaskFactory):
-    name = "Written answers"
+    name = "Generated answers"
     kind = Task.Kind.WRITTEN_ANSWERS
     trec_items = Task.Items.ANSWERS
 

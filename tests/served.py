@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -61,25 +61,34 @@ class Server:
         fcntl.flock(self.lock, fcntl.LOCK_UN)
 
 
+def listening(command: Sequence[str], **options: Any) -> tuple[subprocess.Popen[Any], int]:
+    """Start a server on a free port. Return its process and its port.
+
+    Requests wait until the server answers or ends.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as taken_over:
+        return start_on(taken_over, command, **options), int(taken_over.getsockname()[1])
+
+
+def start_on(
+    taken_over: socket.socket, command: Sequence[str], **options: Any
+) -> subprocess.Popen[Any]:
+    """Start a server that takes over a listening socket, as the address `{bind}` in its command."""
+    bind = f"fd://{taken_over.fileno()}"
+    words = [word.replace("{bind}", bind) for word in command]
+    return subprocess.Popen(words, cwd=ROOT, pass_fds=[taken_over.fileno()], **options)
+
+
 @contextmanager
 def running_server(folder: Path) -> Iterator[Server]:
-    """Start the server on the database of this process, with its files and its log below a folder."""
+    """Start the server on the database of this process, with its files and log below a folder."""
     (folder / LOCK).touch()
-    # The server takes over a socket that listens already: no port is lost to others, and who asks
-    # early waits.
-    with socket.create_server(("127.0.0.1", 0)) as listening, (folder / "log").open("wb") as log:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        command = [sys.executable, "manage.py", "serve", "--bind", f"fd://{listening.fileno()}"]
-        options: dict[str, Any] = {
-            "cwd": ROOT,
-            "env": environment(folder),
-            "stdout": log,
-            "stderr": log,
-        }
-        process = subprocess.Popen(command, pass_fds=[listening.fileno()], **options)
-    server = Server(url, folder)
+    with (folder / "log").open("wb") as log:
+        command = [sys.executable, "manage.py", "serve", "--bind", "{bind}"]
+        process, port = listening(command, env=environment(folder), stdout=log, stderr=log)
+    server = Server(f"http://127.0.0.1:{port}", folder)
     try:
-        urllib.request.urlopen(f"{url}/healthz/").close()
+        urllib.request.urlopen(f"{server.url}/healthz/").close()
         yield server
     finally:
         server.lock.close()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 import urllib.request
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.everywhere import wait_for_line
 from tests.paths import ROOT
 
 
@@ -60,8 +60,8 @@ def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
         )
 
 
-def first_score(port: int) -> float:
-    """Wait until the leaderboard has the run, and return its main measure."""
-    while not (runs := ask(port, "/api/labs/small/tasks/task1/leaderboard/")["runs"]):
-        time.sleep(0.1)
-    return float(next(iter(runs[0]["scores"].values())))
+def first_score(port: int, worker: subprocess.Popen[str]) -> float:
+    """Read what a process logs until it has scored the run. Return the run's main measure."""
+    wait_for_line(worker.stderr, "Scored 1 runs")
+    [run] = ask(port, "/api/labs/small/tasks/task1/leaderboard/")["runs"]
+    return float(next(iter(run["scores"].values())))

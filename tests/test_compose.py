@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.db import connection
 
-from tests.everywhere import free_port, wait_for_port
+from tests.served import listening
 from tests.served_lab import ROOT, ask, first_score, form_with_a_run, load_small_lab
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
@@ -38,19 +38,19 @@ def test_our_services_share_one_database_one_queue_and_one_folder(name):
 
 
 @contextmanager
-def started(name, environment, port):
-    """Run a service's command as a process of this machine."""
-    command = COMPOSE["services"][name]["command"].replace("0.0.0.0:8000", f"127.0.0.1:{port}")
+def started(name, environment):
+    """Run a service's command as a process of this machine. Yield it and the port it may use."""
+    command = COMPOSE["services"][name]["command"].replace("0.0.0.0:8000", "{bind}")
     command = command.replace("/tmp/beat", f"{environment['ARQLAB_DATA']}/beat")
     command = command.replace("python ", f"{sys.executable} ", 1).replace(
         "celery ", f"{sys.executable} -m celery ", 1
     )
-    process = subprocess.Popen(command.split(), cwd=ROOT, env=environment)
+    process, port = listening(command.split(), env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        yield process
+        yield process, port
     finally:
         process.terminate()
-        process.wait(timeout=40)
+        process.communicate()
 
 
 @pytest.fixture
@@ -76,14 +76,13 @@ def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_u
     }
     assert set(variables) == set(COMPOSE["services"]["web"]["environment"])
     given = {"ARQLAB_SECRET_KEY": "only for tests", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
-    environment, port = os.environ | variables | given, free_port()
+    environment = os.environ | variables | given
 
     with ExitStack() as stack:
-        stack.enter_context(started("web", environment, port))
-        wait_for_port(port)
-        load_small_lab(tmp_path, environment)
-        stack.enter_context(started("worker", environment, port))
-        stack.enter_context(started("beat", environment, port))
+        _, port = stack.enter_context(started("web", environment))
         assert ask(port, "/healthz/")
+        load_small_lab(tmp_path, environment)
+        worker, _ = stack.enter_context(started("worker", environment))
+        stack.enter_context(started("beat", environment))
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
-        assert first_score(port) == pytest.approx(1.0)
+        assert first_score(port, worker) == pytest.approx(1.0)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.everywhere import free_port, wait_for_port
-from tests.served_lab import ROOT, ask, first_score, form_with_a_run, load_small_lab
+from tests.served import listening
+from tests.served_lab import ask, first_score, form_with_a_run, load_small_lab
 
 EMBEDDED = {
     name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}
@@ -19,7 +19,6 @@ EMBEDDED = {
 
 @pytest.mark.parametrize("threads", ["8", "1"])
 def test_one_process_serves_checks_and_scores(tmp_path: Path, threads: str) -> None:
-    port = free_port()
     environment = EMBEDDED | {
         "ARQLAB_DATA": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "arqlab.settings",
@@ -29,16 +28,17 @@ def test_one_process_serves_checks_and_scores(tmp_path: Path, threads: str) -> N
         "manage.py",
         "serve",
         "--bind",
-        f"127.0.0.1:{port}",
+        "{bind}",
         "--threads",
         threads,
     ]
-    server = subprocess.Popen(command, cwd=ROOT, env=environment)
+    server, port = listening(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        wait_for_port(port)
+        ask(port, "/healthz/")
         load_small_lab(tmp_path, environment)
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
-        assert first_score(port) == pytest.approx(1.0)
+        assert first_score(port, server) == pytest.approx(1.0)
     finally:
         server.terminate()
-        assert server.wait(timeout=40) == 0
+        server.communicate()
+        assert server.returncode == 0

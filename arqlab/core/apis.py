@@ -17,10 +17,10 @@ class ScaleLabelSerializer(serializers.Serializer[Any]):
     """One label of a task's scale."""
 
     value = serializers.IntegerField()
-    key = serializers.CharField(help_text="What chooses it on the judging page.")
+    key = serializers.CharField(help_text="Key that selects the label on the judging page.")
     letter = serializers.CharField()
     word = serializers.CharField()
-    colour = serializers.CharField(help_text="The token of its colour.")
+    colour = serializers.CharField(help_text="Name of the label's colour.")
     is_judgment = serializers.BooleanField()
     asks_comment = serializers.BooleanField()
 

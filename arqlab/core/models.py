@@ -39,7 +39,7 @@ class User(AbstractUser):
 
 
 Visitor = User | AnonymousUser
-"""Anyone who sends a request, signed in or not."""
+"""Any user, signed in or not."""
 
 
 class Lab(models.Model):
@@ -48,9 +48,13 @@ class Lab(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
-    protocol = models.CharField(max_length=40, help_text="A preset of arqlab.ir.protocols.presets.")
+    protocol = models.CharField(
+        max_length=40, help_text="Slug of a preset in arqlab.ir.protocols.presets."
+    )
     is_public = models.BooleanField(
-        default=True, help_text="Visitors see the lab; a draft is seen by its organizers."
+        default=True,
+        help_text="Everyone sees a public lab. Only its organizers, assessors and teams see a "
+        "draft.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -65,11 +69,11 @@ class Task(models.Model):
     """A task of a lab; its protocol is the lab's preset with the organizer's overrides."""
 
     class Kind(models.TextChoices):
-        """What a task retrieves."""
+        """The kind of retrieval in a task."""
 
         ANSWERS = TaskKind.ANSWERS.value, "Answer retrieval"
         FORMULAS = TaskKind.FORMULAS.value, "Formula retrieval"
-        WRITTEN_ANSWERS = TaskKind.WRITTEN_ANSWERS.value, "Written answers"
+        WRITTEN_ANSWERS = TaskKind.WRITTEN_ANSWERS.value, "Generated answers"
 
     class Items(models.TextChoices):
         """The kind of item in runs and qrels."""
@@ -77,7 +81,7 @@ class Task(models.Model):
         POSTS = ItemKind.POSTS.value, "posts"
         FORMULA_IDS = ItemKind.FORMULA_IDS.value, "formula ids"
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "visual ids"
-        ANSWERS = ItemKind.ANSWERS.value, "written answers"
+        ANSWERS = ItemKind.ANSWERS.value, "generated answers"
 
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="tasks")
     slug = models.SlugField()
@@ -88,16 +92,16 @@ class Task(models.Model):
     trec_items = models.CharField(
         max_length=20,
         choices=Items.choices,
-        help_text="What an item of a six-column TREC file is in this task.",
+        help_text="The kind of items in six-column TREC files of this task.",
     )
     overrides = models.JSONField(
-        default=dict, blank=True, help_text="Fields of the protocol that differ from the preset."
+        default=dict, blank=True, help_text="Values that override the protocol's preset."
     )
     opens_at = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
     shows_own_scores = models.BooleanField(
         default=False,
-        help_text="A team sees the scores of its own runs before the leaderboard is released.",
+        help_text="Teams see the scores of their own runs before the leaderboard is released.",
     )
 
     class Meta:
@@ -150,15 +154,17 @@ class Topic(models.Model):
     thread_id = models.CharField(
         max_length=40,
         blank=True,
-        help_text="The question post that the topic was made of, where it is known.",
+        help_text="Id of the question post from which the topic was made, if known.",
     )
     info = models.JSONField(
-        default=dict, blank=True, help_text="Category, difficulty, dependency and the like."
+        default=dict,
+        blank=True,
+        help_text="Topic information from the lab's folder, such as category and difficulty.",
     )
     info_edits = models.JSONField(
         default=dict,
         blank=True,
-        help_text="What organizers changed of it on the pages; it goes before the folder's.",
+        help_text="Values edited by organizers, which override those from the lab's folder.",
     )
     title_html = models.TextField(blank=True)
     body_html = models.TextField(blank=True)
@@ -183,13 +189,16 @@ class TypesetFormula(models.Model):
     """A stored typeset formula; MathML is blank if the formula cannot be typeset."""
 
     digest = models.CharField(
-        max_length=64, primary_key=True, help_text="Of display or inline, and the LaTeX."
+        max_length=64,
+        primary_key=True,
+        help_text="SHA-256 of the mode (display or inline) and the LaTeX.",
     )
     latex = models.TextField()
     is_display = models.BooleanField()
     mathml = models.TextField(blank=True)
     engine = models.CharField(
-        max_length=40, help_text="The typesetter and its rules; others set it again."
+        max_length=40,
+        help_text="Version of the typesetter. A formula with another version is typeset again.",
     )
 
     def __str__(self) -> str:
@@ -221,6 +230,11 @@ class Membership(models.Model):
         ORGANIZER = "organizer", "Organizer"
         ASSESSOR = "assessor", "Assessor"
         MEMBER = "member", "Team member"
+
+        @classmethod
+        def granted(cls) -> list[Membership.Role]:
+            """Return the roles that organizers grant; a team member joins by invitation."""
+            return [role for role in cls if role != cls.MEMBER]
 
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")

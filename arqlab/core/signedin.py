@@ -1,7 +1,7 @@
 """Sessions and signed-in users, read with fixed SQL (see docs/adr/0017).
 
-Every request needs the session and the user. Building and compiling these two queries took Django a
-third of the CPU time of a judgment.
+Every request needs the session and the user. Without these two statements, a judgment takes 22%
+more CPU, most of it to build and compile their queries.
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def _latex(board: Board) -> str:
         r"% Needs \usepackage{booktabs}.",
         r"\begin{table}",
         rf"\caption{{{_escaped(board.task)}: results averaged over {board.topics} topics, "
-        rf"qrels {_escaped(board.qrels)}. {marks}. The best of each column is in bold; "
-        r"the last line is the best possible value.}",
+        rf"qrels {_escaped(board.qrels)}. {marks}. The best value in each column is in bold; "
+        r"the last line shows the best possible values.}",
         rf"\begin{{tabular}}{{l{alignment}{'r' * len(board.measures)}}}",
         r"\toprule",
         " & ".join(rf"\textbf{{{_escaped(heading)}}}" for heading in headings) + r" \\",

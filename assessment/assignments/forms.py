@@ -15,9 +15,7 @@ from assessment.assignments.services import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 MOST_BYTES = 2**20
-INCOMPLETE = (
-    "The assignments are incomplete, so nothing was changed. Reload the page and try again."
-)
+INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
 
 class ChosenTopicsForm(forms.Form):
@@ -35,7 +33,7 @@ class ChosenTopicsForm(forms.Form):
         User.objects.none(),
         required=False,
         error_messages={
-            "invalid_choice": "This person can no longer judge in this lab. Reload the page."
+            "invalid_choice": "This person is no longer an assessor in this lab. Reload the page."
         },
     )
     everybody = forms.BooleanField(required=False)  # unassigns the topics from all assessors
@@ -84,15 +82,15 @@ class AssignmentFileForm(forms.Form):
         "Use the assessor's email address or user name. "
         "You can preview the changes before they apply.",
         error_messages={
-            "required": "Choose the file with the assignments.",
-            "empty": "The file is empty. Choose the file with the assignments.",
+            "required": "Choose an assignments file.",
+            "empty": "The file is empty. Choose an assignments file.",
         },
     )
     replaces = forms.BooleanField(
         label="Unassign the topics in the file from all other assessors",
         required=False,
-        help_text="Otherwise they share the topics with the new assessors. "
-        "Labels are never deleted.",
+        help_text="Otherwise, current and new assessors share the topics. Labels are never "
+        "deleted.",
     )
 
     def clean_file(self) -> Any:
@@ -100,8 +98,8 @@ class AssignmentFileForm(forms.Form):
         file = self.cleaned_data["file"]
         if file.size > MOST_BYTES:
             raise forms.ValidationError(
-                f"The file has {file.size:,} bytes; the limit is {MOST_BYTES:,}. "
-                "Upload a file with assignments only."
+                f"The file is {file.size:,} bytes; the limit is {MOST_BYTES:,} bytes. Upload a "
+                "file with assignments only."
             )
         return file
 

@@ -161,8 +161,8 @@ def _refuse_others(task: Task, people: Iterable[User]) -> None:
     if others:
         names = ", ".join(sorted(person.name for person in others))
         raise UserError(
-            f"{names} may not judge in {task.lab}. "
-            "Grant the assessor role on the People page first.",
+            f"{names} cannot judge in {task.lab}. Grant the assessor role on the People page "
+            "first.",
             code="no-assessor",
         )
 

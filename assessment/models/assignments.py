@@ -41,7 +41,9 @@ class Assignment(models.Model):
     assigned_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     assigned_at = models.DateTimeField()
     reviewed_since = models.DateTimeField(
-        null=True, blank=True, help_text="The finished topic is being looked through."
+        null=True,
+        blank=True,
+        help_text="Start of the review of the finished topic, if it is in review.",
     )
     ended_at = models.DateTimeField(null=True, blank=True)
 

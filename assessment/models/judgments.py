@@ -1,4 +1,4 @@
-"""Judgments. Append-only: a new label is a new row that supersedes the one before."""
+"""Judgments. Rows are only added: a new label supersedes the previous row."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from assessment.models.pools import PoolInstance
 class Judgment(models.Model):
     """The label an assessor gave to an instance. Rows never change except for `is_current`.
 
-    The current judgment of an instance counts. A label for an instance that another assessor, or
-    the same one in another tab, has judged since is stored and does not count. The page makes one
-    `key` per label, so that a label sent twice is stored once.
+    The current judgment of an instance counts. If another assessor, or the same assessor in another
+    tab, judged the instance in the meantime, the label is stored but does not count. The page makes
+    one `key` per label, so that a label sent twice is stored once.
     """
 
     instance = models.ForeignKey(PoolInstance, models.PROTECT, related_name="judgments")
     assessor = models.ForeignKey(User, models.PROTECT, null=True, related_name="judgments")
-    label = models.SmallIntegerField(help_text="A value of the pool's scale.")
+    label = models.SmallIntegerField(help_text="A label value of the pool's scale.")
     comment = models.TextField(blank=True)
-    reason = models.TextField(blank=True, help_text="Why the label before it was changed.")
+    reason = models.TextField(blank=True, help_text="Reason for changing the previous label.")
     active_ms = models.PositiveIntegerField(
-        null=True, help_text="Time with the page in view and the person at it."
+        null=True, help_text="Milliseconds during which the page was visible and in use."
     )
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="judgments")
     key = models.UUIDField(unique=True)
@@ -33,12 +33,13 @@ class Judgment(models.Model):
         "self", models.PROTECT, null=True, blank=True, related_name="superseded_by"
     )
     is_current = models.BooleanField(default=True)
-    is_imported = models.BooleanField(default=False, help_text="It was judged elsewhere.")
+    is_imported = models.BooleanField(
+        default=False, help_text="Whether the judgment was made outside ArqLab."
+    )
     judged_at = models.DateTimeField()
     given_at = models.DateTimeField(
         null=True,
-        help_text="When the assessor gave it by the page's clock, "
-        "which may be long before it could be sent.",
+        help_text="Time of the judgment by the browser's clock, possibly long before it was sent.",
     )
 
     class Meta:
@@ -59,7 +60,7 @@ class Judgment(models.Model):
 
     @property
     def scale_label(self) -> ScaleLabel:
-        """Return the label as the scale of its pool has it."""
+        """Return the label from the scale of its pool."""
         return self.instance.item.pool.label_scale.of(self.label)
 
 
@@ -67,7 +68,7 @@ class Ticket(models.Model):
     """An item that an assessor reported with a label that is not a judgment, and what they saw."""
 
     judgment = models.OneToOneField(Judgment, models.PROTECT, related_name="ticket")
-    html = models.TextField(blank=True, help_text="The item as the page showed it.")
+    html = models.TextField(blank=True, help_text="The item's HTML as shown on the judging page.")
     browser = models.CharField(max_length=300, blank=True)
     raised_at = models.DateTimeField()
     answer = models.TextField(blank=True)

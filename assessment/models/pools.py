@@ -18,28 +18,26 @@ class Pool(models.Model):
     `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, its depth and the
     hash of its index) are what the pool was made from: the same inputs give the same pool, byte for
     byte, and `sha256` is the hash of these bytes (`arqlab.ir.pooling.pools.write_pool`). A late run
-    or another visual map makes a supplement.
+    or a new visual map needs a supplement.
     """
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="pools")
     number = models.PositiveSmallIntegerField(
-        help_text="1 is the pool, the others are its supplements."
+        help_text="1 for the pool, 2 and higher for its supplements."
     )
-    reason = models.TextField(blank=True, help_text="Why a supplement was made.")
+    reason = models.TextField(blank=True, help_text="Reason for the supplement.")
     preset = models.SlugField(max_length=40, blank=True)
     settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.presets.PoolProtocol.")
     scale = models.JSONField(
-        help_text="The labels that its items are judged by (arqlab.ir.labels.LabelScale.rows)."
+        help_text="The labels of the pool's items (arqlab.ir.labels.LabelScale.rows)."
     )
     seed = models.BigIntegerField()
     inputs = models.JSONField(
         default=dict,
-        help_text="The order of the runs; hashes of the collection and of the posts "
-        "relevant in Task 1.",
+        help_text="Order of the runs; hashes of the collection and of the posts relevant in "
+        "Task 1.",
     )
-    runs = models.JSONField(
-        help_text="The runs that were pooled: name, kind, depth, sha256 of the index."
-    )
+    runs = models.JSONField(help_text="The pooled runs: name, kind, depth, SHA-256 of the index.")
     visual_map = models.ForeignKey(
         VisualMap, models.PROTECT, null=True, blank=True, related_name="pools"
     )
@@ -47,18 +45,20 @@ class Pool(models.Model):
     frozen_at = models.DateTimeField()
     frozen_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     closed_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since then no judgment is taken."
+        null=True,
+        blank=True,
+        help_text="When judging was closed. A closed pool accepts no judgments.",
     )
     typeset_through = models.PositiveIntegerField(
         null=True,
         blank=True,
         default=0,
-        help_text="The formulas of the items up to this position are typeset; empty when all are.",
+        help_text="Position up to which the formulas of the items are typeset; empty when all are.",
     )
     typeset_since = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When the posts were imported for which typesetting began again.",
+        help_text="Time of the import of posts after which typesetting restarted.",
     )
 
     class Meta:
@@ -73,7 +73,7 @@ class Pool(models.Model):
 
     @cached_property
     def label_scale(self) -> LabelScale:
-        """Return the scale its items are judged on."""
+        """Return the scale of the pool's labels."""
         return scale_of_rows(self.scale)
 
 
@@ -90,17 +90,17 @@ class PoolItem(models.Model):
 
         POSTS = ItemKind.POSTS.value, "post"
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "formula"
-        ANSWERS = ItemKind.ANSWERS.value, "written answer"
+        ANSWERS = ItemKind.ANSWERS.value, "generated answer"
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="items", db_index=False)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="pool_items", db_index=False)
     kind = models.CharField(max_length=12, choices=Kind.choices)
     item = models.CharField(max_length=300, help_text="A post id, a visual id, or RUN:TOPIC.")
     position = models.PositiveIntegerField()
-    text = models.TextField(blank=True, help_text="A written answer, as the run has it.")
+    text = models.TextField(blank=True, help_text="A generated answer, as in the run.")
     done_at = models.DateTimeField(null=True)
     later_at = models.DateTimeField(
-        null=True, help_text="An assessor put it off: it comes after all others."
+        null=True, help_text="When an assessor skipped the item, which then comes after all others."
     )
     leased_to = models.ForeignKey(
         User, models.SET_NULL, null=True, related_name="+", db_index=False
@@ -128,7 +128,8 @@ class PoolItem(models.Model):
 
 
 class PoolInstance(models.Model):
-    """What gets one label: the post or Task 3 answer of an item, or one instance of its formula.
+    """The unit that gets one label: the post or Task 3 answer of an item, or an instance of its
+    formula.
 
     `doc_id` is the id in qrels: post id, formula id, or RUN:TOPIC. `post_id` is the post that
     contains the instance, blank for a Task 3 answer. It is not a foreign key, because the
@@ -137,7 +138,7 @@ class PoolInstance(models.Model):
 
     item = models.ForeignKey(PoolItem, models.CASCADE, related_name="instances", db_index=False)
     doc_id = models.CharField(max_length=300)
-    position = models.PositiveSmallIntegerField(default=0, help_text="The order on the page.")
+    position = models.PositiveSmallIntegerField(default=0, help_text="Order on the judging page.")
     post_id = models.CharField(max_length=300, blank=True)
 
     class Meta:

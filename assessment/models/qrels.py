@@ -19,27 +19,28 @@ class QrelSet(models.Model):
     name = models.SlugField()
     items = models.CharField(max_length=20, choices=Task.Items.choices)
     relevant_from = models.SmallIntegerField(
-        help_text="The lowest label that counts as relevant where measures are binary."
+        help_text="Lowest label that binary measures count as relevant."
     )
     scale = models.JSONField(
-        help_text="Its labels (arqlab.ir.labels.LabelScale.rows), whatever the task's are now."
+        help_text="The version's labels (arqlab.ir.labels.LabelScale.rows), even if the task's "
+        "labels have changed since."
     )
     sha256 = models.CharField(
         max_length=64,
-        help_text="Of the file of the version (arqlab.formats.qrels.read.write_qrels).",
+        help_text="SHA-256 of the version's file (arqlab.formats.qrels.read.write_qrels).",
     )
     is_complete = models.BooleanField(
         default=False,
-        help_text="Labels that are not judgments are in it: what was shown and not judged.",
+        help_text="Whether the version includes labels that are not judgments.",
     )
     dropped = models.JSONField(
         default=list,
         blank=True,
-        help_text="Topics that were left out: topic, relevant, reason (protocol §6).",
+        help_text="Topics left out: topic, number of relevant items, reason (protocol §6).",
     )
     made_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     is_current = models.BooleanField(
-        default=False, help_text="The version that boards show unless told otherwise."
+        default=False, help_text="Whether leaderboards use this version by default."
     )
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -58,7 +59,7 @@ class QrelSet(models.Model):
 
     @cached_property
     def label_scale(self) -> LabelScale:
-        """Return the scale of its labels."""
+        """Return the version's scale of labels."""
         return scale_of_rows(self.scale)
 
 

@@ -51,8 +51,10 @@ class PoolForm(forms.Form):
         label="Method",
         choices=[("depth", "The top of every run"), ("rank-by-rank", "Rank by rank, up to a size")],
         error_messages={
-            "invalid_choice": "Choose a method: the top of every run, or rank by rank. "
-            "Known-item tasks have no pool."
+            "invalid_choice": (
+                "Choose a method: the top of every run, or rank by rank. Known-item tasks have no "
+                "pool."
+            )
         },
     )
     primary = DepthField("Primary runs")
@@ -93,7 +95,7 @@ class PoolForm(forms.Form):
     seed = DepthField(
         "Seed",
         highest=LARGEST_SEED,
-        help_text="Determines the order of items and breaks ties between instances.",
+        help_text="The seed determines the order of items and breaks ties between instances.",
     )
 
     def __init__(
@@ -169,6 +171,6 @@ class SupplementForm(forms.Form):
         label="Reason",
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Shown on the page of the supplement.",
+        help_text="The supplement's page shows the reason.",
         error_messages={"required": "Enter a reason for the supplement."},
     )

@@ -22,6 +22,6 @@ class AnswerForm(forms.Form):
     gives_back = forms.BooleanField(
         label="Return the item for another judgment",
         required=False,
-        help_text="The item goes back to the open items of its topic. "
-        "The earlier label stays in the history but no longer counts.",
+        help_text="The item returns to the open items of its topic. The earlier label stays in "
+        "the history but no longer counts.",
     )

@@ -96,8 +96,8 @@ def _give_back(ticket: Ticket, item: PoolItem) -> None:
         )
     if not Judgment.objects.filter(pk=ticket.judgment_id, is_current=True).update(is_current=False):
         raise UserError(
-            "The item was judged again after the ticket was raised. "
-            "Answer without returning the item.",
+            "The item was judged again after the ticket was opened. Answer without returning the "
+            "item.",
             code="judged-since",
         )
     given_back = PoolItem.objects.filter(pk=item.pk)

@@ -35,7 +35,7 @@ def problem_lines(records: list[Import]) -> Iterator[str]:
         place = problem.source if problem.line is None else f"{problem.source}:{problem.line}"
         yield f"  {place}: found {problem.found}; expected {problem.expected}. {problem.todo}"
     if count > SHOWN_PROBLEMS:
-        yield f"  {count - SHOWN_PROBLEMS:,} more are listed on the page of the import."
+        yield f"  {count - SHOWN_PROBLEMS:,} more are listed on the import's page."
 
 
 def map_line(version: VisualMap | None, collection: Collection) -> str:

@@ -19,7 +19,8 @@ class Collection(models.Model):
 
     slug = models.SlugField(unique=True)
     is_complete = models.BooleanField(
-        default=True, help_text="Of a sample, an item that is not in it is no error."
+        default=True,
+        help_text="Whether the collection has all items. If not, runs may contain other items.",
     )
     labs = models.ManyToManyField(Lab, through="LabCollection", related_name="collections")
     posts_index = models.FileField(upload_to="collections/", blank=True)
@@ -28,7 +29,7 @@ class Collection(models.Model):
     opt_index = models.FileField(upload_to="collections/", blank=True)
     conversions = models.FileField(upload_to="collections/", blank=True)
     source_sha256 = models.CharField(
-        max_length=64, blank=True, help_text="Of the files that were read."
+        max_length=64, blank=True, help_text="SHA-256 of the imported files."
     )
     loaded_at = models.DateTimeField()
 

@@ -25,13 +25,16 @@ class VisualMap(models.Model):
     opinion = models.FileField(upload_to="collections/", blank=True)
     pairs = models.FileField(upload_to="collections/", blank=True)
     pairs_claimed_at = models.DateTimeField(
-        null=True, help_text="Since when a process makes the pairs."
+        null=True, help_text="When a process started to build the pairs."
     )
     inputs = models.CharField(
-        max_length=64, blank=True, help_text="A digest of the columns that it was made of."
+        max_length=64,
+        blank=True,
+        help_text="Digest of the columns from which the version was made.",
     )
     counts = models.JSONField(
-        default=dict, help_text="Instances, formulas, and how many ids were given, merged, split."
+        default=dict,
+        help_text="Numbers of instances and formulas, and of ids assigned, merged and split.",
     )
     made_at = models.DateTimeField()
 

@@ -39,22 +39,20 @@ class Import(models.Model):
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="imports")
     kind = models.CharField(max_length=20, choices=Kind.choices)
-    source = models.CharField(max_length=300, help_text="The file's name, without its folder.")
+    source = models.CharField(max_length=300, help_text="File name without its folder.")
     sha256 = models.CharField(
-        max_length=64, help_text="Of the source and of the options that it was read with."
+        max_length=64, help_text="SHA-256 of the file and the import's options."
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
     rows = models.PositiveBigIntegerField(default=0, help_text="Rows read and stored so far.")
     kept = models.PositiveBigIntegerField(default=0)
     problem_count = models.PositiveBigIntegerField(
-        default=0, help_text="All of them; a part is kept by line."
+        default=0, help_text="Number of all problems; only some are stored with their lines."
     )
-    counts = models.JSONField(
-        default=dict, help_text="What was kept or passed over, by kind of row."
-    )
+    counts = models.JSONField(default=dict, help_text="Numbers of rows kept and skipped, by kind.")
     started_at = models.DateTimeField()
     updated_at = models.DateTimeField(
-        help_text="When the last batch was stored: the import's heartbeat."
+        help_text="Time of the last stored batch: the import's heartbeat."
     )
     finished_at = models.DateTimeField(null=True)
 

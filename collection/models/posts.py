@@ -32,8 +32,7 @@ class Post(models.Model):
     thread_id = models.CharField(max_length=40)
     is_searched = models.BooleanField(
         default=True,
-        help_text="Outside the date window a post is kept for topics and their threads, "
-        "and not searched.",
+        help_text="A post outside the date window is kept for topics and threads but not searched.",
     )
     title = models.TextField(blank=True)
     body = models.TextField()
@@ -50,7 +49,7 @@ class Post(models.Model):
     accepted_id = models.CharField(max_length=40, blank=True)
     author_id = models.CharField(max_length=40, blank=True)
     author_name = models.CharField(
-        max_length=200, blank=True, help_text="Where the dump names an owner without an id."
+        max_length=200, blank=True, help_text="Name of the owner if the dump has no id for them."
     )
     created_at = models.DateTimeField(null=True)
 

@@ -28,13 +28,13 @@ DUMP = "manage.py import_posts FOLDER --collection {slug}"
 INDEX = "manage.py import_formulas --collection {slug} --latex FILE --slt FILE"
 NUMBER = "manage.py make_visual_ids {slug}"
 UNNUMBERED = (
-    "The formulas have no visual ids from ArqLab yet, "
-    "so equal formulas without a given id count as different."
+    "ArqLab has not assigned visual ids yet, so equal formulas without an id in the index count "
+    "as different."
 )
 # The effect of a missing file of each kind, and the command that imports it.
 MISSING_FILES = {
     Import.Kind.POSTS: (
-        "No posts are imported, so runs are not checked against them and threads cannot be shown.",
+        "No posts are imported, so the items of runs are not checked and threads cannot be shown.",
         DUMP,
     ),
     Import.Kind.LATEX: (
@@ -53,12 +53,15 @@ MISSING_FILES = {
         DUMP,
     ),
     Import.Kind.USERS: ("No users are imported, so posts and comments have no author names.", DUMP),
-    Import.Kind.BADGES: ("No badges are imported, so authors have none.", DUMP),
+    Import.Kind.BADGES: ("No badges are imported, so authors are shown without badges.", DUMP),
     Import.Kind.VOTES: (
         "No votes are imported, so posts show only the score from the data dump, if any.",
         DUMP,
     ),
-    Import.Kind.TAGS: ("No list of tags is imported. Posts have their tags without it.", DUMP),
+    Import.Kind.TAGS: (
+        "No list of tags is imported. Posts have their tags even without the list.",
+        DUMP,
+    ),
 }
 
 

@@ -89,7 +89,7 @@ def assign_collection(*, lab: Lab, collection: Collection) -> None:
     found, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
     if found.collection_id != collection.pk:
         raise UserError(
-            f"{lab.slug} searches the collection {found.collection.slug}. Import into that "
+            f"{lab.slug} already uses the collection {found.collection.slug}. Import into that "
             "collection, or load the lab's folder with another slug for its collection.",
             code="other-collection",
         )
@@ -111,8 +111,8 @@ def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
         and not Collection.objects.filter(slug=file.slug, source_sha256=_digest(file)).exists()
     ):
         raise UserError(
-            f"{', '.join(names)} already searches a collection {file.slug} with other files. "
-            "Choose another slug for this lab's collection, or load the same files.",
+            f"{', '.join(names)} already uses a collection {file.slug} with other files. Choose "
+            "another slug for this lab's collection, or load the same files.",
             code="collection-in-use",
         )
 

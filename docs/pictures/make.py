@@ -29,7 +29,8 @@ MOST_BYTES = 400_000
 
 def main() -> None:
     """Write judging.png and leaderboard.png beside this file."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-headless-shell", "chromium-browser")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         sys.exit("Chromium was not found. Install it: apt-get install chromium fonts-liberation")
     with tempfile.TemporaryDirectory() as name:

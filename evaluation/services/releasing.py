@@ -33,8 +33,8 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
     measures = [measure.name for measure in measures_of(qrel_set)]
     if not scores:
         raise UserError(
-            f"No valid run of {task} has scores against the qrels {qrel_set.name}, so there is "
-            "nothing to release. Release the leaderboard when the first run is valid.",
+            f"No valid run of {task} has been scored against the qrels {qrel_set.name}. Release "
+            "the leaderboard after the first run is scored.",
             code="nothing-to-release",
         )
     shown = released_leaderboard(task)
@@ -79,7 +79,7 @@ def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
     hidden = Leaderboard.objects.filter(task=task, hidden_at=None).update(hidden_at=at)
     if not hidden:
         raise UserError(
-            f"No leaderboard of {task} is released, so there is nothing to hide.",
+            f"The leaderboard of {task} is not released. Reload the page.",
             code="not-released",
         )
     record_event(verb="leaderboard.hide", target=task, lab=task.lab, actor=by)

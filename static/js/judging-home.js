@@ -14,7 +14,7 @@ let hadSome = false;
 
 function waitingText({ waiting, outage }) {
   const [verb, subject] = waiting.length === 1 ? ["has", "It"] : ["have", "They"];
-  const condition = outage?.reason === "signed-out" ? "you sign in again" : "the server answers";
+  const condition = outage?.reason === "signed-out" ? "you sign in again" : "the server responds";
   const when = outage ? `${subject} will be sent when ${condition}.` : "Sending now…";
   return `${named(waiting)} in this browser ${verb} not been sent yet. ${when}`;
 }

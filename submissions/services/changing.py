@@ -75,11 +75,14 @@ def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> Non
     """
     require_role(_sender(run, by, at))
     if not reason.strip():
-        raise UserError("Enter a reason for the withdrawal. It stays with the run.", code="reason")
+        raise UserError(
+            "Enter a reason for the withdrawal. It is stored with the run.", code="reason"
+        )
     submitted = Run.objects.submitted().filter(pk=run.pk, withdrawn_at=None)
     if not submitted.update(withdrawn_at=at, withdrawn_by=by, withdrawal_reason=reason.strip()):
         raise UserError(
-            f"Run {run.tag} cannot be withdrawn: it was only checked or is already withdrawn.",
+            f"Run {run.tag} cannot be withdrawn because it was never submitted or is already "
+            "withdrawn.",
             code="state",
         )
     _record("run.withdraw", run, by, reason=reason.strip())
@@ -98,7 +101,7 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     checked = Run.objects.filter(pk=run.pk, check_only=True).exclude(status=Run.Status.INVALID)
     if not checked.update(check_only=False, submitted_at=at, submitted_by=by):
         raise UserError(
-            f"Run {run.tag} cannot be submitted: it has errors or is already submitted. "
+            f"Run {run.tag} cannot be submitted because it has errors or is already submitted. "
             "Upload a corrected file.",
             code="state",
         )
@@ -114,7 +117,7 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
     require_tags([metadata.tag])
     if run.withdrawn_at:
         raise UserError(
-            f"Run {run.tag} was withdrawn. Its details can no longer be edited.", code="state"
+            f"Run {run.tag} was withdrawn. You can no longer edit its details.", code="state"
         )
     if metadata.is_baseline != run.is_baseline and not sender.has_organizer_rights:
         raise UserError(
@@ -122,8 +125,8 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
         )
     if metadata.items != run.items and run.status != Run.Status.INVALID:
         raise UserError(
-            "The item type can be changed only while a run has errors: index and scores depend on "
-            "it. Withdraw the run and submit the file again.",
+            "You can change the item type only while the run has errors, because its index and "
+            "scores depend on the type. Withdraw the run and submit the file again.",
             code="state",
         )
     if run.check_only:

@@ -121,8 +121,9 @@ def failed_check_result(attempts: int) -> CheckResult:
         kind="check-failed",
         severity=Severity.ERROR.value,
         count=1,
-        message=f"The check itself failed {attempts} times. The run may or may not have problems.",
-        todo="The team need not do anything. The file is stored, and the error was logged.",
+        message=f"Validation failed {attempts} times because of an error in ArqLab. The run "
+        "may or may not have problems.",
+        todo="You do not need to do anything. The file is stored and the error was logged.",
         first=[],
     )
     return CheckResult(facts={}, problems=[problem], occurrences=pl.DataFrame(schema=OCCURRENCES))

@@ -81,8 +81,8 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     if runs > left:
         sent = "1 run" if runs == 1 else f"{runs} runs"
         raise UserError(
-            f"You sent {sent}, but team {sender.team.name} has only {left} of its {quota} runs "
-            f"left for {sender.task.name}. Withdraw a run or send fewer.",
+            f"You submitted {sent}, but team {sender.team.name} has only {left} of its {quota} "
+            f"runs left for {sender.task.name}. Withdraw a run or submit fewer.",
             code="quota",
         )
 
@@ -92,8 +92,8 @@ def require_tags(tags: Iterable[str]) -> None:
     for tag in tags:
         if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
             raise UserError(
-                f"The run tag {tag[:TAG_LENGTH]!r} cannot be used. "
-                f"Choose a tag of 1 to {TAG_LENGTH} characters on one line.",
+                f"The run tag {tag[:TAG_LENGTH]!r} is not valid. Choose a tag of 1 to "
+                f"{TAG_LENGTH} characters on one line.",
                 code="tag",
             )
 
@@ -128,7 +128,8 @@ def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> No
     if baseline:
         if not sender.has_organizer_rights:
             raise UserError(
-                "Only organizers can add baselines. Submit it as a run of your team.", code="role"
+                "Only organizers can add baselines. Submit the file as a run of your team.",
+                code="role",
             )
     else:
         require_open(sender)

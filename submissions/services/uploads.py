@@ -102,7 +102,7 @@ def require_size(file: File) -> None:
     """Raise `UserError` for a file that is larger than an unpacked run may be."""
     if file.size > settings.RUN_MAX_BYTES:
         raise UserError(
-            f"{file.name} has {filesizeformat(file.size)}; a run file may have at most "
+            f"{file.name} is {filesizeformat(file.size)}; the limit for a run file is "
             f"{filesizeformat(settings.RUN_MAX_BYTES)}. Check that you chose the right file.",
             code="size",
         )
@@ -117,7 +117,7 @@ def metadata_by_member(file: File, metadata: Mapping[str, RunMetadata]) -> dict[
     shown = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
     if long := next((member for member in shown if len(member) > NAME_LENGTH), None):
         raise UserError(
-            f"The zip has a file whose path is longer than {NAME_LENGTH} characters: "
+            f"The zip contains a file with a path of more than {NAME_LENGTH} characters: "
             f"{long[:60]}… Shorten the path.",
             code="name",
         )

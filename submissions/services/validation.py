@@ -107,7 +107,7 @@ def _release_claim(run: Run, *, at: datetime) -> bool:
     """Release a claim for another worker, or give up on a run that was claimed too often."""
     if run.attempts >= MAX_ATTEMPTS:
         log.error(
-            "The check of run %s (%s) failed %s times; it needs an organizer.",
+            "The validation of run %s (%s) failed %s times; an organizer must look at it.",
             run.pk,
             run.task,
             run.attempts,

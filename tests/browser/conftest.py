@@ -131,7 +131,8 @@ def look(page: Page) -> Callable[[str], None]:
                 # The new width is laid out with the next frames, not with the answer to the call
                 # above.
                 page.evaluate(
-                    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+                    "new Promise((done) =>"
+                    " requestAnimationFrame(() => requestAnimationFrame(done)))"
                 )
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (
                     f"{name} overflows at {width}"

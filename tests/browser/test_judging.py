@@ -375,11 +375,11 @@ def test_a_written_answer_does_not_tell_which_system_wrote_it(small, page):
     assessor.open(SMALL.replace("A.1", "A.2"))
 
     assessor.judge(0)
-    expect(page.get_by_role("heading", name="Written answer")).to_be_visible()
+    expect(page.get_by_role("heading", name="Generated answer")).to_be_visible()
     assert page.locator(f"{SHOWN} math").count() == 1
     assert "GPT3" not in page.content()
     assessor.press("t")
-    expect(page.locator(SAVED)).to_have_text("A written answer has no thread.")
+    expect(page.locator(SAVED)).to_have_text("A generated answer has no thread.")
 
 
 def test_what_others_judged_is_not_shown(at_work, small):

@@ -124,7 +124,10 @@ def test_a_copied_text_has_its_formulas_in_latex_and_no_word_that_is_not_seen(pa
     assert (
         page.evaluate("navigator.clipboard.readText()") == "Since $a^{2}+b^{2}=c^{2}$, one is even."
     )
-    copied = "navigator.clipboard.read().then(([item]) => item.getType('text/html')).then((html) => html.text())"
+    copied = (
+        "navigator.clipboard.read().then(([item]) => item.getType('text/html'))"
+        ".then((html) => html.text())"
+    )
     assert "<math" in page.evaluate(copied)
     assert "Formula " not in page.evaluate(copied)
 
@@ -145,7 +148,8 @@ def test_a_dead_link_and_a_mark_are_told_to_a_screen_reader(page):
     dead = page.get_by_role("link", name="a sum", disabled=True)
     expect(dead).to_have_attribute(
         "title",
-        "Leads to https://en.wikipedia.org/wiki/Sum, outside the collection. Links to other sites are disabled.",
+        "Leads to https://en.wikipedia.org/wiki/Sum, outside the collection."
+        " Links to other sites are disabled.",
     )
     assert page.locator("mark.is-highlighted math").count() == 1
 

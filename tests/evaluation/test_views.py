@@ -211,7 +211,7 @@ def test_an_organizer_releases_and_hides(played, client_of):
         in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
     )
     assert "is hidden" in client.post(hide, follow=True).content.decode()
-    assert "nothing to hide" in client.post(hide, follow=True).content.decode()
+    assert "is not released. Reload" in client.post(hide, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("role", ROLES[:5])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.ir.leaderboard import Board, BoardRun, sorted_board, with_runs
+from arqlab.ir.leaderboard import Board, BoardRun, columns_in, sorted_board, with_runs
 from arqlab.ir.measures.names import parse_measures
 
 MEASURES = parse_measures(["nDCG(judged_only=True)@1000", "P@10"])
@@ -94,6 +95,34 @@ def test_no_run_is_best_by_judged_at_k():
     board = with_runs(Board("t", "q", 1, judged), [BoardRun(1, "A", "a1", {judged[0].name: 1.0})])
 
     assert not board.rows[0].cells[0].is_best
+
+
+@pytest.mark.parametrize(
+    ("place", "keys"),
+    [
+        ("page", ["data", "primary", "manual"]),
+        ("table", ["team", "run", "primary", "manual"]),
+        ("latex", ["data", "primary", "manual"]),
+        ("json", ["team", "run", "primary", "manual", "baseline", "withdrawn"]),
+    ],
+)
+def test_each_place_has_its_columns_before_the_measures(place, keys):
+    assert [column.key for column in columns_in(place)] == keys
+
+
+def test_a_table_shows_texts_and_the_headings_of_true_marks():
+    shown = run("A", "a1", 0.2, is_primary=True)
+
+    assert [column.text(shown) for column in columns_in("table")] == ["A", "a1", "P", ""]
+
+
+@pytest.mark.parametrize(
+    ("column", "order"), [("run", ["a2", "B1", "c1"]), ("team", ["c1", "a2", "B1"])]
+)
+def test_sorting_by_names_ignores_their_case(column, order):
+    runs = [run("x", "B1", 0.1), run("W", "a2", 0.2), run("v", "c1", 0.3)]
+
+    assert tags(sorted_board(with_runs(EMPTY, runs), column)) == order
 
 
 def test_sorting_by_a_measure_removes_the_groups():

@@ -17,10 +17,10 @@ async function judgeSaved({ world, assessor }, ...labels) {
 }
 
 const OUTAGES = [
-  ["a server that fails", BAD_GATEWAY, /^The server does not answer \(502\)\. 1 judgment is/],
+  ["a server that fails", BAD_GATEWAY, /^The server is not responding \(502\)\. 1 judgment is/],
   ["a busy server", { status: 429, data: {} }, /^The server is busy\. 1 judgment is waiting/],
   ["many submits at once", { status: 409, data: { code: "overtaken" } }, /^The server is busy\./],
-  ["a page of the network", WIFI, /^Something other than the server answered/],
+  ["a page of the network", WIFI, /^The response did not come from ArqLab/],
   ["a changed sign-in", { status: 403, data: {} }, /^You are signed out\. 1 judgment is waiting/],
 ];
 
@@ -76,7 +76,7 @@ test("a request without an answer is given up after 20 seconds and sent again", 
   await world.settle(({ kind }) => kind !== "answer");
   assert.equal(server.judgments.length, 1);
   await world.pass(20_000);
-  assert.match(assessor.line, /^The server does not answer/);
+  assert.match(assessor.line, /^The server is not responding/);
   await world.pass(2_000);
   await world.settle();
 
@@ -91,7 +91,7 @@ test("a label that makes the server fail holds up no other", async () => {
   server.failure = ({ body }) => (isFirst(body) ? { status: 500, data: null } : null);
   await judgeSaved(scene, 3);
   await judgeSaved(scene, 2);
-  assert.match(assessor.line, /^The server does not answer \(500\)\. 1 judgment is waiting/);
+  assert.match(assessor.line, /^The server is not responding \(500\)\. 1 judgment is waiting/);
   assert.deepEqual(server.counting, { 20: 2 });
   await recover(scene);
 
@@ -142,8 +142,8 @@ test("an outage with nothing to send says that judging goes on", async () => {
   await world.pass(11 * 60_000);
   assessor.tab.run(() => assessor.session.refresh());
   await world.settle();
-  const text = "You can go on judging: judgments wait in this browser.";
-  assert.equal(assessor.line, `The server does not answer (502). ${text}`);
+  const text = "You can continue judging: judgments wait in this browser.";
+  assert.equal(assessor.line, `The server is not responding (502). ${text}`);
   await recover(scene);
 
   assert.equal(assessor.line, "all saved");

@@ -112,7 +112,7 @@ test("a topic taken away while the server failed says so", async () => {
   assessor.address = 1;
   await reloaded(scene);
   await judgeSaved(scene); // Enter leaves the item unchanged
-  assert.match(assessor.line, /The server does not answer \(502\)/);
+  assert.match(assessor.line, /The server is not responding \(502\)/);
   assert.equal(assessor.state, "held-up");
   server.assigned = false;
   await recover(scene);

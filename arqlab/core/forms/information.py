@@ -119,8 +119,8 @@ class InformationFileForm(forms.Form):
         help_text="Use the columns of the ARQMath topic information files. "
         "You can preview the changes before they apply.",
         error_messages={
-            "required": "Choose the file with the topic information.",
-            "empty": "The file is empty. Choose the file with the topic information.",
+            "required": "Choose a topic information file.",
+            "empty": "The file is empty. Choose a topic information file.",
         },
     )
 

@@ -72,7 +72,7 @@ class LabForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    """Grant the role of organizer or assessor."""
+    """Grant a role."""
 
     person = forms.CharField(
         label="Email address or user name",
@@ -82,10 +82,7 @@ class RoleForm(forms.Form):
     )
     role = forms.ChoiceField(
         label="Role",
-        choices=[
-            (role.value, role.label)
-            for role in (Membership.Role.ORGANIZER, Membership.Role.ASSESSOR)
-        ],
+        choices=[(role.value, role.label) for role in Membership.Role.granted()],
     )
 
     def clean_person(self) -> User:
@@ -97,7 +94,7 @@ class RoleForm(forms.Form):
 
 
 class RevokeForm(forms.Form):
-    """Revoke the role of organizer or assessor."""
+    """Revoke a role."""
 
     person = forms.ModelChoiceField(User.objects.all())
     role = forms.ChoiceField(choices=Membership.Role.choices)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 
 from arqlab.core.models import TypesetFormula
 from arqlab.formats.batches import in_slices
@@ -25,9 +25,10 @@ def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bo
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     found: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
+        stored = TypesetFormula.objects.filter(engine=ENGINE, digest__in=digests)
         found |= {
             wanted[digest]: Typeset(mathml or None, latex)
-            for digest, latex, mathml in _stored(digests)
+            for digest, latex, mathml in stored.values_list("digest", "latex", "mathml")
         }
     missing = {digest: key for digest, key in wanted.items() if key not in found}
     for latex, display in missing.values():
@@ -35,22 +36,6 @@ def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bo
     if missing:
         _store(missing, found)
     return found
-
-
-def _stored(digests: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return digest, LaTeX and MathML of stored formulas.
-
-    This is raw SQL because every page and every judgment needs it.
-    """
-    places = ", ".join(["%s"] * len(digests))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT digest, latex, mathml FROM core_typesetformula"  # noqa: S608 placeholders only
-            f" WHERE engine = %s AND digest IN ({places})",
-            [ENGINE, *digests],
-        )
-        rows: list[tuple[str, str, str]] = cursor.fetchall()
-        return rows
 
 
 def _store(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Typeset]) -> None:

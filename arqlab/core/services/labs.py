@@ -40,7 +40,7 @@ def change_task(
     opens, closes = changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline)
     if opens and closes and opens >= closes:
         raise UserError(
-            "The task opens after its deadline. Set an earlier opening or a later deadline.",
+            "The task opens after its deadline. Set an earlier opening time or a later deadline.",
             code="dates",
         )
     kept = {name: value for name, value in task.overrides.items() if name not in protocol}

@@ -116,9 +116,9 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
             held.append(topic.query_id)
     if held:
         raise UserError(
-            f"Topics of {task} are missing from the folder but in use: {', '.join(held)}. They have"
-            " items in a pool or an assigned assessor. Nothing was loaded. Add the topics to the"
-            " topic file and load the folder again.",
+            f"Topics of {task} are missing from the folder but in use: {', '.join(held)}. These "
+            "topics have pool items or an assigned assessor, so nothing was loaded. Add them to "
+            "the topic file and load the folder again.",
             code="topics-in-use",
         )
 

@@ -11,14 +11,15 @@ from arqlab.core.services.audit import record_event
 
 @transaction.atomic
 def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membership:
-    """Grant a user the role of organizer or assessor; nothing changes if they already have it.
+    """Grant a user a role; nothing changes if they already have it.
 
     Raises `UserError` for the role of a team member, which users get by joining a team.
     """
-    if role not in {Membership.Role.ORGANIZER, Membership.Role.ASSESSOR}:
+    granted = Membership.Role.granted()
+    if role not in granted:
         raise UserError(
-            f"The role {role!r} cannot be granted. Grant organizer or assessor; team members join"
-            " with an invitation link.",
+            f"You cannot grant the role {role!r}. Grant {' or '.join(granted)}; team members join "
+            "through an invitation link.",
             code="unknown-role",
         )
     membership, created = Membership.objects.get_or_create(lab=lab, user=user, role=role, team=None)
@@ -29,7 +30,7 @@ def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membershi
 
 @transaction.atomic
 def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
-    """Revoke the role of organizer or assessor; a lab keeps at least one organizer.
+    """Revoke a role that was granted; a lab keeps at least one organizer.
 
     Raises `UserError` if the user does not have the role or is the last organizer.
     """

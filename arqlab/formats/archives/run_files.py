@@ -79,7 +79,7 @@ class ByteBudget:
                 f"more than {self.max_bytes:,} bytes when unpacked",
                 f"at most {self.max_bytes:,} bytes",
             )
-            todo = "Upload fewer runs at a time, or check that this is the right file."
+            todo = "Upload fewer runs at a time, or check that you chose the right file."
             raise MemberRefusedError(found, expected=most, todo=todo)
 
 
@@ -168,13 +168,13 @@ def _null_byte(chunk: bytes, lines: int) -> MemberRefusedError:
 def _huge_line(line: int) -> MemberRefusedError:
     found, todo = (
         f"more than {MAX_LINE_BYTES:,} bytes in one line",
-        "Check that the file has line ends.",
+        "Check that each row ends with a line end.",
     )
     return MemberRefusedError(found, expected="one line per item", todo=todo, line=line)
 
 
 def _too_many_lines(max_lines: int) -> MemberRefusedError:
-    todo = "Cut each topic to the number of items that this task takes."
+    todo = "Cut each topic to the task's limit of items per topic."
     return MemberRefusedError(
         f"more than {max_lines:,} lines",
         expected=f"at most {max_lines:,} lines in a run",

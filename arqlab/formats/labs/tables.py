@@ -39,10 +39,10 @@ class Mistakes:
         except OSError as error:
             found, expected = (
                 f"no readable file ({error.strerror})",
-                "a lab.toml in the folder of the lab",
+                "a lab.toml in the lab's folder",
             )
             raise FileRefusedError(
-                [Problem(str(self.path), None, found, expected, "Name the folder of the lab.")]
+                [Problem(str(self.path), None, found, expected, "Name the lab's folder.")]
             ) from error
         except tomllib.TOMLDecodeError as error:
             line, reason = syntax_fault(error)

@@ -54,7 +54,7 @@ def read_judgments(
     problems: list[Problem] = []
     rows = list(_rows(text, path, problems))
     if not rows and not problems:
-        expected, todo = "at least one judgment", "Check that this is the file of judgments."
+        expected, todo = "at least one judgment", "Check that this is a file of judgments."
         problems.append(Problem(path, None, "no judgments", expected, todo))
     read = [_read(row, path, scale, problems) for row in rows]
     problems += _repeated(read, path)

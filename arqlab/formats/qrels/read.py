@@ -48,7 +48,7 @@ def read_qrels(
     ]
     if readable.is_empty() and not problems:
         problems = [
-            Problem(path, None, "no lines", _FOUR_COLUMNS, "Check that this is the qrels file.")
+            Problem(path, None, "no lines", _FOUR_COLUMNS, "Check that this is a qrels file.")
         ]
     if problems:
         raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
@@ -96,7 +96,7 @@ def _bad_labels(rows: pl.DataFrame, path: str, known: Collection[int]) -> Iterab
             line,
             f"the label {label!r}",
             expected,
-            "Correct the label, or the labels of the task.",
+            "Correct the label, or add it to the task's labels.",
         )
 
 
@@ -110,7 +110,7 @@ def _long_ids(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
             f"ids of at most {LONGEST_ID} characters",
             "Check the columns of the line.",
         )
-        yield Problem(path, line, f"a too long id in {text[:80]!r}", expected, todo)
+        yield Problem(path, line, f"an id that is too long in {text[:80]}", expected, todo)
 
 
 def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:

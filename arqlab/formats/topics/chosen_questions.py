@@ -44,7 +44,7 @@ def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
     if _place(header, _POST) is None:
         found, todo = (
             f"the columns {', '.join(header)[:80]}",
-            "Name the column with the question ids post_id.",
+            "Rename the column with the question ids to post_id.",
         )
         raise FileRefusedError([Problem(path, 1, found, "a column post_id", todo)])
     problems: list[Problem] = []

@@ -119,7 +119,7 @@ def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
     if topic_at is None:
         found, todo = (
             f"the columns {', '.join(header)[:80]}",
-            "Name the column with the topics Topic.",
+            "Rename the column with the topic numbers to Topic.",
         )
         return {}, [Problem(path, 1, found, "a column Topic", todo)]
     rows: dict[str, InfoRow] = {}

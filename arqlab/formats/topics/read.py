@@ -33,7 +33,7 @@ def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[Topic
     if not topics and not problems:
         problems.append(
             Problem(
-                path, None, "no topics", "at least one topic", "Check that this is the topics file."
+                path, None, "no topics", "at least one topic", "Check that this is a topic file."
             )
         )
     if problems:

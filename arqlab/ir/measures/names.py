@@ -111,7 +111,7 @@ def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Mea
     for measure in measures:
         if other := headed.get(measure.label):
             raise MeasureRefusedError(
-                f"The measures {other.name} and {measure.name} would both be headed "
+                f"The measures {other.name} and {measure.name} would have the same heading, "
                 f"{measure.label}. Keep one of them."
             )
         headed[measure.label] = measure
@@ -131,7 +131,7 @@ def _read(text: str) -> ir_measures.Measure:
     return parsed
 
 
-def _check_value(name: str, value: object) -> None:
+def _check_value(name: str, value: bool | str | float | dict[object, object]) -> None:
     """Raise ValueError for a value that ir_measures takes and its providers misread."""
     match value:
         case bool() | str():
@@ -141,10 +141,8 @@ def _check_value(name: str, value: object) -> None:
         case float():
             fits = 0 <= value <= (1 if name != "beta" else LONGEST_RUN)
             fits = fits and round(value, DECIMALS_READ) == value
-        case dict():
-            fits = all(isinstance(one, int) and one >= 0 for pair in value.items() for one in pair)
         case _:
-            fits = False
+            fits = all(isinstance(one, int) and one >= 0 for pair in value.items() for one in pair)
     if not fits:
         raise ValueError(value)
 

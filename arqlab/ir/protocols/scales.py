@@ -117,7 +117,7 @@ def scale_faults(rows: Sequence[object]) -> Iterator[ScaleFault]:
         yield from _repeated(tables, key)
     if not any(isinstance(row, Mapping) and row.get("is_judgment", True) for row in rows):
         todo = "Add a label that is a judgment."
-        yield ScaleFault(None, None, "no label that is a judgment", "one at least", todo)
+        yield ScaleFault(None, None, "only labels that are not judgments", "one at least", todo)
 
 
 def _range_scale(text: str) -> LabelScale:
@@ -147,7 +147,7 @@ def _label_faults(number: int, row: object) -> Iterator[ScaleFault]:
     for key in row:
         if key not in _FIELDS:
             expected = f"one of {', '.join(_FIELDS)}"
-            yield ScaleFault(number, key, f"the key {key}", expected, "Take it out.")
+            yield ScaleFault(number, key, f"the key {key}", expected, "Remove it.")
 
 
 def _repeated(tables: Sequence[Mapping[str, object]], key: str) -> Iterator[ScaleFault]:

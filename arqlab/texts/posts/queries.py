@@ -195,7 +195,8 @@ def _read(part: re.Match[str], draft: _Draft) -> None:
             return
         if reader:
             draft.notes.append(
-                f"“{part['field']}:{value}” is not a valid filter. It is searched as words. {_HELP}"
+                f"“{part['field']}:{value}” is not a valid filter. ArqLab searches for it as "
+                f"words. {_HELP}"
             )
     text = part["phrase"] if part["phrase"] is not None else part[0].removeprefix("-")
     if phrase := tuple(words(text)):

@@ -127,8 +127,8 @@ def _filters(criteria: Criteria) -> dict[str, Callable[[Candidate], bool]]:
         filters[f"{name} out of bounds"] = lambda one, name=name, bounds=bounds: bounds.hold(
             getattr(one, name)
         )  # type: ignore[misc]
-    filters["a topic already"] = lambda one: one.post_id not in criteria.topics
-    filters["titled like a topic"] = lambda one: (
+    filters["already a topic"] = lambda one: one.post_id not in criteria.topics
+    filters["same title as a topic"] = lambda one: (
         not _is_like(_words(one.title), titles, criteria.alike)
     )
     return filters

@@ -1,210 +1,230 @@
-"""Parse the requests of the judging page, and collect all their problems."""
+"""The requests of the judging API: each body is declared once, for validation and for the schema.
+
+A serializer collects all problems. They are reported as `RequestProblem`s, which say what was found
+and what was expected.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
 from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from arqlab.ir.labels import LARGEST_VALUE
-from assessment.errors import JudgingError, RequestProblem
+from assessment.errors import RequestProblem
+from assessment.judging.apis.fields import (
+    AnyTextField,
+    KeyField,
+    MomentField,
+    ObjectSerializer,
+    ReportedField,
+    WholeNumberField,
+    wrong_value,
+)
+from assessment.judging.selectors.items import Submitted
+from assessment.judging.services.request_problems import (
+    OTHER_LABEL,
+    item_problems,
+    refusal,
+)
 from assessment.judging.services.stored_labels import Label, Submission
 
 MOST_LABELS = 200
-MOST_ITEMS = 200  # that a page may have at hand
+MOST_ITEMS = 200  # that a page may have loaded
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
-NEVER_MIND = "Reload the page. Stored labels are kept."
+LARGEST_VERSION = 2**15 - 1
+ID = {"min_value": 1, "max_value": LARGEST_ID}
 
 
-class ItemBody(NamedTuple):
+class HeldItem(NamedTuple):
     """An item, its lease, and the items that the page has loaded."""
 
     item: int
     lease: str
-    have: tuple[int, ...]
+    have: Collection[int] = ()
 
 
-class LabelsBody(NamedTuple):
-    """Labels and their item."""
-
-    place: ItemBody
-    submission: Submission
+class _LabelValue(WholeNumberField):
+    todo = OTHER_LABEL
 
 
-class _Reader:
-    """Read fields and collect problems, so that one response lists them all."""
+class _ItemIds(ReportedField, serializers.ListField):
+    expected = f"a list of at most {MOST_ITEMS} ids of items"
 
-    def __init__(self) -> None:
-        self.problems: list[RequestProblem] = []
-
-    def tell(
-        self, instance: int | None, field: str, found: object, expected: str, todo: str = NEVER_MIND
-    ) -> None:
-        """Record a problem, with a short excerpt of the value found."""
-        shown = found if isinstance(found, str) else repr(found)
-        self.problems.append(RequestProblem(instance, field, text_of(shown)[:80], expected, todo))
-
-    def number(
-        self,
-        data: dict[str, Any],
-        field: str,
-        *,
-        least: int,
-        most: int,
-        instance: int | None = None,
-    ) -> int:
-        """Return a whole number, or 0 after recording a problem."""
-        value = data.get(field)
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
-            return value
-        self.tell(instance, field, value, f"a whole number from {least} to {most}")
-        return 0
-
-    def optional(
-        self, data: dict[str, Any], field: str, *, most: int, instance: int | None = None
-    ) -> int | None:
-        """Return a whole number, or None if it is null or missing."""
-        return (
-            None
-            if data.get(field) is None
-            else self.number(data, field, least=0, most=most, instance=instance)
-        )
-
-    def text(
-        self,
-        data: dict[str, Any],
-        field: str,
-        *,
-        instance: int | None = None,
-        most: int | None = None,
-    ) -> str:
-        """Return a text of at most `most` characters; blank if it is missing."""
-        value = data.get(field, "")
-        if not isinstance(value, str):
-            self.tell(instance, field, value, "a text")
-            return ""
-        if most is not None and len(value) > most:
-            todo = f"Shorten the {field}. It is still on the page."
-            self.tell(
-                instance, field, f"{len(value):,} characters", f"at most {most:,} characters", todo
-            )
-        return text_of(value)
-
-    def done(self) -> None:
-        """Raise `JudgingError` if there are problems."""
-        fields = {problem.field for problem in self.problems}
-        if not fields:
-            return
-        code = (
-            "bad-label"
-            if "label" in fields
-            else "bad-comment"
-            if fields & {"comment", "reason"}
-            else "malformed"
-        )
-        raise JudgingError(
-            f"Nothing was stored: {_MESSAGES[code]}", code=code, problems=self.problems
-        )
+    def to_internal_value(self, data: object) -> list[int]:
+        if not isinstance(data, list) or len(data) > MOST_ITEMS:
+            self.fail("invalid", found=data)
+        try:
+            return super().to_internal_value(data)
+        except ValidationError:
+            self.fail("invalid", found=data)
 
 
-_MESSAGES = {
-    "bad-label": "a label is unknown. Use one of the labels on the page.",
-    "bad-comment": f"a comment is not text or has more than {LONGEST_COMMENT:,} characters. "
-    "Shorten the comment; it is still on the page.",
-    "malformed": "the request is malformed. Reload the page; your input is kept in this browser.",
-}
+class HeldItemSerializer(ObjectSerializer):
+    """An item that the page has leased."""
 
-
-def text_of(value: str) -> str:
-    """Return a text that databases accept: without NUL and lone surrogates."""
-    return value.replace("\0", "").encode(errors="replace").decode()
-
-
-def read_item(data: Any) -> ItemBody:
-    """Read `item`, `lease` and `have`. Raises `JudgingError` with all problems."""
-    reader = _Reader()
-    body = _item(reader, _dict(reader, data))
-    reader.done()
-    return body
-
-
-def read_labels(data: Any) -> LabelsBody:
-    """Read labels for an item. Raises `JudgingError` with all problems."""
-    reader = _Reader()
-    known = _dict(reader, data)
-    place = _item(reader, known)
-    rows = known.get("judgments")
-    if not isinstance(rows, list) or not 0 < len(rows) <= MOST_LABELS:
-        reader.tell(None, "judgments", type(rows).__name__, f"a list of 1 to {MOST_LABELS} labels")
-        rows = []
-    labels = tuple(
-        _label(reader, row) for row in rows if isinstance(row, dict) or _dict(reader, row)
-    )
-    for field in ("instance", "key"):
-        if not reader.problems and len({getattr(label, field) for label in labels}) < len(labels):
-            reader.tell(None, field, "the same twice", "each once")
-    guideline = reader.optional(known, "guideline", most=32_767)
-    reader.done()
-    return LabelsBody(place, Submission(place.item, labels, guideline, place.have))
-
-
-def _dict(reader: _Reader, data: Any) -> dict[str, Any]:
-    if isinstance(data, dict):
-        return data
-    reader.tell(None, "", type(data).__name__, "an object")
-    return {}
-
-
-def _item(reader: _Reader, data: dict[str, Any]) -> ItemBody:
-    have = data.get("have", [])
-    if not isinstance(have, list) or len(have) > MOST_ITEMS or not all(_is_id(one) for one in have):
-        reader.tell(None, "have", have, f"a list of at most {MOST_ITEMS} ids of items")
-        have = []
-    item = reader.number(data, "item", least=1, most=LARGEST_ID)
-    return ItemBody(item, reader.text(data, "lease"), tuple(have))
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LARGEST_ID
-
-
-def _label(reader: _Reader, data: dict[str, Any]) -> Label:
-    instance = reader.number(data, "instance", least=1, most=LARGEST_ID)
-    label = data.get("label")
-    # Whether the task has this label is checked when the item is loaded.
-    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label <= LARGEST_VALUE:
-        expected = f"a whole number from 0 to {LARGEST_VALUE}"
-        reader.tell(instance, "label", label, expected, "Choose one of the labels on the page.")
-        label = 0
-    return Label(
-        instance=instance,
-        label=label,
-        key=_uuid(reader, data, "key", instance),
-        comment=reader.text(data, "comment", instance=instance, most=LONGEST_COMMENT),
-        reason=reader.text(data, "reason", instance=instance, most=LONGEST_COMMENT),
-        active_ms=reader.optional(data, "active_ms", most=LARGEST_TIME, instance=instance),
-        seen=reader.optional(data, "seen", most=LARGEST_ID, instance=instance),
-        after=None if data.get("after") is None else _uuid(reader, data, "after", instance),
-        shown=reader.text(data, "shown", instance=instance),
-        given_at=_moment(data.get("at")),
+    item = WholeNumberField(**ID)
+    lease = AnyTextField()
+    have = _ItemIds(
+        child=WholeNumberField(**ID),
+        max_length=MOST_ITEMS,
+        required=False,
+        help_text="The items that the page has loaded.",
     )
 
 
-def _moment(value: object) -> datetime | None:
-    """Return a time with its zone, or None: a wrong clock is no reason to reject a label."""
-    try:
-        moment = datetime.fromisoformat(value if isinstance(value, str) else "")
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
+class _LabelList(ReportedField, serializers.ListSerializer[Any]):
+    expected = f"a list of 1 to {MOST_LABELS} labels"
+
+    def to_internal_value(self, data: object) -> list[Any]:
+        if not isinstance(data, list) or not 0 < len(data) <= MOST_LABELS:
+            self.fail("invalid", found=type(data).__name__)
+        labels: list[Any] = super().to_internal_value(data)
+        return labels
 
 
-def _uuid(reader: _Reader, data: dict[str, Any], field: str, instance: int) -> UUID:
-    value = data.get(field)
-    try:
-        return UUID(value if isinstance(value, str) else "")
-    except ValueError:
-        reader.tell(instance, field, value, "a UUID")
-        return UUID(int=0)
+class LabelSerializer(ObjectSerializer):
+    """A label for an instance."""
+
+    instance = WholeNumberField(**ID)
+    label = _LabelValue(
+        min_value=0, max_value=LARGEST_VALUE, help_text="A value of the pool's scale."
+    )  # type: ignore[assignment]  # not the field's label
+    key = KeyField(help_text="Unique per label: a label that is sent twice is stored once.")
+    comment = AnyTextField(required=False, max_length=LONGEST_COMMENT)
+    reason = AnyTextField(
+        required=False,
+        max_length=LONGEST_COMMENT,
+        help_text="Reason for changing the earlier label.",
+    )
+    active_ms = WholeNumberField(
+        min_value=0, max_value=LARGEST_TIME, required=False, allow_null=True
+    )
+    seen = WholeNumberField(
+        min_value=0,
+        max_value=LARGEST_ID,
+        required=False,
+        allow_null=True,
+        help_text="The current judgment that the page knew.",
+    )
+    after = KeyField(
+        required=False,
+        allow_null=True,
+        help_text="Key of the label that this one changes, if it was still being sent.",
+    )
+    at = MomentField(
+        source="given_at",
+        required=False,
+        help_text="Time of the judgment by the browser's clock; impossible times are ignored.",
+    )
+    shown = AnyTextField(
+        required=False,
+        help_text="The HTML shown to the assessor, sent with labels that are not judgments.",
+    )
+
+    class Meta:
+        list_serializer_class = _LabelList
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._met = set[
+            int | UUID
+        ]()  # ids and keys; the same serializer reads all labels of a request
+
+    def validate_instance(self, instance: int) -> int:
+        """Refuse a second label for an instance."""
+        self._check_once(instance)
+        return instance
+
+    def validate_key(self, key: UUID) -> UUID:
+        """Refuse a second label with the same key."""
+        self._check_once(key)
+        return key
+
+    def _check_once(self, value: int | UUID) -> None:
+        if value in self._met:
+            raise ValidationError(wrong_value(f"{value} twice", "each once"))
+        self._met.add(value)
+
+
+class LabelsSerializer(HeldItemSerializer):
+    """Labels for instances of one item."""
+
+    judgments = LabelSerializer(many=True, min_length=1, max_length=MOST_LABELS)
+    guideline = WholeNumberField(
+        min_value=0,
+        max_value=LARGEST_VERSION,
+        required=False,
+        allow_null=True,
+        help_text="The version of the guidelines that the assessor read.",
+    )
+
+
+def read_item(data: object) -> HeldItem:
+    """Read an item and its lease. Raises `JudgingError` with all problems."""
+    form = HeldItemSerializer(data=data)
+    if not form.is_valid():
+        raise refusal(_problems(form.errors))
+    return HeldItem(**form.validated_data)
+
+
+def read_labels(
+    data: object, *, find: Callable[[HeldItem, int | None], Submitted | None]
+) -> tuple[HeldItem, Submission]:
+    """Read labels for an item. Raises `JudgingError` with all problems.
+
+    Whether the labels suit the item is checked when they are stored and the item is locked. If the
+    request is malformed, `find` returns its item by the guideline's version, so that these problems
+    are reported too.
+    """
+    form = LabelsSerializer(data=data)
+    if not form.is_valid():
+        raise refusal(_all_problems(form, find))
+    values = form.validated_data
+    labels = tuple(Label(**row) for row in values.pop("judgments"))
+    guideline = values.pop("guideline", None)
+    held = HeldItem(**values)
+    return held, Submission(held.item, labels, guideline, held.have)
+
+
+def _all_problems(
+    form: LabelsSerializer, find: Callable[[HeldItem, int | None], Submitted | None]
+) -> list[RequestProblem]:
+    """Return the problems of a malformed request, and those of its well-formed values."""
+    problems, labels = _problems(form.errors), []
+    for row, wrong in _rows(form):
+        instance = _well_formed(row, "instance", wrong)
+        labels.append((instance, _well_formed(row, "label", wrong)))
+        problems += _problems(wrong, instance)
+    body = form.initial_data
+    if not form.errors.keys() & {"", "item", "lease"}:
+        guideline = _well_formed(body, "guideline", form.errors)
+        found = find(HeldItem(body["item"], body["lease"]), guideline)
+        problems += item_problems(found, labels, guideline) if found else ()
+    return problems
+
+
+def _problems(errors: Mapping[str, Any], instance: int | None = None) -> list[RequestProblem]:
+    """Return the problems of the fields of an object; labels have their own errors."""
+    return [
+        RequestProblem(instance, field, **wrong)
+        for field, wrong in errors.items()
+        if "expected" in wrong
+    ]
+
+
+def _rows(form: LabelsSerializer) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """Yield the labels of a malformed request, each with its errors."""
+    wrong = form.errors.get("judgments", {})
+    if "" not in form.errors and "expected" not in wrong:
+        for number, row in enumerate(form.initial_data["judgments"]):
+            yield row, wrong.get(number, {})
+
+
+def _well_formed(values: Mapping[str, Any], field: str, wrong: Mapping[str, Any]) -> int | None:
+    return None if wrong.keys() & {"", field} else values.get(field)

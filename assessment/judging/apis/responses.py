@@ -1,4 +1,4 @@
-"""The requests and responses of the judging API, for the API schema."""
+"""The responses of the judging API, for the API schema."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from arqlab.ir.labels import LARGEST_VALUE
 from assessment.models import PoolItem
 
@@ -55,7 +54,7 @@ REFUSALS = {
 LABEL: dict[str, Any] = {
     "min_value": 0,
     "max_value": LARGEST_VALUE,
-    "help_text": "A value of the pool's scale.",
+    "help_text": "A label value of the pool's scale.",
 }
 
 
@@ -73,13 +72,13 @@ class InstanceSerializer(serializers.Serializer[Any]):
 
     instance = serializers.IntegerField()
     doc_id = serializers.CharField(
-        help_text="As in qrels; blank for Task 3, where the id would reveal the run."
+        help_text="Id as in the qrels; blank for Task 3, where the id would reveal the run."
     )
     heading = serializers.CharField()
     post_kind = serializers.CharField(help_text="`question`, `answer`, or blank.")
     title_html = serializers.CharField(help_text="Sanitized title of a question.")
     html = serializers.CharField(
-        help_text="Sanitized post with typeset formulas, the judged one highlighted."
+        help_text="Sanitized post with typeset formulas; the formula to judge is highlighted."
     )
     thread_url = serializers.CharField(help_text="Blank if the item has no thread.")
     judgment = OwnJudgmentSerializer(allow_null=True)
@@ -90,7 +89,7 @@ class ItemSerializer(serializers.Serializer[Any]):
 
     item = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=PoolItem.Kind.choices)
-    name = serializers.CharField(help_text="A post id, a visual id, or `Written answer`.")
+    name = serializers.CharField(help_text="A post id, a visual id, or `Generated answer`.")
     position = serializers.IntegerField()
     state = serializers.ChoiceField(choices=["waiting", "done", "later"])
     lease = serializers.CharField()
@@ -120,58 +119,6 @@ class FollowingSerializer(serializers.Serializer[Any]):
     next = ItemSerializer(allow_null=True)
 
 
-class HeldItemSerializer(serializers.Serializer[Any]):
-    """An item that the page has leased."""
-
-    item = serializers.IntegerField()
-    lease = serializers.CharField()
-    have = serializers.ListField(child=serializers.IntegerField(), required=False)
-
-
-class LabelSerializer(serializers.Serializer[Any]):
-    """A label for an instance."""
-
-    instance = serializers.IntegerField()
-    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
-    key = serializers.UUIDField(
-        help_text="Unique per label: a label that is sent twice is stored once."
-    )
-    comment = serializers.CharField(required=False, max_length=LONGEST_COMMENT)
-    reason = serializers.CharField(
-        required=False,
-        max_length=LONGEST_COMMENT,
-        help_text="Reason for changing the earlier label.",
-    )
-    active_ms = serializers.IntegerField(required=False, allow_null=True)
-    seen = serializers.IntegerField(
-        required=False, allow_null=True, help_text="The current judgment that the page knew."
-    )
-    after = serializers.UUIDField(
-        required=False,
-        allow_null=True,
-        help_text="Key of the label that this one changes, if it was still being sent.",
-    )
-    at = serializers.DateTimeField(
-        required=False,
-        help_text="Time of the judgment by the browser's clock; impossible times are ignored.",
-    )
-    shown = serializers.CharField(
-        required=False,
-        help_text="The HTML shown to the assessor, sent with labels that are not judgments.",
-    )
-
-
-class LabelsSerializer(HeldItemSerializer):
-    """Labels for instances of one item."""
-
-    judgments = LabelSerializer(many=True)
-    guideline = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        help_text="The version of the guidelines that the assessor read.",
-    )
-
-
 class SavedLabelSerializer(serializers.Serializer[Any]):
     """A stored label."""
 
@@ -179,7 +126,9 @@ class SavedLabelSerializer(serializers.Serializer[Any]):
     judgment = serializers.IntegerField()
     key = serializers.UUIDField()
     label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
-    counts = serializers.BooleanField(help_text="False if somebody else judged the instance first.")
+    counts = serializers.BooleanField(
+        help_text="False if another assessor judged the instance first."
+    )
     message = serializers.CharField()
     judged_at = serializers.DateTimeField()
 

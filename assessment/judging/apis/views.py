@@ -17,9 +17,16 @@ from rest_framework.views import APIView
 from arqlab.core.models import User
 from assessment.errors import JudgingError
 from assessment.judging.apis import responses
-from assessment.judging.apis.requests import LARGEST_ID, ItemBody, read_item, read_labels
+from assessment.judging.apis.requests import (
+    LARGEST_ID,
+    HeldItem,
+    HeldItemSerializer,
+    LabelsSerializer,
+    read_item,
+    read_labels,
+)
 from assessment.judging.permissions import assigned_topic_or_404
-from assessment.judging.selectors.items import TopicPath
+from assessment.judging.selectors.items import Submitted, TopicPath, submitted_item
 from assessment.judging.selectors.progress import own_judgments, progress_of
 from assessment.judging.services.items import item_payload, listed_judgment, saved_payload
 from assessment.judging.services.judgments import submit_judgments
@@ -105,9 +112,13 @@ class JudgingApi(APIView):
         path = self.kwargs
         return Seat(self.person, TopicPath(path["lab"], path["task"], path["query_id"]))
 
-    def require_lease(self, place: ItemBody) -> None:
+    def is_leased(self, held: HeldItem) -> bool:
+        """Return whether the lease is genuine, even if it has expired."""
+        return is_genuine(held.lease, item_id=held.item, seat=self.seat)
+
+    def require_lease(self, held: HeldItem) -> None:
         """Require a genuine lease, even if it has expired or the topic was unassigned since."""
-        if not is_genuine(place.lease, item_id=place.item, seat=self.seat):
+        if not self.is_leased(held):
             self.require_topic()
             raise JudgingError(FORGED, code="forged-lease")
 
@@ -200,16 +211,16 @@ class JudgmentsApi(JudgingApi):
         return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
 
     @extend_schema(
-        request=responses.LabelsSerializer,
+        request=LabelsSerializer,
         responses={200: responses.SavedSerializer, **responses.REFUSALS},
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Store labels for instances of one item, and return the next item the page lacks."""
-        body = read_labels(request.data)
-        self.require_lease(body.place)
+        held, submission = read_labels(request.data, find=self._find)
+        self.require_lease(held)
         outcome = submit_judgments(
             seat=self.seat,
-            submission=body.submission,
+            submission=submission,
             browser=request.META.get("HTTP_USER_AGENT", ""),
             at=timezone.now(),
         )
@@ -218,22 +229,28 @@ class JudgmentsApi(JudgingApi):
             {"saved": saved, "done": outcome.is_done, "next": self.shown(outcome.following)}
         )
 
+    def _find(self, held: HeldItem, guideline: int | None) -> Submitted | None:
+        """Return an item whose lease is genuine, and the version of the guidelines."""
+        if not self.is_leased(held):
+            return None
+        return submitted_item(held.item, user_id=self.person.pk, guideline=guideline)
+
 
 @extend_schema(tags=["judging"])
 class LaterApi(JudgingApi):
     """Skipped items."""
 
     @extend_schema(
-        request=responses.HeldItemSerializer,
+        request=HeldItemSerializer,
         responses={200: responses.FollowingSerializer, **responses.REFUSALS},
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Skip an item until the end of the topic, and return the next item."""
-        body = read_item(request.data)
-        self.require_lease(body)
+        held = read_item(request.data)
+        self.require_lease(held)
         topic_id = self.require_topic()
-        put_off(item_id=body.item, seat=self.seat, at=timezone.now())
-        following = take_next(topic_id=topic_id, seat=self.seat, have=body.have, at=timezone.now())
+        put_off(item_id=held.item, seat=self.seat, at=timezone.now())
+        following = take_next(topic_id=topic_id, seat=self.seat, have=held.have, at=timezone.now())
         return Response({"next": self.shown(following)})
 
 
@@ -242,7 +259,7 @@ class LeaseApi(JudgingApi):
     """The lease of an item."""
 
     @extend_schema(
-        request=responses.HeldItemSerializer,
+        request=HeldItemSerializer,
         responses={200: responses.LeaseSerializer, **responses.REFUSALS},
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
@@ -250,9 +267,9 @@ class LeaseApi(JudgingApi):
 
         The request fails if another assessor holds the item.
         """
-        body = read_item(request.data)
-        self.require_lease(body)
+        held = read_item(request.data)
+        self.require_lease(held)
         topic_id = self.require_topic()
-        lease = renew_lease(item_id=body.item, seat=self.seat, at=timezone.now())
+        lease = renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
         progress = progress_of(topic_id)._asdict()
         return Response({"lease": lease.token, "until": lease.until, "progress": progress})

@@ -8,17 +8,8 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from arqlab.core.models import Topic, Visitor
+from assessment.judging.selectors.statements import ASSIGNED
 from assessment.models import Judgment, Pool, PoolItem
-
-# The topics that a person judges now. Who has no role in the lab any more judges nothing there.
-ASSIGNED = """
-    SELECT given.topic_id FROM assessment_assignment given
-    JOIN core_topic asked ON asked.id = given.topic_id
-    JOIN core_task within ON within.id = asked.task_id
-    JOIN core_membership held ON held.lab_id = within.lab_id AND held.user_id = given.assessor_id
-    WHERE given.assessor_id = %s AND given.ended_at IS NULL
-        AND held.role IN ('assessor', 'organizer')
-"""
 
 
 class Progress(NamedTuple):

@@ -108,7 +108,7 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
     }
     if not known:
         raise UserError(
-            f"{task} has no pool, so there is nothing to judge. Build its pool first.",
+            f"{task} has no pool, so there is nothing to judge. Build the pool first.",
             code="no-pool",
         )
     return known
@@ -140,20 +140,20 @@ def _found(
         if one := known.get((row.topic, row.item)):
             found.append((row, one))
         elif row.topic not in topics:
-            todo = "Correct the topic, or take its lines out."
+            todo = "Correct the topic, or remove its lines."
             problems.append(
                 Problem(path, row.line, f"the topic {row.topic}", f"a topic of {task}", todo)
             )
         else:
             what, todo = (
                 f"{row.item} of topic {row.topic}",
-                "Add it by a supplement of the pool, or take the line out.",
+                "Add the item with a supplement to the pool, or remove the line.",
             )
             problems.append(
                 Problem(
                     path,
                     row.line,
-                    f"{what}, which is in no pool",
+                    f"{what}, which is not in a pool",
                     f"an item of {task}'s pools",
                     todo,
                 )
@@ -169,7 +169,7 @@ def _unknown_people(
         if row.assessor and row.assessor not in people:
             found, expected = (
                 f"the assessor {row.assessor[:80]}",
-                "the user name or e-mail address of an account",
+                "the user name or email address of an account",
             )
             yield Problem(path, row.line, found, expected, todo)
 
@@ -183,7 +183,7 @@ def _closed(changes: Iterable[tuple[JudgedLine, _Known]], path: str) -> Iterable
                 row.line,
                 found,
                 "an open pool",
-                "Open the pool for judging, or take the line out.",
+                "Open the pool for judging, or remove the line.",
             )
 
 

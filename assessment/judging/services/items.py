@@ -29,11 +29,11 @@ from collection.models import Post
 from collection.services.addresses import local_pages
 
 NOT_HELD = (
-    '<p class="notice">The collection does not hold this post, so there is nothing to judge. '
+    '<p class="notice">This post is not in the collection, so it cannot be judged. '
     "Report it to the organizers with a label that is not a judgment.</p>"
 )
 NOT_FOUND = (
-    '<p class="notice">The formula to be judged was not found in this post, so none is marked. '
+    '<p class="notice">The formula to judge was not found in this post, so none is highlighted. '
     "Report it to the organizers with a label that is not a judgment.</p>"
 )
 # Of a written answer: a formula, which keeps its lines, or the end of a line or paragraph.
@@ -130,7 +130,7 @@ def judgment_payload(judgment: Judgment) -> dict[str, Any]:
 
 def name_of(item: PoolItem) -> str:
     """Return the name of an item. That of a Task 3 answer would reveal its run."""
-    return "Written answer" if item.kind == PoolItem.Kind.ANSWERS else item.item
+    return "Generated answer" if item.kind == PoolItem.Kind.ANSWERS else item.item
 
 
 def _doc_id(item: PoolItem, doc_id: str) -> str:
@@ -215,7 +215,7 @@ def _instance(each: _Read, page: _Page) -> dict[str, Any]:
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     """Return the heading of an instance, which must not reveal the system that wrote an answer."""
     if item.kind == PoolItem.Kind.ANSWERS:
-        return "Written answer"
+        return "Generated answer"
     return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}".rstrip()
 
 

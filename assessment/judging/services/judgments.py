@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -10,15 +10,11 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import User
-from assessment.errors import JudgingError, RequestProblem
-from assessment.judging.selectors.items import (
-    Current,
-    Submitted,
-    database_moment,
-    lock_next,
-    submitted_item,
-)
+from assessment.errors import JudgingError
+from assessment.judging.selectors.items import Current, Submitted, lock_next, submitted_item
+from assessment.judging.selectors.statements import ALL_JUDGED, FINISH_AND_LEASE, database_moment
 from assessment.judging.services.leases import LEASE, Seat, Taken, signed_lease
+from assessment.judging.services.request_problems import item_problems, refusal
 from assessment.judging.services.stored_labels import (
     Label,
     SavedLabel,
@@ -37,27 +33,6 @@ LONGEST_AWAY = timedelta(
 )  # between a label and its arrival; a clock that tells more is wrong
 # stands as the answer of a ticket that nobody needs to answer
 JUDGED_SINCE = "The assessor has judged it since."
-# One statement for both, so that a submit takes one write less. Both rows are locked before it, so
-# that two who do this with each other's items never wait for each other.
-_FINISH_AND_LEASE = """
-    UPDATE assessment_poolitem
-    SET done_at = CASE WHEN id = %(next)s THEN NULL ELSE %(at)s END,
-        leased_to_id = CASE WHEN id = %(next)s THEN %(user)s ELSE NULL END,
-        leased_until = CASE WHEN id = %(next)s THEN %(until)s ELSE NULL END
-    WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND {is_judged})
-"""
-_ALL_JUDGED = """NOT EXISTS (
-    SELECT 1 FROM assessment_poolinstance instance
-    LEFT JOIN assessment_judgment judgment
-        ON judgment.instance_id = instance.id AND judgment.is_current
-    WHERE instance.item_id = %(item)s AND judgment.id IS NULL
-)"""
-
-_FIELDS = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
-_INSERT = (
-    f"INSERT INTO assessment_judgment ({', '.join(str(field.column) for field in _FIELDS)}) VALUES"
-)
-_PLACES = f"({', '.join(['%s'] * len(_FIELDS))})"
 
 
 class SubmitOutcome(NamedTuple):
@@ -109,9 +84,7 @@ def _submit(
             code="not-in-pool",
         )
     fresh = [label for label in submission.labels if label.key not in known]
-    _refuse_others(found, submission)
-    if fresh:
-        _refuse(found, submission)
+    _check(found, submission, is_stored=not fresh)
     counting = {
         label.key for label in fresh if takes_effect(label, found.current[label.instance], user)
     }
@@ -119,69 +92,34 @@ def _submit(
     rows = {
         label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh
     }
-    _store(rows.values())
+    Judgment.objects.bulk_create(rows.values())
     _raise_tickets(fresh, rows, found, browser, at)
     saved = tuple(
         saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
     )
     is_only_one_judged = bool(counting) and len(found.current) == 1
     is_done, following = _go_on(
-        found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else _ALL_JUDGED
+        found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
     )
     return SubmitOutcome(saved, is_done, following)
 
 
-def _refuse_others(found: Submitted, submission: Submission) -> None:
-    """Raise for labels of instances of another item, whether or not they are stored already."""
-    others = [label.instance for label in submission.labels if label.instance not in found.current]
-    if others:
-        told = (
-            f"one of {', '.join(map(str, sorted(found.current)))}",
-            "Reload the page and judge what it shows.",
-        )
-        problems = [RequestProblem(other, "instance", str(other), *told) for other in others]
-        raise JudgingError(
-            "What was judged does not belong to this item.", code="not-in-pool", problems=problems
-        )
-
-
-def _refuse(found: Submitted, submission: Submission) -> None:
-    """Raise for labels that cannot be stored."""
+def _check(found: Submitted, submission: Submission, *, is_stored: bool) -> None:
+    """Raise for labels that cannot be stored; what was stored before must only be of this item."""
+    labels = [(label.instance, label.label) for label in submission.labels]
+    problems = list(item_problems(found, labels, submission.guideline))
+    if any(problem.field == "instance" for problem in problems):
+        raise refusal(problems, code="not-in-pool")
+    if is_stored:
+        return
     if found.is_closed:
         raise JudgingError(
             "This pool is closed, so its items cannot be judged. Your label stays on this page; "
             "ask the organizers to open the pool.",
             code="pool-closed",
         )
-    known = found.scale.values
-    expected = f"one of {', '.join(map(str, known))}"
-    problems = [
-        RequestProblem(
-            label.instance,
-            "label",
-            str(label.label),
-            expected,
-            "Choose one of the labels on the page.",
-        )
-        for label in submission.labels
-        if label.label not in known
-    ]
     if problems:
-        raise JudgingError(
-            "Nothing was stored: the task does not have this label.",
-            code="bad-label",
-            problems=problems,
-        )
-    if submission.guideline is not None and found.guideline_id is None:
-        told = (
-            str(submission.guideline),
-            "a version of the task's instructions, or null",
-            "Reload the page.",
-        )
-        problems = [RequestProblem(None, "guideline", *told)]
-        raise JudgingError(
-            "There is no such version of the instructions.", code="malformed", problems=problems
-        )
+        raise refusal(problems)
 
 
 def _supersede(currents: Iterable[Current | None]) -> None:
@@ -210,21 +148,6 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
         if label.given_at and at - LONGEST_AWAY <= label.given_at <= at
         else None,
     )
-
-
-def _store(judgments: Collection[Judgment]) -> None:
-    """Store new judgments and set their ids; `bulk_create` takes twice as long for one row."""
-    if not judgments:
-        return
-    values = [
-        field.get_db_prep_save(getattr(judgment, field.attname), connection)
-        for judgment in judgments
-        for field in _FIELDS
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(f"{_INSERT} {', '.join([_PLACES] * len(judgments))} RETURNING id", values)
-        for judgment, (pk,) in zip(judgments, cursor.fetchall(), strict=True):
-            judgment.pk = pk
 
 
 def _raise_tickets(
@@ -282,7 +205,7 @@ def _go_on(
         "until": database_moment(at + LEASE),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
+        cursor.execute(FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
         is_done = found.is_done or cursor.rowcount > (following is not None)
     return is_done, Taken(
         following, signed_lease(following.item.pk, seat, at)

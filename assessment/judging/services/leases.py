@@ -7,19 +7,14 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.core.signing import BadSignature, Signer
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from arqlab.core.models import User
 from assessment.errors import JudgingError
-from assessment.judging.selectors.items import (
-    FREE,
-    ShownItem,
-    TopicPath,
-    database_moment,
-    lock_next,
-    shown_item,
-)
+from assessment.judging.selectors.items import ShownItem, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import is_judged_by, open_items
+from assessment.models import PoolItem
 
 LEASE = timedelta(minutes=30)
 ELSEWHERE = (
@@ -96,9 +91,7 @@ def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
 
 def put_off(*, item_id: int, seat: Seat, at: datetime) -> None:
     """Move an item to the end of its topic and end its lease, unless another assessor has it."""
-    _update_waiting(
-        "later_at = %(at)s, leased_to_id = NULL, leased_until = NULL", item_id, seat, at
-    )
+    _free(item_id, seat, at).update(later_at=at, leased_to=None, leased_until=None)
 
 
 def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
@@ -112,23 +105,11 @@ def _signer(seat: Seat) -> Signer:
 
 
 def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
-    return _update_waiting("leased_to_id = %(user)s, leased_until = %(until)s", item_id, seat, at)
+    free = _free(item_id, seat, at)
+    return bool(free.update(leased_to=seat.user, leased_until=at + LEASE))
 
 
-def _update_waiting(change: str, item_id: int, seat: Seat, at: datetime) -> bool:
-    """Change an item that waits and that nobody else has; say whether it was so."""
-    free = FREE.replace("item.", "")
-    parameters = {
-        "item": item_id,
-        "user": seat.user.pk,
-        "at": database_moment(at),
-        "until": database_moment(at + LEASE),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(
-            # our words
-            f"UPDATE assessment_poolitem SET {change}"  # noqa: S608
-            f" WHERE id = %(item)s AND done_at IS NULL AND {free}",
-            parameters,
-        )
-        return bool(cursor.rowcount)
+def _free(item_id: int, seat: Seat, at: datetime) -> QuerySet[PoolItem]:
+    """Return an item if it is not completed and no other assessor has it."""
+    unleased = Q(leased_until=None) | Q(leased_until__lte=at) | Q(leased_to=seat.user)
+    return PoolItem.objects.filter(unleased, pk=item_id, done_at=None)

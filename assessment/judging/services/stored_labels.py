@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -46,7 +46,7 @@ class Submission(NamedTuple):
     item: int
     labels: tuple[Label, ...]
     guideline: int | None = None
-    have: tuple[int, ...] = ()
+    have: Collection[int] = ()
 
 
 class SavedLabel(NamedTuple):

@@ -17,7 +17,10 @@ from assessment.assignments.services import assign_topics, pairs_of_file
 class Command(LabCommand):
     """Assign topics; if anything in the file is wrong, report all of it and assign nothing."""
 
-    help = "Assign topics to assessors by a file (CSV or TSV) of topic and assessor a line."
+    help = (
+        "Assign topics to assessors from a CSV or TSV file with one topic and one "
+        "assessor per line."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the task, the file, whether to replace assignments, and the user."""
@@ -26,12 +29,12 @@ class Command(LabCommand):
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="take the topics in the file from everybody else; labels stay",
+            help="unassign all other assessors from the topics in the file; labels are kept",
         )
         parser.add_argument(
             "--by",
             metavar="PERSON",
-            help="who does it, for the audit: an e-mail address or user name",
+            help="email address or user name for the audit log",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,7 +45,7 @@ class Command(LabCommand):
             data = options["file"].read_bytes()
         except OSError as error:
             raise CommandError(
-                f"{options['file']} cannot be read: {error.strerror}. Give the path of a file."
+                f"Cannot read {options['file']}: {error.strerror}. Check the path."
             ) from error
         pairs, problems = pairs_of_file(data, path=str(options["file"]), task=task)
         if problems:
@@ -54,4 +57,4 @@ class Command(LabCommand):
         changed = assign_topics(
             task=task, pairs=pairs, replaces=options["replace"], at=timezone.now(), by=by
         )
-        self.stdout.write(f"{changed.made} assignments made, {changed.ended} ended.")
+        self.stdout.write(f"{changed.made} assignments added, {changed.ended} ended.")

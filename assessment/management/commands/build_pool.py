@@ -40,8 +40,8 @@ class Command(LabCommand):
     """
 
     help = (
-        "Freeze the pool of a task from its valid runs, or with --supplement the items that no "
-        "pool of the task has yet."
+        "Freeze the pool of a task from its valid runs. With --supplement, freeze the items that "
+        "are not yet in a pool of the task."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -50,15 +50,21 @@ class Command(LabCommand):
         parser.add_argument(
             "--preset",
             metavar="NAME",
-            help="such as arqmath-2; the default is the last pool's settings for a supplement, and "
-            "the protocol's for a pool",
+            help="preset, such as arqmath-2 (default: the protocol's for a pool, the last "
+            "pool's settings for a supplement)",
         )
         parser.add_argument(
-            "--seed", type=int, default=1, metavar="N", help="draws the order and breaks ties"
+            "--seed",
+            type=int,
+            default=1,
+            metavar="N",
+            help="seed of the order and of ties (default: %(default)s)",
         )
-        parser.add_argument("--dry-run", action="store_true", help="store nothing")
         parser.add_argument(
-            "--format", choices=["text", "tsv"], default="text", help="tsv: print the pool itself"
+            "--dry-run", action="store_true", help="compute the pool without storing it"
+        )
+        parser.add_argument(
+            "--format", choices=["text", "tsv"], default="text", help="tsv prints the pool itself"
         )
         for name in NUMBERS:
             parser.add_argument(_option(name), type=_whole_number, metavar="N")
@@ -71,14 +77,14 @@ class Command(LabCommand):
             action="append",
             default=[],
             metavar="RUN",
-            help="the tag of a baseline; can be repeated",
+            help="tag of a baseline to pool as an alternate run; can be repeated",
         )
         parser.add_argument(
-            "--supplement", action="store_true", help="to the pool that the task has"
+            "--supplement", action="store_true", help="freeze a supplement to the task's pool"
         )
-        parser.add_argument("--reason", default="", help="why a supplement is made")
+        parser.add_argument("--reason", default="", help="reason for the supplement")
         parser.add_argument(
-            "--by", metavar="PERSON", help="who freezes it, by e-mail address or user name"
+            "--by", metavar="PERSON", help="email address or user name for the audit log"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -118,7 +124,8 @@ class Command(LabCommand):
             self.stderr.write(f"{run} is not pooled. {why}")
         topics = computed.labels["topic"].n_unique()
         self.stdout.write(
-            f"{computed.items:,} items of {topics} topics, {computed.label_count:,} labels to give."
+            f"{computed.items:,} items in {topics} topics, {computed.label_count:,} labels "
+            "required."
         )
         self.stdout.write(f"sha256 {computed.sha256}")
 
@@ -153,7 +160,7 @@ def _begun(task: Task, options: dict[str, Any]) -> PoolChoice:
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:
         raise UserError(
-            f"There is no preset {name!r} for {task}. There are: {', '.join(presets)}.",
+            f"Unknown preset {name!r} for {task}. Presets: {', '.join(presets)}.",
             code="unknown-preset",
         )
     last = task.pools.order_by("number").last()
@@ -168,7 +175,7 @@ def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
     if unknown := [tag for tag in tags if tag not in names]:
         known = ", ".join(names) or "none"
         raise UserError(
-            f"No baseline of {task} is called {', '.join(unknown)}. Known are: {known}.",
+            f"Unknown baseline of {task}: {', '.join(unknown)}. Baselines: {known}.",
             code="unknown-run",
         )
     return {run.pk: "baseline-alternate" for run in baselines if run.tag in tags}

@@ -14,8 +14,8 @@ class Command(LabCommand):
     """Print the file of a pool: topic, position, kind, item, doc_id, post_id."""
 
     help = (
-        "Print a frozen pool as TSV: topic, position, kind, item, doc_id, post_id. Its SHA-256 is "
-        "the pool's hash."
+        "Print a frozen pool as TSV: topic, position, kind, item, doc_id, post_id. The SHA-256 of "
+        "the output is the pool's hash."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ class Command(LabCommand):
             type=int,
             default=1,
             metavar="N",
-            help="a supplement, by its number; else the pool",
+            help="number of a supplement (default: the pool)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -23,26 +23,27 @@ class Command(LabCommand):
     """Print the qrels, and to standard error which topics the draft leaves out."""
 
     help = (
-        "Print qrels as `topic 0 item label`, tab-separated: a frozen version by its name, or the "
-        "draft."
+        "Print a frozen version of the qrels, or the draft, as tab-separated `topic 0 item label`."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the task, and the version or the options of the draft."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument(
-            "--qrels", metavar="NAME", help="a frozen version; else the judgments of now"
+            "--qrels", metavar="NAME", help="name of a frozen version (default: the draft)"
         )
         parser.add_argument(
-            "--level", choices=[level.value for level in Level], help="of formulas (instances)"
+            "--level",
+            choices=[level.value for level in Level],
+            help="items of formula retrieval (default: instances)",
         )
         parser.add_argument(
-            "--complete", action="store_true", help="with the labels that are not judgments"
+            "--complete", action="store_true", help="include labels that are not judgments"
         )
         parser.add_argument(
             "--all-topics",
             action="store_true",
-            help="with the topics of fewer than two relevant items",
+            help="include topics with fewer than two relevant items",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -61,10 +62,10 @@ class Command(LabCommand):
         if version is None:
             known = (
                 ", ".join(task.qrel_sets.values_list("name", flat=True))
-                or "none; freeze some on the page Qrels"
+                or "none; freeze a version on the Qrels page"
             )
             raise CommandError(
-                f"The task {task} has no qrels {options['qrels']!r}. Known are: {known}."
+                f"The task {task} has no qrels {options['qrels']!r}. Versions: {known}."
             )
         return qrels_frame(version)
 
@@ -82,6 +83,6 @@ class Command(LabCommand):
         frame = draft.qrels(level, complete=options["complete"], with_dropped=options["all_topics"])
         if frame.is_empty():
             self.stderr.write(
-                f"Nothing of {task} can be exported yet: judgments come from its pool."
+                f"{task} has no qrels to export yet. Freeze a pool and judge its items first."
             )
         return frame

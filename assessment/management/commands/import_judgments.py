@@ -19,16 +19,18 @@ class Command(LabCommand):
     """Store the labels of a file as judgments; if any is wrong, report all and store nothing."""
 
     help = (
-        "Import labels that were judged elsewhere. FILE is a TSV with the columns topic, item, "
-        "label and optionally assessor, comment, seconds, judged_at; or a qrels file. Importing a "
-        "file again changes nothing."
+        "Import judgments made outside ArqLab. FILE is a TSV with the columns topic, item, label "
+        "and optionally assessor, comment, seconds, judged_at; or a qrels file. Importing a file "
+        "again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the task, the file, and the user who imports it."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument("file", metavar="FILE", type=Path)
-        parser.add_argument("--by", metavar="PERSON", help="who imports them, for the audit")
+        parser.add_argument(
+            "--by", metavar="PERSON", help="email address or user name for the audit log"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the file and print how many labels are new, changed and unchanged."""
@@ -37,9 +39,7 @@ class Command(LabCommand):
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise CommandError(
-                f"{path} cannot be read: {error.strerror}. Give the file with the judgments."
-            ) from error
+            raise CommandError(f"Cannot read {path}: {error.strerror}. Check the path.") from error
         try:
             counts = import_judgments(
                 task=task, data=data, path=str(path), at=timezone.now(), by=by
@@ -54,5 +54,5 @@ class Command(LabCommand):
         if not counts.new + counts.changed:
             self.stdout.write("Nothing to change.")
         self.stdout.write(
-            f"{counts.new} new, {counts.changed} changed, {counts.unchanged} as they were."
+            f"{counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged."
         )

@@ -25,7 +25,7 @@ from collection.selectors.visual_maps import newest_map
 class Command(LabCommand):
     """Load a lab; if anything cannot be read, report all of it and load nothing."""
 
-    help = "Load a lab from a folder: lab.toml with the topics, qrels and collection that it names."
+    help = "Load a lab from a folder with a lab.toml and the topics, qrels and collection it names."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the folder, and the organizer."""
@@ -33,7 +33,7 @@ class Command(LabCommand):
         parser.add_argument(
             "--organizer",
             metavar="PERSON",
-            help="make the person with this e-mail address or user name an organizer",
+            help="grant the organizer role to the user with this email address or user name",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -23,13 +23,13 @@ class Command(LabCommand):
     """Group formula instances by appearance; make a new version only if an id differs."""
 
     help = (
-        "Make the next version of a collection's visual ids, and list the judged formulas it "
+        "Create the next version of a collection's visual ids, and list the judged formulas it "
         "changes."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the collection."""
-        parser.add_argument("collection", metavar="COLLECTION", help="the slug of a collection")
+        parser.add_argument("collection", metavar="COLLECTION", help="slug of the collection")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the version and print its counts and the judged formulas it affects."""
@@ -53,7 +53,8 @@ class Command(LabCommand):
         address = reverse("assessment:touched-list", args=[lab.slug, version.version])
         if count := touched_judgments(lab, version).height:
             self.stdout.write(
-                f"{lab.slug}: {count:,} judgments are on formulas that changed; see {address}"
+                f"{lab.slug}: {count:,} judgments of formulas with changed visual ids; see "
+                f"{address}"
             )
         else:
             self.stdout.write(f"{lab.slug}: no judged formula changed.")

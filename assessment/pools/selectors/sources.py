@@ -196,7 +196,8 @@ def written_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
             if topic in topics and texts.setdefault(key, answer) != answer:
                 raise UserError(
                     f"The runs {brought[key]} and {run} both answer {topic} as {key[1]}, with "
-                    "different texts. Withdraw one of them and submit it again under another tag.",
+                    "different texts. Withdraw one of them and submit it again with another run "
+                    "tag.",
                     code="same-answer-twice",
                 )
             brought.setdefault(key, run)

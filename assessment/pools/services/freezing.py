@@ -81,7 +81,7 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
     """
     if choice.protocol.method == "none":
         raise UserError(
-            "This protocol has no pool, because its one relevant item is known beforehand. "
+            "A known-item task has no pool because its one relevant item is known in advance. "
             "Choose other settings.",
             code="no-pool",
         )
@@ -91,14 +91,14 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
         raise UserError(" ".join(refused), code="impossible-pool")
     if choice.protocol.holds_written_answers and (own := own_pools_task(task)):
         raise UserError(
-            f"The answers of {own.name} are judged in a pool of that task. Do not mix them into "
-            "this pool, or discard that pool while it has no judgments.",
+            f"The answers of {own.name} are in a pool of that task. Leave them out of this pool, "
+            "or discard that pool while it has no judgments.",
             code="own-pool",
         )
     if host := host_of(task):
         raise UserError(
-            f"The answers are judged in the pool of {host.name}. "
-            "Make a supplement to that pool for late answers.",
+            f"The answers are in the pool of {host.name}. For late answers, freeze a supplement "
+            "to that pool.",
             code="mixed-pool",
         )
 
@@ -123,8 +123,8 @@ def freeze_pool(
     """
     if task.pools.exists():
         raise UserError(
-            f"The task {task} already has a pool. Make a supplement to it, or discard it while it "
-            "has no judgments.",
+            f"The task {task} already has a pool. Freeze a supplement, or discard the pool while "
+            "it has no judgments.",
             code="has-pool",
         )
     return _freeze(task, choice, by=by, at=at, expected=expected)
@@ -144,7 +144,9 @@ def supplement_pool(
     Raise `UserError` as `freeze_pool` does, and if there is no pool or no reason.
     """
     if not task.pools.exists():
-        raise UserError(f"The task {task} has no pool yet. Freeze one first.", code="no-pool-yet")
+        raise UserError(
+            f"The task {task} has no pool yet. Freeze a pool first.", code="no-pool-yet"
+        )
     if not reason.strip():
         raise UserError(
             "Enter a reason for the supplement. Its page shows the reason.", code="no-reason"
@@ -201,13 +203,13 @@ def _require_expected(computed: ComputedPool, expected: str) -> None:
     """Raise if there is nothing to judge, or if it is not the pool that was previewed."""
     if computed.labels.is_empty():
         raise UserError(
-            "Nothing to judge: the task's pools already have all items of the valid runs.",
+            "Nothing to judge: all selected items are already in a pool of this task.",
             code="empty-pool",
         )
     if expected and expected != computed.sha256:
         raise UserError(
-            f"The pool has changed since you opened this page: it would have {computed.items:,} "
-            "items now. Check the numbers again, then freeze it.",
+            f"The plan has changed since you opened this page: it now has {computed.items:,} "
+            "items. Check the figures again, then freeze the pool.",
             code="pool-changed",
         )
 

@@ -106,7 +106,7 @@ def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpRespo
     typeset_pools.delay(seconds=0.5)
     messages.success(
         request,
-        "The pool is frozen and will never change. You can now assign its topics.",
+        "The pool is frozen. You can now assign its topics.",
     )
     return redirect("assessment:pool-detail", task.lab.slug, task.slug, pool.number)
 

@@ -185,4 +185,4 @@ def own_pools_task(task: Task) -> Task | None:
 
 
 def _hosts_reason(host: Task, reason: str) -> str:
-    return f"Dropped with {host.name}: {reason[0].lower()}{reason[1:]}" if reason else ""
+    return f"Left out with {host.name}: {reason[0].lower()}{reason[1:]}" if reason else ""

@@ -107,9 +107,9 @@ def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
     return Problem(
         path=str(file.path),
         line=None,
-        found=f"other judgments than those that were loaded as {known.name} of {known.task}",
-        expected="the same: qrels never change",
-        todo="Give the new version a new name.",
+        found=f"other judgments than those loaded as {known.name} of {known.task}",
+        expected="the same judgments, because qrels never change",
+        todo="Use a new name for the new version.",
     )
 
 

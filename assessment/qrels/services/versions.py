@@ -65,7 +65,7 @@ def freeze_qrels(
     if frame.is_empty():
         raise UserError(
             f"No topic of {task} has two relevant items yet, so there are no qrels to freeze. "
-            "Freeze them when more is judged.",
+            "Freeze them when more items are judged.",
             code="nothing-judged",
         )
     new = QrelSet(

@@ -16,8 +16,8 @@ class Command(LabCommand):
     """Sanitize posts and comments by the current rules. The original texts do not change."""
 
     help = (
-        "Sanitize again the posts and comments that were sanitized by older rules. "
-        "If you stop the command, the next call continues."
+        "Sanitize again the posts and comments that were sanitized with older rules. If you stop "
+        "the command, run it again to continue."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,7 +26,7 @@ class Command(LabCommand):
             "collection", nargs="?", help="slug of the collection (default: all collections)"
         )
         parser.add_argument(
-            "--all", action="store_true", help="also texts sanitized by the current rules"
+            "--all", action="store_true", help="include texts sanitized with the current rules"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

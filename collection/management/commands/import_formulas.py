@@ -23,8 +23,8 @@ class Command(LabCommand):
     """Import the index files and report the rows that cannot be read."""
 
     help = (
-        "Import the formula index of a collection: LaTeX, SLT and OPT of any edition, "
-        "each a TSV or a folder."
+        "Import the formula index of a collection: the LaTeX, SLT and OPT files of any edition, "
+        "each a TSV or a folder of TSVs."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,7 +35,7 @@ class Command(LabCommand):
                 f"--{kind}",
                 metavar="PATH",
                 type=Path,
-                help="a TSV (plain or compressed) or a folder of TSVs",
+                help="TSV (plain or compressed) or folder of TSVs",
             )
 
     def handle(self, *args: Any, **options: Any) -> None:

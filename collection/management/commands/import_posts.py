@@ -43,33 +43,33 @@ class Command(LabCommand):
             "path",
             metavar="PATH",
             type=Path,
-            help="a file of the dump, or a folder or archive of them",
+            help="file of the data dump, or a folder or archive of such files",
         )
         parser.add_argument(
             "--collection",
             metavar="SLUG",
             type=collection_slug,
             required=True,
-            help="created if it does not exist",
+            help="slug of the collection, created if it does not exist",
         )
         kinds = ", ".join(DUMP_FILES)
         parser.add_argument(
             "--kind",
             choices=list(DUMP_FILES),
-            help=f"the kind of PATH, if its name does not show it: {kinds}",
+            help=f"type of PATH, if it cannot be detected from the name: {kinds}",
         )
         parser.add_argument(
-            "--since", metavar="DATE", type=date.fromisoformat, help="skip older rows"
+            "--since", metavar="DATE", type=date.fromisoformat, help="skip rows before this day"
         )
         parser.add_argument(
-            "--until", metavar="DATE", type=date.fromisoformat, help="skip newer rows"
+            "--until", metavar="DATE", type=date.fromisoformat, help="skip rows after this day"
         )
         parser.add_argument(
             "--keep-later",
             action="store_true",
             help="keep newer posts for topics and threads, but do not search them",
         )
-        parser.add_argument("--lab", metavar="LAB", help="the lab that searches the collection")
+        parser.add_argument("--lab", metavar="LAB", help="lab that searches the collection")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the files one by one and print their counts and problems."""
@@ -108,7 +108,7 @@ class Command(LabCommand):
             self._print(import_lines([record]), options["verbosity"])
             if record.finished_at != now:
                 self._print(
-                    [f"{record.source} was already imported and was not read again."],
+                    [f"{record.source} is already imported and was not read again."],
                     options["verbosity"],
                 )
 
@@ -120,7 +120,7 @@ class Command(LabCommand):
                 "Correct one of the dates."
             )
         if options["keep_later"] and not until:
-            raise CommandError("--keep-later needs --until. Add the last day to be searched.")
+            raise CommandError("--keep-later needs --until. Add the last day to search.")
         return Window(since, until, options["keep_later"])
 
     def _files(self, path: Path, kind: str | None) -> dict[str, Path]:
@@ -140,8 +140,8 @@ class Command(LabCommand):
         if not files:
             names = ", ".join(DUMP_FILES.values())
             raise CommandError(
-                f"{path} is not named like a file of a data dump ({names}) and contains none. "
-                "Name its kind with --kind."
+                f"{path} has no file name of a data dump ({names}) and contains no such file. Name "
+                "its type with --kind."
             )
         return files
 

@@ -18,9 +18,9 @@ from collection.services.indexing import (
 
 
 class Command(LabCommand):
-    """Index the words of posts and the symbol pairs of formulas that are not indexed yet."""
+    """Index the words of posts and the symbol pairs of formulas that are not yet indexed."""
 
-    help = "Index the words of posts and the symbol pairs of formulas that are not indexed yet."
+    help = "Index the words of posts and the symbol pairs of formulas that are not yet indexed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the collection."""

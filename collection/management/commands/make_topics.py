@@ -34,14 +34,14 @@ class Command(LabCommand):
     """List topic candidates, or with --chosen write the files of topics."""
 
     help = (
-        "List the questions of a collection that may become topics, as CSV with the criteria for "
-        "choosing them. With --chosen, write the topics of tasks 1 and 2 with their formulas and "
-        "topic information."
+        "List topic candidates from a collection as CSV with the criteria for selecting them. "
+        "With --chosen, write the topics of tasks 1 and 2 with their formulas and topic "
+        "information."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the collection, the filters for candidates and the list of chosen questions."""
-        parser.add_argument("collection", metavar="COLLECTION", help="the slug of the collection")
+        parser.add_argument("collection", metavar="COLLECTION", help="slug of the collection")
         listing = parser.add_argument_group(
             "candidates", "A RANGE is FROM..TO, inclusive; you can omit either end."
         )
@@ -57,19 +57,22 @@ class Command(LabCommand):
                 f"--{name}", metavar="RANGE", type=_range(float), help=f"bounds of {name}"
             )
         listing.add_argument(
-            "--dates", metavar="RANGE", type=_range(date.fromisoformat), help="days like 2019-01-01"
+            "--dates",
+            metavar="RANGE",
+            type=_range(date.fromisoformat),
+            help="days such as 2019-01-01",
         )
         listing.add_argument(
             "--related", action="store_true", help="accept a related question as a duplicate"
         )
         listing.add_argument(
-            "--unlinked", action="store_true", help="also list questions without a known duplicate"
+            "--unlinked", action="store_true", help="include questions without a known duplicate"
         )
         listing.add_argument(
             "--alike",
             type=float,
             default=ALIKE,
-            help=f"proportion of common words from which titles count as equal (default: {ALIKE})",
+            help=f"minimum Jaccard coefficient of equal titles (default: {ALIKE})",
         )
         making = parser.add_argument_group("topics")
         making.add_argument(
@@ -143,7 +146,7 @@ class Command(LabCommand):
             f"Wrote {made.questions} topics of task 1 and {made.formulas} of task 2 to {folder}."
         )
         for topic in made.without_formula:
-            self._report(f"{topic} has no formula, so there is no topic for it in task 2.")
+            self._report(f"{topic} has no formula, so it has no topic in task 2.")
 
     def _report(self, line: str) -> None:
         """Print a message on standard error, because standard output has the CSV."""
@@ -153,7 +156,7 @@ class Command(LabCommand):
 def _topic_number(text: str) -> int:
     if not re.fullmatch("[0-9]{1,6}", text):
         raise ArgumentTypeError(
-            f"{text!r} is not a topic number. Use a number of at most six digits, like 401."
+            f"{text!r} is not a topic number. Use a number of at most six digits, such as 401."
         )
     return int(text)
 

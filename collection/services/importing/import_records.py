@@ -60,8 +60,8 @@ def start_import(
     claimed = Import.objects.filter(resting, pk=record.pk)
     if not claimed.update(state=Import.State.RUNNING, updated_at=timezone.now()):
         raise UserError(
-            f"Another process is importing {source}. Wait until it is done. If that process died, "
-            f"start again {STALE_AFTER.seconds} seconds after its last progress.",
+            f"Another process is importing {source}. Wait until it finishes. If that process "
+            f"died, try again {STALE_AFTER.seconds} seconds after its last progress.",
             code="import-running",
         )
     record.refresh_from_db()
@@ -135,8 +135,8 @@ def _save(record: Import, *, heartbeat: datetime) -> None:
     }
     if not Import.objects.filter(pk=record.pk, updated_at=last).update(**values):
         raise TakenOverError(
-            f"Another process took over the import of {record.source}, because this one made no "
-            f"progress for {STALE_AFTER.seconds} seconds, or other files were loaded instead. "
-            "Nothing is lost. Check the collection's page before you start again.",
+            f"Another process took over the import of {record.source} because this process made "
+            f"no progress for {STALE_AFTER.seconds} seconds, or other files were loaded instead. "
+            "Nothing is lost. Check the collection's page before you run the command again.",
             code="import-taken-over",
         )

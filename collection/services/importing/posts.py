@@ -61,7 +61,7 @@ def import_posts(
     """
     path = dump_files(path).get("posts", path) if path.is_dir() else path
     if not path.is_file():
-        todo = "Name a Posts.xml, or a folder or archive with one."
+        todo = "Name a Posts.xml, or a folder or archive that contains one."
         raise FileRefusedError([Problem(str(path), None, "no such file", "Posts.xml", todo)])
     digest = file_digest(path, "posts", *window)
     record = start_import(

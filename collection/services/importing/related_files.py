@@ -191,7 +191,7 @@ def _file_of(path: Path, kind: str) -> Path:
     if not file.is_file():
         expected, todo = (
             "a file of the data dump",
-            "Name the file, or a folder or archive with it.",
+            "Name the file, or a folder or archive that contains it.",
         )
         raise FileRefusedError(
             [Problem(str(path), None, f"no {Import.Kind(kind).label.lower()}", expected, todo)]
@@ -244,8 +244,8 @@ class _SeenKeys:
         return Problem(
             source,
             row.line,
-            f"{importer.key(found)} again among the {self.what}",
-            "each of them once",
+            f"{importer.key(found)} again in the {self.what}",
+            "each once",
             "Remove one of the two rows. The first was imported.",
         )
 

@@ -32,7 +32,7 @@ class Command(LabCommand):
         """Declare the task, the qrels and the format."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument(
-            "--qrels", metavar="NAME", help="the version of the qrels (default: the current one)"
+            "--qrels", metavar="NAME", help="version of the qrels (default: the current version)"
         )
         parser.add_argument("--format", choices=list(CONTENT_TYPES), default="tsv")
 
@@ -46,7 +46,7 @@ class Command(LabCommand):
         for run, reason in unscored_runs(qrel_set, [row.run.key for row in board.rows]):
             self.stderr.write(
                 f"{run} is not on the leaderboard. "
-                f"{reason or 'Its index cannot be read; see the log.'}"
+                f"{reason or 'Its index cannot be read. See the log.'}"
             )
 
     def _qrels(self, task: Task, name: str | None) -> QrelSet:

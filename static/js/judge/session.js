@@ -10,8 +10,8 @@ import { ASKS, KEYS, WORDS } from "./labels.js";
 import { takeLabels } from "./outgoing-labels.js";
 
 const REPEAT = 400; // ms; a second Enter or click within them was meant for the previous item
-const UNKNOWN_EARLIER = "The server does not answer, so your earlier items cannot be loaded.";
-const UNKNOWN_ITEM = "The server does not answer, so this item cannot be loaded.";
+const UNKNOWN_EARLIER = "The server is not responding, so your earlier items cannot be loaded.";
+const UNKNOWN_ITEM = "The server is not responding, so this item cannot be loaded.";
 
 export class Session extends EventTarget {
   constructor({ config, outbox, queue, drafts, counts, timer, pane }) {

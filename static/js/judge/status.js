@@ -6,9 +6,9 @@ const SLOW = 1000; // ms; before that, sending one judgment is not worth a messa
 const WHY = {
   network: "Offline",
   "signed-out": "You are signed out",
-  server: "The server does not answer",
+  server: "The server is not responding",
   busy: "The server is busy",
-  stranger: "Something other than the server answered, perhaps the sign-in page of your network",
+  stranger: "The response did not come from ArqLab, perhaps from your network's sign-in page",
 };
 
 function counted(count, one, many) {
@@ -25,7 +25,7 @@ export function named(rows) {
 function outageText({ reason, status }, rows, isKept) {
   const why = `${WHY[reason]}${status >= 500 ? ` (${status})` : ""}.`;
   const are = rows.length === 1 ? "is" : "are";
-  const what = rows.length ? `${named(rows)} ${are} waiting` : "You can go on judging";
+  const what = rows.length ? `${named(rows)} ${are} waiting` : "You can continue judging";
   if (!isKept) return `${why} ${what}. This browser cannot store judgments: keep this page open.`;
   const then = reason === "network" ? "when you are back online" : "automatically";
   if (!rows.length) return `${why} ${what}: judgments wait in this browser.`;

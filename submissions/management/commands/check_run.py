@@ -29,17 +29,17 @@ class Command(LabCommand):
         """Declare the file, the task and the output format."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument(
-            "--task", required=True, metavar="LAB/TASK", help="the task whose rules apply"
+            "--task", required=True, metavar="LAB/TASK", help="the task whose rules to apply"
         )
         parser.add_argument(
             "--items",
             choices=Task.Items.values,
-            help="the type of the items, if the file does not show it",
+            help="type of the items, if it cannot be detected from the file",
         )
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print JSON; for an archive with several runs, a list",
+            help="print JSON (a list if the archive contains several runs)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

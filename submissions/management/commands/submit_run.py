@@ -41,13 +41,13 @@ class Command(LabCommand):
         """Declare the file, the team, the submitter and the metadata of the run."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK")
-        parser.add_argument("--team", help="the team's name; by default read from the file name")
+        parser.add_argument("--team", help="name of the team (default: from the file name)")
         parser.add_argument(
             "--by",
             metavar="PERSON",
-            help="who submits (e-mail address or user name); organizers may submit late",
+            help="email address or user name of the submitter; organizers may submit late",
         )
-        parser.add_argument("--tag", help="the run tag; by default read from the file name")
+        parser.add_argument("--tag", help="run tag (default: from the file name)")
         parser.add_argument("--primary", dest="is_primary", action="store_true", default=None)
         parser.add_argument("--alternate", dest="is_primary", action="store_false")
         parser.add_argument("--manual", dest="is_manual", action="store_true", default=None)
@@ -57,14 +57,14 @@ class Command(LabCommand):
             dest="is_baseline",
             action="store_true",
             default=None,
-            help="no quota, no deadline",
+            help="add as a baseline, without quota or deadline",
         )
         parser.add_argument("--data-used", choices=Run.DataUsed.values)
         parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
         parser.add_argument(
             "--items",
             choices=Task.Items.values,
-            help="the type of the items, if the file does not show it",
+            help="type of the items, if it cannot be detected from the file",
         )
         parser.add_argument("--description")
 
@@ -119,7 +119,8 @@ class Command(LabCommand):
         """Return the team with this name; create it if the lab has no such team."""
         if not name:
             raise UserError(
-                "The file name contains no team. Name the team with --team NAME.", code="no-team"
+                "The file name does not contain a team. Name the team with --team NAME.",
+                code="no-team",
             )
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None:

@@ -141,7 +141,9 @@ def test_what_no_page_of_ours_sends_is_refused(organizing, task, data):
 
 
 def test_nobody_is_assigned_who_may_not_judge(organizing, task, outsider):
-    assert "can no longer judge in this lab" in do(organizing, "assign", "A.1", person=outsider.pk)
+    assert "is no longer an assessor in this lab" in do(
+        organizing, "assign", "A.1", person=outsider.pk
+    )
     assert open_ones() == set()
 
 
@@ -349,7 +351,7 @@ def test_an_assignment_that_comes_twice_is_made_once(organizing, task, bo):
 def test_a_preview_that_did_not_come_whole_changes_nothing(organizing, task, pairs):
     page = organizing.post(path("apply"), {"pairs": pairs}, follow=True).text
 
-    assert "are incomplete, so nothing was changed" in page
+    assert "is incomplete, so nothing was changed" in page
 
 
 def test_topics_that_nobody_has_are_shared_out_by_size(organizing, task, assessor, bo):

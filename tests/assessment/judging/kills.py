@@ -15,12 +15,14 @@ import json
 import os
 import random
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -30,8 +32,8 @@ from uuid import uuid4
 import psutil
 import psycopg2
 
-from tests.everywhere import free_port, wait_for_port
 from tests.paths import ROOT
+from tests.served import start_on
 
 ASSESSORS, TOPICS, CSRF = 32, 16, "b" * 32
 # Two assessors share each topic. Items of every third topic are formulas with three instances.
@@ -43,18 +45,24 @@ from django.utils import timezone
 from arqlab.core.models import *
 from assessment.models import *
 lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-1")
-task = Task.objects.create(lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts")
-at, fields = timezone.now(), dict(settings={{}}, scale=task.protocol.labels.rows(), seed=1, runs=[], sha256="0" * 64)
+task = Task.objects.create(
+    lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts"
+)
+at, scale = timezone.now(), task.protocol.labels.rows()
+fields = dict(settings={{}}, scale=scale, seed=1, runs=[], sha256="0" * 64)
 pool = Pool.objects.create(task=task, number=1, frozen_at=at, **fields)
 sessions = []
 for number in range({TOPICS}):
     topic = Topic.objects.create(task=task, query_id=f"A.{{number}}", position=number)
     kind, count = ("visual-ids", 3) if number % 3 == 0 else ("posts", 1)
     items = PoolItem.objects.bulk_create(
-        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n) for n in range(1, {{items}} + 1)
+        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n)
+        for n in range(1, {{items}} + 1)
     )
     PoolInstance.objects.bulk_create(
-        PoolInstance(item=item, doc_id=f"{{item.item}}.{{place}}", position=place) for item in items for place in range(count)
+        PoolInstance(item=item, doc_id=f"{{item.item}}.{{place}}", position=place)
+        for item in items
+        for place in range(count)
     )
     for name in range({ASSESSORS // TOPICS}):
         user = User.objects.create_user(f"assessor{{number}}-{{name}}")
@@ -76,14 +84,16 @@ current = Q(instances__judgments__is_current=True)
 items = PoolItem.objects.annotate(
     labels=Count("instances__judgments", filter=current), parts=Count("instances", distinct=True)
 )
+counted = PoolInstance.objects.annotate(
+    n=Count("judgments"), now=Count("judgments", filter=Q(judgments__is_current=True))
+)
+stored = Judgment.objects.values_list("key", "instance", "label")
 print(json.dumps({
-    "keys": {str(key): [instance, label] for key, instance, label in Judgment.objects.values_list("key", "instance", "label")},
+    "keys": {str(key): [instance, label] for key, instance, label in stored},
     "done_without_labels": items.filter(done_at__isnull=False).exclude(labels=F("parts")).count(),
     "labels_without_done": items.filter(done_at=None, labels=F("parts")).count(),
-    "doubled": PoolInstance.objects.annotate(n=Count("judgments", filter=Q(judgments__is_current=True))).filter(n__gt=1).count(),
-    "judged_without_current": PoolInstance.objects.annotate(
-        n=Count("judgments"), now=Count("judgments", filter=Q(judgments__is_current=True))
-    ).filter(n__gt=0, now=0).count(),
+    "doubled": counted.filter(now__gt=1).count(),
+    "judged_without_current": counted.filter(n__gt=0, now=0).count(),
     "done": PoolItem.objects.filter(done_at__isnull=False).count(),
     "failures_without_ticket": Judgment.objects.filter(label__in=[5, 6], ticket=None).count(),
 }))
@@ -119,7 +129,9 @@ class Served:
         if database:
             self.environment |= {"DATABASE_URL": database, "ARQLAB_SECRET_KEY": "only for tests"}
         self.manage("migrate", "--verbosity", "0")
-        self.port = free_port()
+        # Requests wait here while no server runs.
+        self.listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port: int = self.listening.getsockname()[1]
         self.seats: list[tuple[str, str]] = json.loads(
             self.shell(MAKE_LAB.replace("{items}", str(items)))
         )
@@ -162,17 +174,12 @@ class Served:
             "4",
             "--preload",
         ]
-        command += [
-            "--bind",
-            f"127.0.0.1:{self.port}",
-            "--log-level",
-            "critical",
-            "arqlab.wsgi:application",
-        ]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, start_new_session=True
+        command += ["--bind", "{bind}", "--log-level", "critical", "arqlab.wsgi:application"]
+        self.process = start_on(
+            self.listening, command, env=self.environment, start_new_session=True
         )
-        wait_for_port(self.port)
+        # The socket outlives the processes, so only a time limit shows that they cannot start.
+        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz/", timeout=60).close()
 
     def kill(self) -> None:
         """Kill all processes at once, as a power cut does."""
@@ -211,7 +218,8 @@ class Seat:
 
     def __init__(self, served: Served, number: int) -> None:
         query_id, session = served.seats[number]
-        self.port, self.base = served.port, f"/api/labs/lab/tasks/task1/topics/{query_id}/judging/"
+        self.port = served.port
+        self.base = f"/api/labs/lab/tasks/task1/topics/{query_id}/judging/"
         self.headers = {"Content-Type": "application/json", "X-CSRFToken": CSRF}
         self.headers["Cookie"] = f"sessionid={session}; csrftoken={CSRF}"
         self.chance = random.Random(number)
@@ -238,7 +246,6 @@ class Seat:
         while True:
             with contextlib.suppress(OSError, HTTPException):
                 return self.ask(method, path, body)
-            time.sleep(0.05)
 
     def labels(self, item: Any) -> dict[str, Any]:
         """Return a label for each instance; now and then one is a ticket."""
@@ -282,6 +289,7 @@ def served_lab(folder: Path, database: str | None, *, items: int) -> Iterator[Se
     finally:
         if served.process.poll() is None:
             served.kill()
+        served.listening.close()
 
 
 def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Found, list[float]]:

@@ -85,7 +85,7 @@ def test_a_lab_cannot_change_the_collection_of_another_lab(lab: Lab, tmp_path: P
     loaded = load_small(lab, tmp_path)
 
     with pytest.raises(
-        UserError, match=f"{lab.slug} already searches a collection small with other files"
+        UserError, match=f"{lab.slug} already uses a collection small with other files"
     ):
         load_small(LabFactory(), tmp_path, posts=POSTS.replace('Id="12"', 'Id="13"'))
     assert loaded.posts.filter(post_id="12").exists()

@@ -27,7 +27,7 @@ def test_a_role_is_granted_once(lab, organizer, assessor):
 
 
 def test_membership_of_a_team_is_not_granted(lab, organizer, outsider):
-    with pytest.raises(UserError, match="join with an invitation link"):
+    with pytest.raises(UserError, match="join through an invitation link"):
         grant_role(lab=lab, user=outsider, role="member", by=organizer)
 
 

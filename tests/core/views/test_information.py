@@ -1,4 +1,4 @@
-"""Organizers say what is known of topics: in a table that is saved as one form, and through a file."""
+"""Organizers edit topic information in a table that is saved as one form, and through a file."""
 
 import html
 import json

@@ -131,7 +131,7 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
     [
         ({"name": ""}, "Enter a task name."),
         ({"measures": "nDGC@10"}, "Unknown measure &#x27;nDGC@10&#x27;"),
-        ({"measures": "AP\nAP(rel=2)"}, "would both be headed MAP"),
+        ({"measures": "AP\nAP(rel=2)"}, "would have the same heading, MAP"),
         ({"quota": "0"}, "Enter a whole number of at least 1 for"),
         (
             {"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"},

@@ -54,7 +54,7 @@ def test_a_release_scores_waiting_runs(qrel_set, team, task):
 
 
 def test_nothing_is_released_without_a_scored_run(qrel_set):
-    with pytest.raises(UserError, match="nothing to release"):
+    with pytest.raises(UserError, match="has been scored against"):
         release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
 
 
@@ -90,5 +90,5 @@ def test_all_versions_are_hidden_and_the_leaderboard_can_be_released_again(
 
 
 def test_there_is_nothing_to_hide_before_a_release(task):
-    with pytest.raises(UserError, match="nothing to hide"):
+    with pytest.raises(UserError, match="is not released"):
         hide_leaderboard(task=task, by=None, at=NOW)

@@ -243,7 +243,7 @@ def test_what_is_wrong_with_the_toml_is_told_with_its_line(folder, text, line, f
 
 
 def test_a_folder_without_lab_toml_is_told(tmp_path):
-    with pytest.raises(FileRefusedError, match="Name the folder of the lab"):
+    with pytest.raises(FileRefusedError, match="Name the lab's folder"):
         read_lab(tmp_path)
 
 

@@ -191,7 +191,7 @@ def test_two_answers_to_a_topic_are_refused():
     report = check_run(data, RunRules(TaskKind.WRITTEN_ANSWERS, ("A.1",), limit=1))
 
     assert severities(report) == {"two-answers": (Severity.ERROR, [2])}
-    assert "This task takes one answer per topic" in report.problems[0].message
+    assert "This task accepts one answer per topic" in report.problems[0].message
 
 
 def test_the_index_of_written_answers_has_the_answer_and_its_sources():

@@ -202,6 +202,13 @@ def test_deep_nesting_is_read() -> None:
     assert (layout_string(deep) or "").count("R w[") == 10_000
 
 
+@pytest.mark.parametrize(
+    ("depth", "string"), [(layout.DEEPEST, "V!x"), (layout.DEEPEST + 2, "A w[ A w[ V!x ] ]")]
+)
+def test_each_pass_removes_one_accent_without_a_mark(depth: int, string: str) -> None:
+    assert shown("<mover>" * depth + "<mi>x</mi>" + "<mrow></mrow></mover>" * depth) == string
+
+
 def test_an_unknown_entity_is_kept() -> None:
     assert shown("<mi>&lol9;</mi>") == "V!&lol9;"
 

@@ -49,6 +49,11 @@ def test_a_measure_is_headed_as_the_papers_head_it(text, label):
     assert parse_measure(text).label == label
 
 
+def test_a_page_heads_a_prime_measure_with_a_typeset_prime():
+    assert parse_measure("nDCG(judged_only=True)@1000").heading == "nDCG′"
+    assert parse_measure("P@10").heading == "P@10"
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -99,6 +104,7 @@ def test_a_name_reads_as_itself(text):
         *("", "nDC", "P", "P@0", "P@x", "P@-1", "R", "Success"),
         *("AP(rel=0)", "AP(rel=x)", "AP(rel=True)", "P(rell=2)@3", "P@True"),
         *("nDCG(judged_only=1)", "nDCG(rel=2)", "Bpref(judged_only=True)", "nDCG(dcg='log3')"),
+        *("P(rel=None)@5", "P(rel=1j)@5", "P(rel=[1])@5"),
         *("nDCG(gains=3)", "nDCG(gains={1:-2})", "nDCG(gains={1:'x'})", "nDCG(gains={{}:1})"),
         *("IPrec@0.123", "IPrec@1.5", "Compat(p=2.0)", "SetF(beta=0.00001)", "SetF(beta=1e999)"),
         *("AR@1", "P(2)@10", "import os", "P@10; P@5", "P(rel=2)@1.5", "P(**{'rel':1})@5"),
@@ -166,6 +172,6 @@ def test_the_order_of_measures_is_kept():
 def test_two_measures_under_one_heading_are_refused():
     with pytest.raises(
         MeasureRefusedError,
-        match=r"AP\(rel=2\) and AP\(rel=1\) would both be headed MAP\. Keep one",
+        match=r"AP\(rel=2\) and AP\(rel=1\) would have the same heading, MAP\. Keep one",
     ):
         parse_measures(["AP", "AP(rel=1)"])

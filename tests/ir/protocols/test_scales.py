@@ -104,9 +104,9 @@ def test_missing_and_unknown_fields_are_found():
 def test_a_row_that_is_no_table_and_a_scale_without_judgments_are_found():
     assert faults(BAD | {"is_judgment": False}, "Good") == [
         (1, None, "'Good'"),
-        (None, None, "no label that is a judgment"),
+        (None, None, "only labels that are not judgments"),
     ]
-    assert faults() == [(None, None, "no label that is a judgment")]
+    assert faults() == [(None, None, "only labels that are not judgments")]
 
 
 def test_the_first_fault_is_the_reason_of_a_refusal():

@@ -152,7 +152,7 @@ def test_another_item_type_of_an_invalid_run_queues_another_check(scene: Scene) 
 
 
 def test_another_item_type_of_a_valid_run_is_refused(scene: Scene, run: Run) -> None:
-    with pytest.raises(UserError, match="index and scores depend on it"):
+    with pytest.raises(UserError, match="its index and scores depend on the type"):
         correct(run, scene.organizer, items="formula-ids")
 
 

@@ -92,4 +92,4 @@ def test_a_failed_check_is_not_the_teams_fault() -> None:
     [problem] = failed_check_result(3).problems
 
     assert "failed 3 times" in problem.message
-    assert "The team need not do anything" in problem.todo
+    assert "You do not need to do anything" in problem.todo

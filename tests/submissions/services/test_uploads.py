@@ -78,7 +78,9 @@ def test_a_zip_that_cannot_be_listed_is_stored_as_one_run(scene: Scene, data: by
 
 def test_a_zip_that_exceeds_the_quota_is_refused_as_a_whole(scene: Scene) -> None:
     archive = zipped({f"run{number}.tsv": GOOD_RUN for number in range(6)})
-    with pytest.raises(UserError, match="You sent 6 runs, but team Alpha has only 5 of its 5 runs"):
+    with pytest.raises(
+        UserError, match="You submitted 6 runs, but team Alpha has only 5 of its 5 runs"
+    ):
         submit(scene, archive, "runs.zip")
     assert Upload.objects.count() == 0
 
@@ -129,5 +131,5 @@ def test_bytes_of_a_file_name_that_are_not_utf_8_are_replaced(scene: Scene) -> N
 
 def test_a_zip_with_too_long_a_path_is_refused(scene: Scene) -> None:
     packed = sent(zipped({f"{'d' * 260}/run.tsv": GOOD_RUN}), "runs.zip")
-    with pytest.raises(UserError, match="longer than 255 characters"):
+    with pytest.raises(UserError, match="more than 255 characters"):
         submit_upload(file=packed, task=scene.task, team=scene.team, by=scene.member, at=NOW)

@@ -65,8 +65,8 @@ def test_a_question_with_a_formula_and_a_duplicate_is_a_candidate():
         ({}, {"first_day": date(2019, 5, 2)}, "other dates"),
         ({}, {"last_day": date(2019, 4, 30)}, "other dates"),
         ({"created": None}, {"last_day": date(2019, 4, 30)}, "other dates"),
-        ({}, {"topics": frozenset({"77"})}, "a topic already"),
-        ({}, {"titles": ("Is $a^2$ even? Why?",)}, "titled like a topic"),
+        ({}, {"topics": frozenset({"77"})}, "already a topic"),
+        ({}, {"titles": ("Is $a^2$ even? Why?",)}, "same title as a topic"),
     ],
 )
 def test_each_filter_counts_what_it_removes(change, criteria, reason):

@@ -18,7 +18,7 @@ from arqlab.pages.services.demo import build
 class Command(LabCommand):
     """Build the demo lab once; a second call changes nothing and prints the accounts again."""
 
-    help = "Build the demo lab and print its accounts and the run files to try."
+    help = "Build the demo lab, and print its accounts and the run files to try."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Build the lab unless it exists, then print the accounts and files.
@@ -27,8 +27,8 @@ class Command(LabCommand):
         """
         if find_spec("bm25s") is None:
             raise CommandError(
-                "The systems of the demo need bm25s, which is not installed."
-                " Install it with: bin/setup --demo"
+                "The demo's retrieval systems need bm25s, which is not installed. Install it "
+                "with: bin/setup --demo"
             )
         folder = Path(settings.DATA_DIR) / "demo"
         kept = folder / "password"
@@ -48,7 +48,7 @@ class Command(LabCommand):
         password = (
             kept.read_text(encoding="utf-8").strip()
             if kept.exists()
-            else "that was set when the lab was built"
+            else "the one set when the lab was built"
         )
         self.stdout.write(f"\nAccounts (password for all: {password})")
         for username, role in build.account_roles():

@@ -32,7 +32,7 @@ def simulate_open_task(demo: DemoContext, teams: Mapping[str, Team]) -> None:
     mistaken = _send(demo, teams["LemmaHarvest"], "Latent200", good, hours=26)
     withdraw_run(
         run=mistaken,
-        reason="Sent the run of another system by mistake.",
+        reason="Submitted the run of another system by mistake.",
         by=submitter_of(demo, teams["LemmaHarvest"]),
         at=demo.at - timedelta(hours=25),
     )
@@ -77,7 +77,7 @@ def _withdraw_after_release(demo: DemoContext) -> None:
     run = Run.objects.select_related("team", "task__lab").get(
         task=demo.tasks["task1"], tag="SlowGrowth"
     )
-    reason = "The parameters were chosen with a look at the judgments."
+    reason = "The parameters were tuned on the judgments."
     withdraw_run(
         run=run, reason=reason, by=submitter_of(demo, run.team), at=demo.at - timedelta(days=1)
     )

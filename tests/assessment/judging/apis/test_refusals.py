@@ -122,6 +122,72 @@ def test_all_problems_are_told_at_once(desk: Desk) -> None:
     }
 
 
+def told(desk: Desk) -> set[tuple[int | None, str, str]]:
+    """Return instance, field and what was found of each problem in the last answer."""
+    return {
+        (error["instance"], error["field"], error["found"]) for error in desk.last.json()["errors"]
+    }
+
+
+def test_an_unknown_label_is_reported_with_all_other_problems_at_once(desk: Desk) -> None:
+    body = one_label(desk, label=7, seen="x", comment="x" * 10_001)
+    instance = body["judgments"][0]["instance"]
+
+    assert refused(desk, body | {"have": "all", "guideline": 99}) == (400, "bad-label")
+    assert told(desk) == {
+        (instance, "label", "7"),
+        (instance, "seen", "x"),
+        (instance, "comment", "10,001 characters"),
+        (None, "have", "all"),
+        (None, "guideline", "99"),
+    }
+
+
+def test_unknown_labels_are_reported_with_an_unknown_version_of_the_guidelines(desk: Desk) -> None:
+    assert refused(desk, one_label(desk, label=7) | {"guideline": 99}) == (400, "bad-label")
+    assert {field for _, field, _ in told(desk)} == {"label", "guideline"}
+
+
+def test_an_unknown_label_in_a_row_without_an_instance_is_reported(desk: Desk) -> None:
+    refused(desk, one_label(desk) | {"judgments": [3, {"label": 7}]})
+
+    assert told(desk) == {
+        (None, "", "int"),
+        (None, "instance", "None"),
+        (None, "label", "7"),
+        (None, "key", "None"),
+    }
+
+
+def test_a_malformed_request_without_a_genuine_lease_learns_nothing_of_the_item(desk: Desk) -> None:
+    body = one_label(desk, label=7, key="?") | {"lease": "forged"}
+
+    assert refused(desk, body) == (400, "malformed")
+    assert {field for _, field, _ in told(desk)} == {"key"}
+
+
+@pytest.mark.parametrize("field", ["item", "lease"])
+@pytest.mark.parametrize("path", ["judgments/", "later/", "lease/"])
+def test_a_body_without_its_item_or_lease_is_malformed(desk: Desk, field: str, path: str) -> None:
+    body = one_label(desk)
+    del body[field]
+
+    assert refused(desk, body, path) == (400, "malformed")
+    assert told(desk) == {(None, field, "None")}
+
+
+def test_an_instance_and_a_key_are_each_sent_once(desk: Desk) -> None:
+    body = one_label(desk)
+    [row] = body["judgments"]
+    again = row | {"key": row["key"].upper()}
+
+    assert refused(desk, body | {"judgments": [row, again]}) == (400, "malformed")
+    assert told(desk) == {
+        (None, "instance", f"{row['instance']} twice"),
+        (None, "key", f"{row['key']} twice"),
+    }
+
+
 def test_a_comment_with_characters_that_no_database_takes_is_kept_without_them(desk: Desk) -> None:
     desk.post("judgments/", one_label(desk, comment="a\0b\ud800c √"))
 

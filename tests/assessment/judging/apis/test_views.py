@@ -71,7 +71,9 @@ def test_posts_are_shown_as_the_collection_has_them_however_often_it_is_loaded(
     [instance] = item["instances"]
     assert "a=2c" in instance["html"]
     assert instance["heading"] == "Answer post 10"
-    assert "does not hold this post" in desk.submit(item, 3)["next"]["instances"][0]["html"]
+    assert (
+        "This post is not in the collection" in desk.submit(item, 3)["next"]["instances"][0]["html"]
+    )
     load_small(scene.lab, tmp_path)
     assert "See" in desk.next()["instances"][0]["html"]
     assert (
@@ -175,8 +177,8 @@ def test_a_written_answer_keeps_its_lines_and_does_not_tell_its_run(
 
     [instance] = item["instances"]
     assert (item["name"], instance["heading"], instance["doc_id"], instance["thread_url"]) == (
-        "Written answer",
-        "Written answer",
+        "Generated answer",
+        "Generated answer",
         "",
         "",
     )

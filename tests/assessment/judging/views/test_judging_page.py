@@ -172,7 +172,10 @@ def test_links_of_the_question_lead_to_the_threads_of_posts_that_the_collection_
         "https://math.stackexchange.com",
         '<span class="math-container" id="q_1">$x^2$</span>',
     )
-    body = f'<p>{span}: see <a href="{site}/questions/1/why">this {span}</a>, <a href="{site}/q/999">that</a></p>'
+    body = (
+        f'<p>{span}: see <a href="{site}/questions/1/why">this {span}</a>,'
+        f' <a href="{site}/q/999">that</a></p>'
+    )
     source = records.TopicRecord("A.1", "Even squares", body, formula_id="q_1", latex="x^2")
     [page] = topic_pages([source])
     task.topics.filter(query_id="A.1").update(
@@ -211,8 +214,14 @@ def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, as
 
 @pytest.mark.parametrize(
     ("chosen", "found"),
-    [("label=3", ["10"]), ("label=0", ["11"]), ("only=commented", ["10"]), ("only=changed", ["11"]), ("label=x", ["11", "10"])],
-)  # fmt: skip
+    [
+        ("label=3", ["10"]),
+        ("label=0", ["11"]),
+        ("only=commented", ["10"]),
+        ("only=changed", ["11"]),
+        ("label=x", ["11", "10"]),
+    ],
+)
 def test_the_list_is_filtered_by_label_comment_and_change(client, assessor, chosen, found):
     first, second, _ = instances()
     judge(assessor, first, 3, comment="A proof.")

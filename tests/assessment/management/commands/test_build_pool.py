@@ -80,7 +80,7 @@ def union_of_tops(folder: Path, depths: dict[str, int]) -> dict[str, set[str]]:
 
 @pytest.fixture
 def real_lab(shared_data: Path) -> Path:
-    """ARQMath-1 with the runs of PSU and MathDowsers, submitted by the command; gives their folder."""
+    """Submit the runs of PSU and MathDowsers to ARQMath-1 by the command; return their folder."""
     load_lab(folder=shared_data / "arqmath-1", at=timezone.now(), by=None)
     folder = shared_data / "arqmath-1" / "runs" / "task1"
     for team, files in (("PSU", PSU), ("MathDowsers", MATHDOWSERS)):
@@ -153,7 +153,7 @@ def test_a_dry_run_stores_nothing_and_tells_runs_and_sizes(runs, task):
     out = StringIO()
     call_command("build_pool", str(task), *DEPTHS_OF_OURS, dry_run=True, stdout=out)
 
-    assert "5 items of 2 topics, 5 labels to give." in out.getvalue()
+    assert "5 items in 2 topics, 5 labels required." in out.getvalue()
     assert "Alpha deep" in out.getvalue()
     call_command(
         "build_pool",
@@ -210,10 +210,10 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--preset", "ntcir-10"], "There is no preset 'ntcir-10'"),
+        (["--preset", "ntcir-10"], "Unknown preset 'ntcir-10'"),
         (
             ["--as-alternate", "deep"],
-            "No baseline of arqmath-x/task1 is called deep. Known are: tfidf.",
+            "Unknown baseline of arqmath-x/task1: deep. Baselines: tfidf.",
         ),
         (["--supplement", "--reason", "x"], "has no pool yet"),
         (["--by", "nobody"], "No account found for nobody"),
@@ -251,7 +251,7 @@ def test_every_preset_of_a_kind_builds_a_pool_but_that_of_the_known_item(slug, k
     make_run(TeamFactory(lab=lab), task, {"1": ["7"]}, **fields)
 
     if PROTOCOLS[slug].tasks[kind].pool.method == "none":
-        with pytest.raises(CommandError, match="This protocol has no pool"):
+        with pytest.raises(CommandError, match="A known-item task has no pool"):
             build(str(task))
     else:
         assert len(build(str(task))) == 1
@@ -272,6 +272,6 @@ def test_written_answers_that_another_task_froze_meanwhile_are_not_mixed_in(
             make_written_pool(third, {"A.1": {"gpt:A.1": "Because."}})
 
     monkeypatch.setattr("assessment.pools.services.freezing._require_storable", freeze_the_other)
-    with pytest.raises(CommandError, match="are judged in a pool of that task"):
+    with pytest.raises(CommandError, match="are in a pool of that task"):
         build("arqmath-x/task1", "--holds-written-answers")
     assert not task.pools.exists()

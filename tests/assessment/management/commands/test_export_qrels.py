@@ -57,7 +57,7 @@ def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--qrels", "v9"], "no qrels 'v9'. Known are: none"),
+        (["--qrels", "v9"], "no qrels 'v9'. Versions: none"),
         (["--qrels", "v9", "--complete", "--all-topics"], "Leave out --complete, --all-topics"),
         (["--level", "visual"], "the task does not retrieve formulas"),
     ],
@@ -76,5 +76,5 @@ def test_a_task_without_judgments_says_so(task):
 
     assert export() == (
         "",
-        "Nothing of arqmath-x/task1 can be exported yet: judgments come from its pool.\n",
+        "arqmath-x/task1 has no qrels to export yet. Freeze a pool and judge its items first.\n",
     )

@@ -154,7 +154,7 @@ def test_a_rank_by_rank_pool_of_formulas_says_how_it_was_made(browser, task):
     text = browser.get(at(task, "detail", 1)).content.decode()
 
     assert (
-        "until each topic has 100 items; visually distinct formulas with at most 3 instances each, by"
-        in text
+        "until each topic has 100 items; visually distinct formulas with at most 3 instances"
+        " each, by" in text
     )
     assert "custom settings" in text

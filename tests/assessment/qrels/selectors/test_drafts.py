@@ -124,7 +124,7 @@ def test_the_posts_of_a_mixed_pool_are_task_1s_and_its_written_answers_task_3s(w
 
 def test_task_3_leaves_out_the_topics_of_task_1_and_no_other(written):
     reason = (
-        "Dropped with Answer retrieval: this topic has no relevant items; qrels need at least 2."
+        "Left out with Answer retrieval: this topic has no relevant items; qrels need at least 2."
     )
 
     assert draft_of(written).dropped == [("A.2", 0, reason)]

@@ -58,7 +58,7 @@ def test_twenty_problems_are_printed_and_the_others_counted(tmp_path):
         tmp_path, "latex.tsv", *(f"b{number}\t1\t1\ttitle\t70\tx" for number in range(25))
     )
 
-    assert "5 more are listed on the page of the import." in run("--latex", str(path))
+    assert "5 more are listed on the import's page." in run("--latex", str(path))
 
 
 @pytest.mark.parametrize(

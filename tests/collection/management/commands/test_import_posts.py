@@ -228,7 +228,7 @@ def test_two_files_of_one_kind_are_refused(folder):
 
 @pytest.mark.django_db
 def test_an_imported_file_is_reported_as_such(folder):
-    message = "Posts.xml was already imported and was not read again."
+    message = "Posts.xml is already imported and was not read again."
 
     assert message not in run(folder / "Posts.xml", "--collection", "raw")
     assert message in run(folder / "Posts.xml", "--collection", "raw")
@@ -248,7 +248,7 @@ def test_a_file_of_another_name_needs_its_kind(folder):
     ("arguments", "message"),
     [
         (("none.xml",), r"none\.xml does not exist"),
-        ((".", "--kind", "votes"), "contains none"),
+        ((".", "--kind", "votes"), "contains no such file"),
         ((".", "--lab", "x"), "Lab not found: x"),
         ((".", "--keep-later"), "needs --until"),
         ((".", "--since", "2018-01-02", "--until", "2018-01-01"), "before --since 2018-01-02"),
@@ -265,7 +265,7 @@ def test_an_import_assigns_the_collection_to_a_lab_without_another_one(folder, l
     run(folder, "--collection", "raw", "--lab", lab.slug)
     assert lab.collections.get().slug == "raw"
 
-    with pytest.raises(CommandError, match="searches the collection raw"):
+    with pytest.raises(CommandError, match="already uses the collection raw"):
         run(folder, "--collection", "other", "--lab", lab.slug)
     assert list(Collection.objects.values_list("slug", flat=True)) == ["raw"]
 

@@ -123,7 +123,7 @@ def test_bad_rows_are_reported_by_line_and_the_others_are_imported(
     assert [(problem.line, problem.found) for problem in record.problems.all()] == [
         (3, "a row without Id"),
         (4, "the Id 'x'"),
-        (5, "1 again among the comments"),
+        (5, "1 again in the comments"),
     ]
 
 

@@ -1,0 +1,56 @@
+"""The problems of a judging request, and the error that reports them all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from arqlab.formats.qrels.judgments import LONGEST_COMMENT
+from assessment.errors import JudgingError, RequestProblem
+from assessment.judging.selectors.items import Submitted
+
+RELOAD = "Reload the page. Stored labels are kept."
+OTHER_LABEL = "Choose one of the labels on the page."
+_MESSAGES = {
+    "not-in-pool": "a label is for an instance of another item. Reload the page.",
+    "bad-label": "a label is unknown. Use one of the labels on the page.",
+    "bad-comment": f"a comment is not text or has more than {LONGEST_COMMENT:,} characters. "
+    "Shorten the comment; it is still on the page.",
+    "malformed": "the request is malformed. Reload the page; your input is kept in this browser.",
+}
+
+
+def refusal(problems: Collection[RequestProblem], *, code: str | None = None) -> JudgingError:
+    """Return the error for a request with problems; without a code, that of the worst one."""
+    fields = {problem.field for problem in problems}
+    if code is None and "label" in fields:
+        code = "bad-label"
+    elif code is None:
+        code = "bad-comment" if fields & {"comment", "reason"} else "malformed"
+    return JudgingError(f"Nothing was stored: {_MESSAGES[code]}", code=code, problems=problems)
+
+
+def item_problems(
+    found: Submitted, labels: Iterable[tuple[int | None, int | None]], guideline: int | None
+) -> Iterator[RequestProblem]:
+    """Yield the instances, labels and guidelines that an item does not have.
+
+    Each label is a pair of instance and value; None is not checked.
+    """
+    for instance, label in labels:
+        if instance is not None and instance not in found.current:
+            yield _unknown(instance, "instance", instance, _one_of(sorted(found.current)), RELOAD)
+        if label is not None and label not in found.scale.values:
+            yield _unknown(instance, "label", label, _one_of(found.scale.values), OTHER_LABEL)
+    if guideline is not None and found.guideline_id is None:
+        expected = "a version of the task's guidelines, or null"
+        yield _unknown(None, "guideline", guideline, expected, RELOAD)
+
+
+def _unknown(
+    instance: int | None, field: str, found: int, expected: str, todo: str
+) -> RequestProblem:
+    return RequestProblem(instance, field, str(found), expected, todo)
+
+
+def _one_of(values: Iterable[int]) -> str:
+    return f"one of {', '.join(map(str, values))}"

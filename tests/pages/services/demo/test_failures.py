@@ -1,0 +1,34 @@
+"""A demo lab that cannot be built leaves nothing behind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arqlab.core.models import Lab
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _files_of_its_own(tmp_path: Path, settings) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+def test_a_demo_that_fails_leaves_no_lab_behind(monkeypatch):
+    monkeypatch.setattr("arqlab.pages.services.demo.build.release_boards", lambda stage: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        call_command("build_demo")
+    assert not Lab.objects.exists()
+
+
+def test_without_its_packages_the_demo_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+
+    with pytest.raises(CommandError, match="bin/setup --demo"):
+        call_command("build_demo")
+    assert not Lab.objects.exists()
