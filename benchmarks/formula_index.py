@@ -1,68 +1,54 @@
-"""The claim: a formula index in LaTeX is read and checked at 400,000 rows a second or more, in the
+"""Claim: a formula index in LaTeX is read and checked at 400,000 rows per second or more, in the
 same memory at any size.
 
-The index is the collection's sample in ../shared/data, repeated with ids of its own, in LaTeX and
-as symbol layout trees. Beside it, polars' own reader takes the same file without a check. Each run
-is a process of its own; peak memory is the process's own report. The best of three rounds counts,
-because others may use the machine.
-
-    .venv/bin/python benchmarks/formula_index.py [--millions 1]
+The index is the collection's sample in ../shared/data, repeated with new ids, in LaTeX (1 and 4
+million rows) and as symbol layout trees (a quarter and half of a million). The goal is absolute.
+Beside it, polars reads the same file at once, without checks: the ratio to it has no goal. Each
+side runs in a process of its own.
 """
 
-import argparse
 import gzip
-import resource
-import subprocess
-import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from arqlab.formats.formulas.index import read_index
+from benchmarks.common import (
+    Benchmark,
+    in_process,
+    median_of,
+    peak_megabytes,
+    seconds,
+    shared_data,
+    start,
+)
 
-SAMPLE = Path(__file__).parents[2] / "shared" / "data" / "collection"
-WANTED_RATE = 400_000
-MORE_MEMORY = 1.15
+LEAST_RATE = 400_000
+MOST_GROWTH = 1.15
 WHOLE = 28_320_920
+SIZES = {"latex": (1_000_000, 4_000_000), "slt": (250_000, 500_000)}
+SMALLEST = {"latex": (5_000, 20_000), "slt": (1_000, 2_000)}
 
 
-def main() -> int:
-    """Measure small and large files of both kinds; 0 when LaTeX is fast enough and memory does not
-    grow.
-    """
-    parser = argparse.ArgumentParser(description="Measure the reading of a formula index.")
-    parser.add_argument(
-        "--millions", type=float, default=1.0, help="rows of the smaller file, in millions"
-    )
-    parser.add_argument("--read", nargs=2, metavar=("HOW", "FILE"), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.read:
-        return read(*options.read)
-    if not SAMPLE.is_dir():
-        print(f"The formulas are not at {SAMPLE}; put the labs' public data there.")
-        return 1
-    holds = True
+def main(bench: Benchmark) -> None:
+    """Measure a small and a large file of each kind."""
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("latex", "slt"):
-            sizes = [
-                int(options.millions * 1e6 * part)
-                for part in ((1, 4) if kind == "latex" else (0.25, 0.5))
-            ]
-            small, large = (measured(written(Path(folder), kind, rows), rows) for rows in sizes)
-            holds &= large[1] < small[1] * MORE_MEMORY
-            holds &= kind != "latex" or large[0] >= WANTED_RATE
-    return 0 if holds else 1
+        for kind, sizes in bench.sized(SIZES, SMALLEST).items():
+            small, large = (measure(bench, write(Path(folder), kind, rows), rows) for rows in sizes)
+            if kind == "latex":
+                bench.ratio(f"{kind}, rate to the goal", large[0] / LEAST_RATE, at_least=1)
+            growth = large[1] / small[1]
+            bench.ratio(
+                f"{kind}, memory of the large file to the small", growth, at_most=MOST_GROWTH
+            )
 
 
-def written(folder: Path, kind: str, rows: int) -> Path:
-    """Write an index of so many rows."""
-    head, *lines = gzip.decompress((SAMPLE / f"formulas.{kind}.tsv.gz").read_bytes()).splitlines(
-        keepends=True
-    )
+def write(folder: Path, kind: str, rows: int) -> Path:
+    """Write an index with so many rows."""
+    packed = shared_data(f"collection/formulas.{kind}.tsv.gz").read_bytes()
+    head, *lines = gzip.decompress(packed).splitlines(keepends=True)
     cells = [line.split(b"\t", 1)[1] for line in lines]
     path = folder / f"{kind}-{rows}.tsv"
     with path.open("wb") as file:
@@ -71,41 +57,33 @@ def written(folder: Path, kind: str, rows: int) -> Path:
     return path
 
 
-def measured(path: Path, rows: int) -> tuple[float, int]:
-    """Read a file in both ways, print the rates, and give ours in rows a second and our peak memory
-    in MB.
-    """
-    found = {}
-    for how in ("ours", "polars"):
-        command = [sys.executable, __file__, "--read", how, str(path)]
-        said = [
-            subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-            for _ in range(3)
-        ]
-        found[how] = (
-            max(rows / float(seconds) for seconds, _ in said),
-            max(int(peak) for _, peak in said),
-        )
-    rate, peak = found["ours"]
+def measure(bench: Benchmark, path: Path, rows: int) -> tuple[float, float]:
+    """Read a file in both ways; return our rows per second and our peak memory in MB."""
+    sides = {side.__name__: partial(in_process, side, path=str(path)) for side in (ours, polars)}
+    found = bench.alternate(sides)
+    rate, polars_rate = (rows / median_of(found[side], "seconds") for side in ("ours", "polars"))
+    peak, polars_peak = (
+        max(each["megabytes"] for each in found[side]) for side in ("ours", "polars")
+    )
     print(
-        f"{path.stem}: {rate:,.0f} rows a second, {peak} MB; polars alone, all at once and unchecked "
-        f"{found['polars'][0]:,.0f} and {found['polars'][1]} MB; ratio {rate / found['polars'][0]:.2f}; "
-        f"28 million rows in {WHOLE / rate:.0f} s"
+        f"{path.stem}: ours {rate:,.0f} rows per second and {peak:.0f} MB, polars unchecked"
+        f" {polars_rate:,.0f} and {polars_peak:.0f} MB, ratio {rate / polars_rate:.2f};"
+        f" the whole collection in {WHOLE / rate:.0f} s"
     )
     return rate, peak
 
 
-def read(how: str, path: str) -> int:
-    """Read a file in one way; print the seconds and the peak memory in MB."""
-    start = time.perf_counter()
-    if how == "ours":
-        sum(part.frame.height for part in read_index(Path(path)))
-    else:
-        pl.read_csv(path, separator="\t", infer_schema=False)
-    seconds = time.perf_counter() - start
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-    return 0
+def ours(path: str) -> dict[str, float]:
+    """Read and check a file in parts."""
+    took = seconds(lambda: sum(part.frame.height for part in read_index(Path(path))))
+    return {"seconds": took, "megabytes": peak_megabytes()}
+
+
+def polars(path: str) -> dict[str, float]:
+    """Read a file at once, without checks."""
+    took = seconds(lambda: pl.read_csv(path, separator="\t", infer_schema=False))
+    return {"seconds": took, "megabytes": peak_megabytes()}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start(main, rounds=3, sides=(ours, polars))

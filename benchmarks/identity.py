@@ -1,88 +1,84 @@
-"""The claims: identity of 3 million formula instances in under 60 s and 2 GB, and agreement with
-the official ids.
+"""Claim: visual identity of 3 million formula instances is computed in under 60 s and 2 GB, and
+agrees with the official ids.
 
-Agreement: our ids for the sample's instances, their given ids hidden, against those ids (threads
-with an even id are given one), as pairs of instances. Some pairs nobody can get right: instances
-with the same SLT and LaTeX, byte for byte, under two official ids; the figures are printed with and
-without them. The same from LaTeX alone, by Temml.
+Agreement: our ids of the sample's instances, with given ids hidden, are compared with the official
+ids as pairs of instances (threads with an even id have official ids). Some pairs cannot be told
+apart: instances with the same SLT and LaTeX, byte for byte, under two official ids. Figures are
+printed with and without them, and for ids made from LaTeX alone, by Temml.
 
-Time and memory: instances made by drawing from the real ones, which keeps their lengths and how
-often they repeat; a number of every tenth drawn formula is changed so that new ones keep coming; a
-tenth has a given id, a tenth has no layout string, and there is a previous map in which a hundredth
-differs. Each size runs in a process of its own; memory is the peak of that process with its
-instances in it.
+Time and memory: instances are drawn from the real ones, which keeps their lengths and how often
+they repeat. A number changes in every tenth drawn formula, so that new formulas keep coming; a
+tenth has a given id, a tenth has no layout string, and a hundredth of the previous map differs.
+Each size runs in a process of its own; memory is the peak of that process, instances included.
 
-    .venv/bin/python benchmarks/identity.py [millions ...]
+All goals are absolute: no other program computes these ids.
 """
 
 import gzip
-import json
-import resource
-import subprocess
-import sys
-import time
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from arqlab.ir.formulas.identity import visual_map
 from arqlab.ir.formulas.layout import layout_strings
+from benchmarks.common import (
+    Benchmark,
+    in_process,
+    median_of,
+    peak_megabytes,
+    seconds,
+    shared_data,
+    start,
+)
 from tests.agreement import Agreement, agreement
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-SIZES = (0.5, 1.0, 3.0, 6.0, 12.0)
-CLAIMED, WANTED_SECONDS, WANTED_MEGABYTES = 3.0, 60.0, 2000.0
-WANTED_PRECISION, WANTED_RECALL = 0.98, 0.985
-WHOLE = 28.32  # millions of instances of the whole collection
+SIZES = (0.5, 1.0, 3.0)  # millions; the claim is about the largest
+SMALLEST = (0.01,)
+MOST_SECONDS, MOST_MEGABYTES = 60.0, 2000.0
+LEAST_PRECISION, LEAST_RECALL = 0.98, 0.985
+WHOLE = 28.32  # millions of instances in the whole collection
 
 
-def main(arguments: list[str]) -> int:
-    """Print agreement, then time and memory by size; 0 when the claims hold."""
-    if not DATA.is_dir():
-        print(f"The labs' public data is not at {DATA}; put it there.")
-        return 1
-    if arguments[:1] == ["one"]:
-        print(json.dumps(measure(float(arguments[1]))))
-        return 0
-    agrees = print_agreement()
-    fast = print_growth([float(argument) for argument in arguments] or list(SIZES))
-    return 0 if agrees and fast else 1
+def main(bench: Benchmark) -> None:
+    """Measure agreement, then time and memory by size."""
+    measure_agreement(bench)
+    measure_growth(bench)
 
 
 # --- agreement
 
 
-def print_agreement() -> bool:
-    """Compare our ids with the official ones; say whether precision and recall are as wanted."""
-    rows = sample()
+def measure_agreement(bench: Benchmark) -> None:
+    """Compare our ids with the official ones."""
+    rows = sample(bench.sized(None, 2_000))
     known = rows.drop_nulls("official")
     raw = agreement(
         known.select(ours=pl.concat_str("slt", pl.lit("\n"), "latex"), theirs="official")
     )
     found = compared(rows)
-    print(f"official ids: {known.height} instances of the sample have one")
-    print(f"  the same SLT and LaTeX, byte for byte: {shown(raw)}")
-    print(f"  ours from SLT: {shown(found)}")
-    tellable = Agreement(found.together, found.only_ours - raw.only_ours, found.only_theirs)
-    print(
-        f"  ours from SLT, without the {raw.only_ours} pairs that are the same byte for byte: {shown(tellable)} "
-        f"(wanted {WANTED_PRECISION}, {WANTED_RECALL})"
-    )
-    print(
-        f"  LaTeX without white space: {shown(compared(rows.with_columns(layout=pl.lit(None, pl.String))))}"
-    )
-    print(f"  ours from LaTeX alone: {shown(compared(from_latex(rows)))}")
-    print(
-        f"  ours from LaTeX alone, the authors' own LaTeX of the second index: {shown(compared(authors()))}"
-    )
-    return tellable.precision >= WANTED_PRECISION and tellable.recall >= WANTED_RECALL
+    possible = Agreement(found.together, found.only_ours - raw.only_ours, found.only_theirs)
+    only_latex = rows.with_columns(layout=pl.lit(None, pl.String))
+    print(f"{known.height} instances of the sample have official ids")
+    for name, shown in (
+        ("same SLT and LaTeX, byte for byte", raw),
+        ("ours from SLT", found),
+        (f"ours from SLT, without the {raw.only_ours} pairs that are the same", possible),
+        ("LaTeX without white space", compared(only_latex)),
+        ("ours from LaTeX alone", compared(from_latex(rows))),
+        ("ours from LaTeX alone, LaTeX of the second index", compared(authors())),
+    ):
+        print(
+            f"  {name}: precision {shown.precision:.4f}, recall {shown.recall:.4f}"
+            f" ({shown.together} pairs together, {shown.only_ours} only ours,"
+            f" {shown.only_theirs} only official)"
+        )
+    bench.ratio("identity, precision", possible.precision, at_least=LEAST_PRECISION)
+    bench.ratio("identity, recall", possible.recall, at_least=LEAST_RECALL)
 
 
 def compared(rows: pl.DataFrame) -> Agreement:
-    """Return ids to all rows as if none were given, and compare those that have an official one."""
+    """Compute the ids of all rows without given ids, and compare them with the official ones."""
     ours = visual_map(rows.with_columns(given=pl.lit(None, pl.String))).mapping
     return agreement(
         ours.join(rows, on="formula_id")
@@ -91,37 +87,31 @@ def compared(rows: pl.DataFrame) -> Agreement:
     )
 
 
-def shown(found: Agreement) -> str:
-    """Return precision and recall as a line."""
-    return (
-        f"precision {found.precision:.4f}, recall {found.recall:.4f} "
-        f"({found.together} pairs together, {found.only_ours} only ours, {found.only_theirs} only official)"
-    )
-
-
-def sample() -> pl.DataFrame:
-    """Read the sample's index: formula_id, latex, slt, layout, official."""
+def sample(count: int | None = None) -> pl.DataFrame:
+    """Read the sample's index, or the first rows: formula_id, latex, official, slt, layout."""
     latex, slt = (index(f"collection/formulas.{form}.tsv.gz") for form in ("latex", "slt"))
     rows = latex.select(formula_id="id", latex="formula", official="visual_id")
-    rows = rows.join(slt.select(formula_id="id", slt="formula"), on="formula_id")
+    rows = rows.head(count or rows.height).join(
+        slt.select(formula_id="id", slt="formula"), on="formula_id"
+    )
     return rows.with_columns(layout=pl.Series(layout_strings(rows["slt"]), dtype=pl.String))
 
 
 def authors() -> pl.DataFrame:
-    """Read the thousand rows of the second edition's own index, which has LaTeX as it was written."""
+    """Read a thousand rows of the second edition's index, which has the authors' LaTeX."""
     rows = index("visual-identity/official-index-v2-sample.tsv")
     return from_latex(rows.select(formula_id="id", latex="formula", official="visual_id"))
 
 
 def index(name: str) -> pl.DataFrame:
     """Read an index file of the labs."""
-    packed = (DATA / name).read_bytes()
+    packed = shared_data(name).read_bytes()
     text = gzip.decompress(packed) if name.endswith(".gz") else packed
     return pl.read_csv(text, separator="\t", infer_schema=False)
 
 
 def from_latex(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows the layout strings of what Temml makes of their LaTeX."""
+    """Add the layout strings that Temml makes from LaTeX."""
     from arqlab.texts.maths.typesetting import presentation_mathml
 
     distinct = rows.select("latex").unique().drop_nulls()
@@ -133,57 +123,39 @@ def from_latex(rows: pl.DataFrame) -> pl.DataFrame:
 # --- time and memory
 
 
-def print_growth(sizes: list[float]) -> bool:
-    """Measure each size in a fresh process; print the table and what it says of the whole
-    collection.
-    """
-    print("millions  forms     seconds  GB     seconds a million")
-    found = []
-    for millions in sizes:
-        command = [sys.executable, __file__, "one", str(millions)]
-        result = json.loads(
-            subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+def measure_growth(bench: Benchmark) -> None:
+    """Measure each size, and estimate time and memory for the whole collection."""
+    found = {}
+    for millions in bench.sized(SIZES, SMALLEST):
+        side = partial(
+            in_process, identify, count=round(millions * 1e6), rows=bench.sized(None, 2_000)
         )
-        found.append(result)
+        results = bench.alternate({"ours": side})["ours"]
+        found[millions] = [median_of(results, name) for name in ("seconds", "megabytes")]
+        took, megabytes = found[millions]
+        print(f"{millions} million: {took:.1f} s, {megabytes / 1000:.2f} GB")
+    bench.limit("identity, time", took, MOST_SECONDS, "s")
+    bench.limit("identity, memory", megabytes, MOST_MEGABYTES, "MB")
+    if len(found) > 1:
+        sizes, (times, peaks) = np.array(list(found)), np.array(list(found.values())).T
+        power, factor = np.polyfit(np.log(sizes), np.log(times), 1)
+        slope, base = np.polyfit(sizes, peaks, 1)
         print(
-            f"{millions:8.1f}  {result['forms']:8d}  {result['seconds']:7.1f}  {result['megabytes'] / 1000:5.2f}  "
-            f"{result['seconds'] / millions:.2f}"
+            f"estimate for {WHOLE} million: {np.exp(factor) * WHOLE**power:.0f} s (power"
+            f" {power:.2f}), {(base + slope * WHOLE) / 1000:.1f} GB"
         )
-    millions, seconds, megabytes = (
-        np.array([each[key] for each in found]) for key in ("millions", "seconds", "megabytes")
-    )
-    if len(found) > 1 and max(millions) < WHOLE:
-        power, factor = np.polyfit(np.log(millions), np.log(seconds), 1)
-        slope, start = np.polyfit(millions, megabytes, 1)
-        print(
-            f"extrapolated to {WHOLE} millions: {np.exp(factor) * WHOLE**power:.0f} s (grows with the power {power:.2f}), "
-            f"{(start + slope * WHOLE) / 1000:.1f} GB"
-        )
-    claimed = [each for each in found if each["millions"] == CLAIMED]
-    return all(
-        each["seconds"] < WANTED_SECONDS and each["megabytes"] < WANTED_MEGABYTES
-        for each in claimed
-    )
 
 
-def measure(millions: float) -> dict[str, float]:
-    """Return ids to made instances; the time is that of `visual_map` alone."""
-    instances, previous, relevance = made(round(millions * 1e6))
-    start = time.perf_counter()
-    result = visual_map(instances, previous=previous, relevance=relevance)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    return {
-        "millions": millions,
-        "seconds": seconds,
-        "megabytes": peak,
-        "forms": result.forms.height,
-    }
+def identify(count: int, rows: int | None) -> dict[str, float]:
+    """Compute the ids of drawn instances; the time is that of `visual_map` alone."""
+    instances, previous, relevance = draw(count, sample(rows))
+    took = seconds(lambda: visual_map(instances, previous=previous, relevance=relevance))
+    return {"seconds": took, "megabytes": peak_megabytes()}
 
 
-def made(count: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Draw instances from the sample: instances, previous map, relevance."""
-    real = sample().select("latex", "layout", given=pl.concat_str(pl.lit("9"), "official"))
+def draw(count: int, sample: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Draw instances from the sample; return them, the previous map and the relevance."""
+    real = sample.select("latex", "layout", given=pl.concat_str(pl.lit("9"), "official"))
     random = np.random.default_rng(3)
     rows = real.select(pl.all().gather(random.integers(0, len(real), count)))
     luck = pl.Series(random.random(count))
@@ -209,10 +181,10 @@ def made(count: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
 
 
 def visual_ids_of(instances: pl.DataFrame) -> pl.DataFrame:
-    """Return each instance the place of its layout string, or of its LaTeX, as an earlier id."""
+    """Return the rank of each instance's layout string, or of its LaTeX, as its earlier id."""
     key = pl.coalesce("layout", "latex")
     return instances.select("formula_id", visual_id=key.rank("dense").cast(pl.String))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    start(main, rounds=1, sides=(identify,))

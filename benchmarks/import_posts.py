@@ -1,16 +1,11 @@
 """Claim: `import_posts` of 500 MB takes at most 8 times a bare `lxml.iterparse` loop, in under 400
-MB at 100 and 500 MB.
+MB of memory at 100 and 500 MB.
 
-    python benchmarks/import_posts.py [--posts FILE] [--megabytes 100 500] [--rounds 1]
-                                      [--formulas ids|elements|dollars]
-
-Makes a Posts.xml of each size out of real ones (ids, dates, scores and owners are new; formulas
-have ids as in the labs' collections, or elements only, or stand between dollars as in the public
-dump), and then in turn reads it with a bare loop that clears each row, and imports it by the
-command: read, checked, made safe, formulas found, stored in a PostgreSQL server of its own, posts
-indexed. Prints for each size the seconds of both (the clock's, and those of the processors, server
-and worker processes with them), the ratio, and the peak memory of the importing process and its
-children in sum (proportional, so that shared pages count once).
+A Posts.xml of each size is made from real posts with new ids, dates, scores and owners. Formulas
+have ids as in the labs' collections, elements only, or dollars as in the public data dump. The loop
+reads the file and clears each row. The command reads, checks and sanitizes the posts, finds their
+formulas, stores all in PostgreSQL and indexes the posts. Memory is the peak of the command and its
+children; pages they share count once.
 """
 
 import argparse
@@ -18,132 +13,106 @@ import gzip
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import psutil
 from lxml import etree
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from benchmarks.common import (
+    Benchmark,
+    environment,
+    in_process,
+    postgresql,
+    seconds,
+    shared_data,
+    start,
+)
+from tests.everywhere import migrate
+from tests.paths import ROOT
 
-from tests.everywhere import postgresql_server  # noqa: E402
-
-POSTS = ROOT.parent / "shared/data/collection/Posts.xml.gz"
 FORMULAS = ("ids", "elements", "dollars")
-BARE = """
-import sys, time, resource
-from lxml import etree
-start = time.perf_counter()
-for _, row in etree.iterparse(sys.argv[1], tag="row"):
-    row.clear()
-usage = resource.getrusage(resource.RUSAGE_SELF)
-print(time.perf_counter() - start, usage.ru_utime + usage.ru_stime)
-"""
+SIZES, SMALLEST = (100.0, 500.0), (0.2,)  # MB
+MOST, MOST_MEGABYTES = 8.0, 400.0
 
 
-def main() -> None:
-    """Print a line for each measurement."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--posts", type=Path, default=POSTS, help="a real Posts.xml.gz to draw from"
-    )
-    parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 500])
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--formulas", choices=FORMULAS, default="ids", help="how they are marked")
-    parser.add_argument(
-        "--folder", type=Path, help="where to make the files; a temporary one otherwise"
-    )
-    options = parser.parse_args()
-    with ExitStack() as stack:
-        folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        address = stack.enter_context(postgresql_server())
-        if address is None:
-            sys.exit(
-                "There is no PostgreSQL server on this machine; install it: apt-get install postgresql"
-            )
-        environment = os.environ | {
-            "DATABASE_URL": address,
-            "ARQLAB_DATA": str(folder / "data"),
-            "ARQLAB_SECRET_KEY": "of a benchmark that nobody else can reach" * 2,
-        }
-        run(["manage.py", "migrate", "--verbosity", "0"], environment)
-        for size in options.megabytes:
-            path = folder / f"{options.formulas}-{size}" / "Posts.xml"
-            rows = make_posts(options.posts, path, size * 10**6, options.formulas)
-            print(
-                f"{path.stat().st_size / 1e6:.0f} MB, {rows:,} posts, formulas have {options.formulas}"
-            )
-            for number in range(options.rounds):
-                compare(path, f"bench-{size}-{number}", environment)
+def main(bench: Benchmark) -> None:
+    """Measure each size."""
+    formulas = bench.options.formulas
+    with tempfile.TemporaryDirectory() as folder, postgresql() as address:
+        variables = environment(Path(folder, "data"), address)
+        migrate(variables)
+        for size in bench.sized(SIZES, SMALLEST):
+            path = Path(folder, f"{formulas}-{round(size * 1000)}", "Posts.xml")
+            posts = make_posts(path, round(size * 1e6), formulas)
+            print(f"{size:g} MB, {posts:,} posts, formulas have {formulas}")
+            compare(bench, path, f"{size:g} MB", variables)
             path.unlink()
 
 
-def compare(path: Path, slug: str, environment: dict[str, str]) -> None:
-    """Time both, the bare loop before and after, so that what else the machine does falls on both."""
-    before = bare(path)
-    ours = imported(path, slug, environment)
-    after = bare(path)
-    clock, cpu = (before[0] + after[0]) / 2, (before[1] + after[1]) / 2
-    print(f"  bare iterparse    {clock:6.1f} s   {cpu:6.1f} s of processors")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the formulas."""
+    parser.add_argument("--formulas", choices=FORMULAS, default="ids", help="how they are marked")
+
+
+def compare(bench: Benchmark, path: Path, name: str, variables: Mapping[str, str]) -> None:
+    """Compare time and memory of both sides."""
+    numbers = count()
+    found = bench.alternate(
+        {
+            "loop": lambda: [in_process(bare_loop, path=str(path))],
+            "ours": lambda: import_posts(path, f"{path.parent.name}-{next(numbers)}", variables),
+        }
+    )
+    loop = statistics.median(took for [took] in found["loop"])
+    took, own, server, peak = map(statistics.median, zip(*found["ours"], strict=True))
     print(
-        f"  import_posts      {ours[0]:6.1f} s   {ours[1]:6.1f} s of processors and {ours[2]:.1f} s of the server's"
+        f"  loop {loop:.2f} s, ours {took:.1f} s"
+        f" (processor time {own:.1f} s, server {server:.1f} s)"
     )
-    print(f"  ratio             {ours[0] / clock:6.1f}     (at most 8.0)")
-    print(f"  peak memory       {ours[3] / 1e6:6.0f} MB  (under 400 MB)", flush=True)
+    bench.ratio(f"import_posts, {name}", took / loop, at_most=MOST)
+    bench.limit(f"import_posts, {name}, peak memory", peak / 1e6, MOST_MEGABYTES, "MB")
 
 
-def bare(path: Path) -> tuple[float, float]:
-    """Return the clock's and the processor's seconds of the loop."""
-    found = subprocess.run(
-        [sys.executable, "-c", BARE, str(path)], check=True, capture_output=True, text=True
-    )
-    clock, cpu = found.stdout.split()
-    return float(clock), float(cpu)
+def bare_loop(path: str) -> float:
+    """Return the seconds of a loop that reads every row and clears it."""
+
+    def loop() -> None:
+        for _, row in etree.iterparse(path, tag="row"):
+            row.clear()
+
+    return seconds(loop)
 
 
-def imported(
-    path: Path, slug: str, environment: dict[str, str]
-) -> tuple[float, float, float, float]:
-    """Return the clock's seconds, those of the processors, those of the server, and the peak of
+def import_posts(path: Path, slug: str, variables: Mapping[str, str]) -> list[float]:
+    """Import a file; return the seconds, the processor time, that of the server, and the peak
     memory in bytes.
     """
-    server = server_seconds(environment["DATABASE_URL"])
-    before = os.times()
-    start = time.perf_counter()
-    command = [
-        sys.executable,
-        "manage.py",
-        "import_posts",
-        str(path),
-        "--collection",
-        slug,
-        "--verbosity",
-        "0",
-    ]
-    with subprocess.Popen(command, cwd=ROOT, env=environment) as process:
+    server = server_seconds(variables["DATABASE_URL"])
+    before, started = os.times(), time.perf_counter()
+    command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", slug]
+    with subprocess.Popen([*command, "--verbosity", "0"], cwd=ROOT, env=variables) as process:
         peak = [0.0]
         watcher = threading.Thread(target=watch, args=(process.pid, peak))
         watcher.start()
         if process.wait():
             sys.exit("The import failed.")
-    clock = time.perf_counter() - start
+    took = time.perf_counter() - started
     watcher.join()
-    after = os.times()
-    cpu = (
-        after.children_user + after.children_system - before.children_user - before.children_system
-    )
-    return clock, cpu, server_seconds(environment["DATABASE_URL"]) - server, peak[0]
+    own = sum(os.times()[2:4]) - sum(before[2:4])
+    return [took, own, server_seconds(variables["DATABASE_URL"]) - server, peak[0]]
 
 
 def watch(pid: int, peak: list[float]) -> None:
-    """Look at the memory of a process and its children until it ends."""
+    """Record the peak memory of a process and its children until it ends."""
     while psutil.pid_exists(pid):
         try:
             process = psutil.Process(pid)
@@ -155,7 +124,7 @@ def watch(pid: int, peak: list[float]) -> None:
 
 
 def server_seconds(address: str) -> float:
-    """Return the seconds that a PostgreSQL server used so far, its processes and those that ended."""
+    """Return the processor time that a PostgreSQL server has used, ended processes included."""
     port = address.rsplit(":", 1)[1].split("/")[0]
     total = 0.0
     for process in psutil.process_iter(["name", "cmdline"]):
@@ -170,17 +139,12 @@ def server_seconds(address: str) -> float:
     return total
 
 
-def run(arguments: list[str], environment: dict[str, str]) -> None:
-    """Run a command of ours."""
-    subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=True)
-
-
-def make_posts(source: Path, path: Path, size: int, formulas: str) -> int:
-    """Write a Posts.xml of about `size` bytes: threads drawn from real posts, with new ids; gives
-    the number of posts.
+def make_posts(path: Path, size: int, formulas: str) -> int:
+    """Write a Posts.xml of about `size` bytes: threads of real posts with new ids. Return the
+    number of posts.
     """
     chance = random.Random(3)
-    with gzip.open(source) as file:
+    with gzip.open(shared_data("collection/Posts.xml.gz")) as file:
         rows = [dict(row.attrib) for row in etree.parse(file).getroot()]
     questions = [row for row in rows if row["PostTypeId"] == "1"]
     answers = [row for row in rows if row["PostTypeId"] == "2"]
@@ -205,7 +169,7 @@ def make_posts(source: Path, path: Path, size: int, formulas: str) -> int:
 
 
 def new_values(chance: random.Random, number: int) -> dict[str, str]:
-    """Return what a real dump has and the sample lacks."""
+    """Return the fields that a real data dump has and the sample lacks."""
     moment = datetime(2010, 7, 20, tzinfo=UTC) + timedelta(
         seconds=number * 90 + chance.randrange(60)
     )
@@ -222,7 +186,7 @@ def new_values(chance: random.Random, number: int) -> dict[str, str]:
 
 
 def marked(html: str, last: int, formulas: str) -> tuple[str, int]:
-    """Mark the formulas of a text as FORMULAS says; the ids are new."""
+    """Mark the formulas of a text in one of the ways of `FORMULAS`; the ids are new."""
 
     def one(found: re.Match[str]) -> str:
         nonlocal last
@@ -236,7 +200,7 @@ def marked(html: str, last: int, formulas: str) -> tuple[str, int]:
 
 
 def as_xml(row: dict[str, str]) -> str:
-    """Write a row as the dumps do."""
+    """Return a row as the data dumps have it."""
     escapes = (
         ("&", "&amp;"),
         ("<", "&lt;"),
@@ -253,4 +217,4 @@ def as_xml(row: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    start(main, rounds=1, sides=(bare_loop,), add_options=add_options)

@@ -1,12 +1,10 @@
 """Claim: a run of 100,000 lines is checked by all rules and indexed in at most twice the time of a
 bare `csv` loop.
 
-    python benchmarks/ingest.py [--rounds 9] [--run FILE]
-
-Both read the same bytes in turn, in one process: the loop only splits the lines and converts rank
-and score; ours looks every post up in a collection of 1,000,000, reports every problem, and writes
-the index as Parquet to disk. Prints the best and median of each in milliseconds, and their ratio,
-for a clean run and for one with notable problems.
+Both sides read the same bytes, in turn in one process. The loop only splits the lines and converts
+rank and score. Ours looks up every post in a collection of 1,000,000, reports every problem and
+writes the index to disk as Parquet. Measured on a clean run, on one with many problems, and on the
+file of `--run`.
 """
 
 import argparse
@@ -15,85 +13,60 @@ import gzip
 import io
 import random
 import statistics
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from arqlab.formats.runs.check import check_run
 from arqlab.formats.runs.report import RunRules
 from arqlab.ir.records import TaskKind
+from benchmarks.common import Benchmark, seconds, start
 
-TOPICS, ITEMS, POSTS = 100, 1000, 1_000_000
+TOPICS, ITEMS = 100, 1000
+MOST = 2.0
 
 
-def main() -> None:
-    """Print a line for each run that is measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument(
-        "--run", type=Path, help="a real run file of Task 1, plain or gzipped, to measure too"
-    )
-    options = parser.parse_args()
-    posts = a_collection()
-    rules = RunRules(TaskKind.ANSWERS, topics_of("A"), posts=posts, complete=True)
-    measure("clean run", a_run(posts, is_odd=False), rules, options.rounds)
-    measure(
-        "run with ties everywhere, jumping ranks, CR LF",
-        a_run(posts, is_odd=True),
-        rules,
-        options.rounds,
-    )
-    if options.run:
-        data = options.run.read_bytes()
-        data = gzip.decompress(data) if options.run.suffix == ".gz" else data
-        # Its ids are looked up in a collection that knows nothing of them but calls each an answer.
+def main(bench: Benchmark) -> None:
+    """Measure each run."""
+    posts = make_collection(bench.sized(1_000_000, 20_000))
+    topics = topic_ids(bench.sized(TOPICS, 5))
+    rules = RunRules(TaskKind.ANSWERS, topics, posts=posts, complete=True)
+    compare(bench, "clean run", make_run(posts, topics, is_odd=False), rules)
+    odd = make_run(posts, topics, is_odd=True)
+    compare(bench, "run with ties, jumping ranks and CR LF", odd, rules)
+    if path := bench.options.run:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
+        # Every post of the collection is an answer, so that unknown ids are the only problem.
         answers = posts.with_columns(type=pl.lit("answer"))
-        measure(
-            options.run.name,
-            data,
-            RunRules(TaskKind.ANSWERS, topics_of("A"), posts=answers),
-            options.rounds,
-        )
+        compare(bench, path.name, data, RunRules(TaskKind.ANSWERS, topics, posts=answers))
 
 
-def measure(name: str, data: bytes, rules: RunRules, rounds: int) -> None:
-    """Time both in turn, so that what else the machine does falls on both."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a run of one's own."""
+    parser.add_argument(
+        "--run", type=Path, help="also measure a run file of Task 1, plain or gzipped"
+    )
+
+
+def compare(bench: Benchmark, name: str, data: bytes, rules: RunRules) -> None:
+    """Compare the medians of both sides; the first round is not measured."""
     with tempfile.TemporaryDirectory() as folder:
         index = Path(folder, "index.parquet")
-        ours = timed(lambda: ingest(data, rules, index))
-        bare = timed(lambda: bare_loop(data))
-        times = [(ours(), bare()) for _ in range(rounds + 1)][1:]
-        mib = index.stat().st_size / 2**20
-    best = [min(column) * 1000 for column in zip(*times, strict=True)]
-    median = [statistics.median(column) * 1000 for column in zip(*times, strict=True)]
+        sides = {
+            "ours": lambda: seconds(lambda: ingest(data, rules, index)),
+            "loop": lambda: seconds(lambda: bare_loop(data)),
+        }
+        times = bench.alternate(sides, unmeasured=1)
+    ours, loop = (statistics.median(times[side]) for side in ("ours", "loop"))
     lines = data.count(b"\n")
-    print(f"{name}: {lines:,} lines, index of {mib:.1f} MiB")
-    print(f"  check and index   best {best[0]:6.1f} ms   median {median[0]:6.1f} ms")
-    print(f"  bare csv loop     best {best[1]:6.1f} ms   median {median[1]:6.1f} ms")
-    print(
-        f"  ratio             best {best[0] / best[1]:6.2f}      median {median[0] / median[1]:6.2f}   (at most 2.00)"
-    )
-
-
-def timed(work: Callable[[], object]) -> Callable[[], float]:
-    """Make a function that does the work and gives the seconds it took."""
-
-    def run() -> float:
-        start = time.perf_counter()
-        work()
-        return time.perf_counter() - start
-
-    return run
+    print(f"{lines:,} lines: ours {1000 * ours:.1f} ms, bare csv loop {1000 * loop:.1f} ms")
+    bench.ratio(name, ours / loop, at_most=MOST)
 
 
 def ingest(data: bytes, rules: RunRules, path: Path) -> None:
-    """Do what validation does: check by all rules, and write the index beside the run."""
+    """Check by all rules and write the index, as validation does."""
     report = check_run(data, rules)
     if report.index is None:
         raise SystemExit("\n".join(group.message for group in report.problems))
@@ -101,36 +74,37 @@ def ingest(data: bytes, rules: RunRules, path: Path) -> None:
 
 
 def bare_loop(data: bytes) -> list[tuple[str, str, int, float, str]]:
-    """Only split and convert."""
+    """Split the lines and convert rank and score."""
     lines = csv.reader(io.StringIO(data.decode()), delimiter="\t")
     return [(row[0], row[-4], int(row[-3]), float(row[-2]), row[-1]) for row in lines]
 
 
-def a_collection() -> pl.DataFrame:
+def make_collection(posts: int) -> pl.DataFrame:
     """Make a collection in which every second post is an answer."""
-    ids = random.Random(1).sample(range(1, 3_000_000), POSTS)
+    ids = random.Random(1).sample(range(1, 3 * posts), posts)
     return pl.DataFrame(
         {
             "post_id": [str(number) for number in ids],
-            "type": ["answer", "question"] * (POSTS // 2),
+            "type": ["answer", "question"] * (posts // 2),
             "thread_id": [str(number // 3) for number in ids],
         }
     )
 
 
-def topics_of(letter: str) -> tuple[str, ...]:
+def topic_ids(count: int) -> tuple[str, ...]:
     """Return topic ids as the labs number them."""
-    return tuple(f"{letter}.{number}" for number in range(1, TOPICS + 1))
+    return tuple(f"A.{number}" for number in range(1, count + 1))
 
 
-def a_run(posts: pl.DataFrame, *, is_odd: bool) -> bytes:
-    """Make a run of ARQMath Task 1 with full float scores, a tenth of which tie; an odd one has
-    nearly all faults that are accepted.
+def make_run(posts: pl.DataFrame, topics: tuple[str, ...], *, is_odd: bool) -> bytes:
+    """Make a run of ARQMath Task 1 with scores in full precision, a tenth of which tie.
+
+    An odd run has nearly every problem that is accepted.
     """
     chance = random.Random(2)
     answers = posts.filter(pl.col("type") == "answer")["post_id"].to_list()
     lines = []
-    for topic in topics_of("A"):
+    for topic in topics:
         score = 30.0
         for rank, item in enumerate(chance.sample(answers, ITEMS), start=1):
             score -= chance.random() * 0.02 * (chance.random() > (0.9 if is_odd else 0.1))
@@ -141,4 +115,4 @@ def a_run(posts: pl.DataFrame, *, is_odd: bool) -> bytes:
 
 
 if __name__ == "__main__":
-    main()
+    start(main, rounds=9, add_options=add_options)

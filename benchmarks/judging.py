@@ -1,157 +1,172 @@
-"""Claim: judging makes at least 40% of the judgments a second of a view that inserts a row and
+"""Claim: judging makes at least 40% of the judgments per second of a view that inserts a row and
 reads the next.
 
-    python benchmarks/judging.py [--rounds 7] [--posts ../shared/data/collection/Posts.xml.gz]
-
-Starts PostgreSQL, and gunicorn with 4 workers for each of three: a lab whose pool has 36,000 items
-of real posts, one of 500, and the peer, a Django view for who is signed in that inserts one row and
-reads the next, with sessions and CSRF. Assessors judge as the page does, over HTTP with sessions
-and CSRF, one request a judgment, each as soon as it has the next item. In each round every one of
-them is measured, so that other work on the machine strikes all alike; the medians are compared.
-Prints judgments a second, the 95th percentile of the time of a request, their ratios, and the
-queries of a judgment.
+PostgreSQL and gunicorn with 4 workers serve three sites: a lab whose pool has 36,000 items of real
+posts, a lab with 500, and the peer, a Django view for users who are signed in that inserts one row
+and reads the next, with sessions and CSRF. Assessors judge as the page does, over HTTP with
+sessions and CSRF, one request per judgment, each as soon as the next item arrives. In each round
+every site is measured, and the medians of the rounds' ratios are compared. A judgment takes at most
+8 queries.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import gzip
 import json
 import os
 import socket
 import statistics
-import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from http.client import HTTPConnection
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import psycopg2
 
-SAMPLE = ROOT.parent / "shared" / "data" / "collection" / "Posts.xml.gz"
-ASSESSORS, EACH, UNMEASURED = (
-    32,
-    14,
-    2,
-)  # in a round each of 8 judges 56 items, each of 32 judges 14: 448 judgments
+from benchmarks.common import (
+    Benchmark,
+    environment,
+    in_process,
+    percentile,
+    postgresql,
+    seconds,
+    serving,
+    set_up_django,
+    shared_data,
+    start,
+)
+from tests.everywhere import free_port, migrate
+
+UNMEASURED = 2
 CSRF = "b" * 32
 PEER = "peer"
-BACKEND, PEERS_BACKEND = (
+BACKENDS = BACKEND, PEERS_BACKEND = (
     "arqlab.core.signedin.Backend",
     "django.contrib.auth.backends.ModelBackend",
 )
+LEAST, LEAST_BY_SIZE, MOST_QUERIES = 0.40, 0.85, 8
 
 
-class Measured(NamedTuple):
-    """What a round gave: judgments a second, and the times of its requests in milliseconds."""
+class Round(NamedTuple):
+    """The result of a round: judgments per second, and milliseconds of its requests."""
 
     rate: float
     times: list[float]
 
 
 class Place(NamedTuple):
-    """Where something is served, and who may come in: the session of each assessor, here and at the
-    peer.
+    """A site: its port and database, and the sessions of the assessors there and at the peer.
+
+    At the peer, each assessor judges the items of a stride.
     """
 
     port: int
+    variables: Mapping[str, str]
     database: str
     sessions: list[str]
     peers: list[str]
+    stride: int
 
 
-def main() -> None:
-    """Measure, in turns."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument(
-        "--posts", type=Path, default=SAMPLE, help="where the real posts are taken from"
-    )
-    parser.add_argument("--count", metavar="SESSION", help=argparse.SUPPRESS)
-    parser.add_argument("--make", type=int, metavar="ITEMS", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.make:
-        make_lab(options.make, options.posts)
-    elif options.count:
-        count_queries(options.count)
-    else:
-        measure(options.rounds, options.posts)
+Rounds = dict[tuple[str, int], list[Round]]
 
 
-def measure(count: int, posts: Path) -> None:
-    """Judge in turns, and print what it gave."""
-    from tests.everywhere import postgresql_server
+class Size(NamedTuple):
+    """The items of both pools, the posts to draw them from (all if None), the topics of the big
+    pool, the assessors, and the judgments of a round.
+    """
 
-    with postgresql_server() as server, contextlib.ExitStack() as stack:
-        big, small = (stack.enter_context(served(server, items, posts)) for items in (36_000, 500))
-        peer = stack.enter_context(served_peer(big))
-        rounds: dict[str, list[Measured]] = {}
-        for _ in range(count):
+    big: int
+    small: int
+    posts: int | None
+    topics: int
+    few: int
+    many: int
+    judgments: int
+    workers: int
+
+
+FULL = Size(36_000, 500, None, topics=100, few=8, many=32, judgments=448, workers=4)
+SMALLEST = Size(80, 32, 40, topics=10, few=4, many=10, judgments=10, workers=1)
+
+
+def main(bench: Benchmark) -> None:
+    """Judge in turns and compare the rates."""
+    size = bench.sized(FULL, SMALLEST)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        postgresql() as server,
+        contextlib.ExitStack() as stack,
+    ):
+        folder = Path(name)
+        migrate(environment(folder, server))
+        big, small = (
+            stack.enter_context(served(server, folder, site, items, size))
+            for site, items in (("big", size.big), ("small", size.small))
+        )
+        peer = stack.enter_context(served_peer(big, size.workers))
+        sides = {
+            (name, clients): partial(
+                judge_round, place, clients, size.judgments // clients, is_peer=place is peer
+            )
             for name, place, clients in (
-                ("peer, 8", peer, 8),
-                ("36,000 items, 8", big, 8),
-                ("500 items, 8", small, 8),
-                ("36,000 items, 32", big, 32),
-                ("peer, 32", peer, 32),
-            ):
-                rounds.setdefault(name, []).append(
-                    judge_round(place, clients, is_peer=place is peer)
-                )
-        report(rounds)
-        print(f"queries of a judgment: {queries_of_a_judgment(big)} (at most 8), requests: 1")
+                ("peer", peer, size.few),
+                ("big pool", big, size.few),
+                ("small pool", small, size.few),
+                ("big pool", big, size.many),
+                ("peer", peer, size.many),
+            )
+        }
+        report(bench, bench.alternate(sides), size.few)
+        execute(big.database, RESET)
+        queries = in_process(
+            most_queries, big.variables, session=big.sessions[0], judgments=bench.sized(15, 3)
+        )
+    print(f"queries of a judgment: {queries}")
+    bench.require(f"a judgment takes at most {MOST_QUERIES} queries", queries <= MOST_QUERIES)
 
 
-def report(rounds: dict[str, list[Measured]]) -> None:
-    """Print what was measured."""
-    rate = {
-        name: statistics.median(one.rate for one in measured) for name, measured in rounds.items()
-    }
-    for name, measured in rounds.items():
-        p95 = statistics.median(percentile(one.times, 95) for one in measured)
-        print(f"{name:18} {rate[name]:6.0f} judgments/s   p95 {p95:6.1f} ms")
-    ratios = [
-        big.rate / peer.rate
-        for big, peer in zip(rounds["36,000 items, 8"], rounds["peer, 8"], strict=True)
-    ]
-    sizes = [
-        big.rate / small.rate
-        for big, small in zip(rounds["36,000 items, 8"], rounds["500 items, 8"], strict=True)
-    ]
-    print(f"ratio to the peer, 8 assessors      {statistics.median(ratios):.2f}   (at least 0.40)")
-    print(f"ratio of 36,000 items to 500 items  {statistics.median(sizes):.2f}   (at least 0.85)")
-
-
-def percentile(values: list[float], share: int) -> float:
-    """Return the value below which a share of the values lies, in percent."""
-    return sorted(values)[min(len(values) - 1, len(values) * share // 100)]
+def report(bench: Benchmark, rounds: Rounds, few: int) -> None:
+    """Print the rate and the times of each site, and compare the ratios with the goals."""
+    for (name, clients), results in rounds.items():
+        rate = statistics.median(each.rate for each in results)
+        p95 = statistics.median(percentile(each.times, 95) for each in results)
+        print(f"{name}, {clients} assessors: {rate:.0f} judgments per second, p95 {p95:.1f} ms")
+    for name, goal in (("peer", LEAST), ("small pool", LEAST_BY_SIZE)):
+        pairs = zip(rounds["big pool", few], rounds[name, few], strict=True)
+        ratio = statistics.median(big.rate / other.rate for big, other in pairs)
+        bench.ratio(f"judging, big pool to {name}", ratio, at_least=goal)
 
 
 # --- the assessors
 
 
-def judge_round(place: Place, clients: int, *, is_peer: bool) -> Measured:
-    """Run the assessors at the same time. The first judgments of each are not measured:
-    after the tables were emptied for the round, the database's processes read them anew."""
+def judge_round(place: Place, clients: int, each: int, *, is_peer: bool) -> Round:
+    """Run the assessors at the same time.
+
+    The first judgments of each are not measured: the database reads the emptied tables again.
+    """
     if not is_peer:
         execute(place.database, RESET)
-    each = ASSESSORS * EACH // clients
     begin = peer_assessor if is_peer else assessor
     ready, times = threading.Barrier(clients + 1), list[float]()
 
     def work(number: int) -> None:
-        judge = begin(place, number)
-        for _ in range(UNMEASURED):
-            judge()
-        ready.wait(60)
-        for _ in range(each):
-            start = time.perf_counter()
-            judge()
-            times.append((time.perf_counter() - start) * 1000)
+        with aborting(ready):
+            judge = begin(place, number)
+            for _ in range(UNMEASURED):
+                judge()
+            ready.wait(60)
+            for _ in range(each):
+                times.append(1000 * seconds(judge))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(clients)]
     for thread in threads:
@@ -163,12 +178,22 @@ def judge_round(place: Place, clients: int, *, is_peer: bool) -> Measured:
     took = time.perf_counter() - start
     if len(times) != clients * each:
         raise SystemExit(f"{clients * each - len(times)} judgments failed.")
-    return Measured(len(times) / took, times)
+    return Round(len(times) / took, times)
+
+
+@contextlib.contextmanager
+def aborting(ready: threading.Barrier) -> Iterator[None]:
+    """Let nobody wait for an assessor that failed."""
+    try:
+        yield
+    except BaseException:
+        ready.abort()
+        raise
 
 
 def assessor(place: Place, number: int) -> Callable[[], None]:
-    """Take an item, and give a function that judges as the page does: it submits and takes the next
-    in one request.
+    """Take an item; return a function that judges as the page does, submitting and taking the next
+    item in one request.
     """
     ask = asking(
         place.port,
@@ -195,15 +220,15 @@ def assessor(place: Place, number: int) -> Callable[[], None]:
             {"item": item["item"], "lease": item["lease"], "judgments": labels},
         )
         if not (answer["done"] and answer["saved"][0]["counts"]):
-            raise SystemExit(f"Not stored: {answer}")
+            raise RuntimeError(f"Not saved: {answer}")
         item = answer["next"]
 
     return judge
 
 
 def peer_assessor(place: Place, number: int) -> Callable[[], None]:
-    """Return a function that does the same at the peer."""
-    ask, item = asking(place.port, "/", place.sessions[number]), number * 1000 + 1
+    """Return a function that judges at the peer."""
+    ask, item = asking(place.port, "/", place.sessions[number]), number * place.stride + 1
 
     def judge() -> None:
         nonlocal item
@@ -213,7 +238,7 @@ def peer_assessor(place: Place, number: int) -> Callable[[], None]:
 
 
 def asking(port: int, base: str, session: str) -> Callable[[str, str, Any], Any]:
-    """Return a function that asks over one connection, opened anew after the server closed it."""
+    """Return a function that sends requests over one connection, reopened when closed."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.connect()
     connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -225,13 +250,13 @@ def asking(port: int, base: str, session: str) -> Callable[[str, str, Any], Any]
         response = connection.getresponse()
         text = response.read()
         if response.status != 200:
-            raise SystemExit(f"{method} {base + path} answers {response.status}: {text[:500]!r}")
+            raise RuntimeError(f"{method} {base + path} returns {response.status}: {text[:500]!r}")
         return json.loads(text)
 
     return ask
 
 
-# --- what is served
+# --- the servers
 
 RESET = (
     "DELETE FROM assessment_judgment",
@@ -240,12 +265,19 @@ RESET = (
     "VACUUM ANALYZE assessment_poolitem",
     "VACUUM ANALYZE assessment_judgment",
 )
+PEER_TABLES = (
+    "CREATE TABLE peer_item AS"
+    " SELECT row_number() OVER (ORDER BY item.id) AS id, post.body AS text"
+    " FROM assessment_poolinstance item JOIN collection_post post ON post.post_id = item.post_id",
+    "ALTER TABLE peer_item ADD PRIMARY KEY (id)",
+    "CREATE TABLE peer_label (id bigserial PRIMARY KEY, item bigint NOT NULL,"
+    " label smallint NOT NULL, assessor bigint NOT NULL)",
+    "VACUUM ANALYZE",
+)
 
 
 def execute(url: str, commands: tuple[str, ...]) -> None:
-    """Run SQL, each command by itself."""
-    import psycopg2
-
+    """Run SQL, one command at a time."""
     with contextlib.closing(psycopg2.connect(url)) as connection:
         connection.autocommit = True
         for command in commands:
@@ -253,57 +285,41 @@ def execute(url: str, commands: tuple[str, ...]) -> None:
 
 
 @contextlib.contextmanager
-def served(server: str, items: int, posts: Path) -> Iterator[Place]:
+def served(server: str, folder: Path, name: str, items: int, size: Size) -> Iterator[Place]:
     """Serve a lab with a pool of so many items on a database of its own."""
-    execute(server, (f"CREATE DATABASE bench_{items}",))
-    database = f"{server.rpartition('/')[0]}/bench_{items}"
-    environment = os.environ | {"DATABASE_URL": database, "ARQLAB_SECRET_KEY": "only here"}
-    command = [sys.executable, __file__, "--make", str(items), "--posts", str(posts)]
-    made = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    address, _, template = server.rpartition("/")
+    database = f"{address}/bench_{name}"
+    execute(f"{address}/template1", (f"CREATE DATABASE bench_{name} TEMPLATE {template}",))
+    variables = environment(folder / name, database)
+    used = size.topics if items == size.big else size.few
+    arguments = {"items": items, "used": used, "posts": size.posts, "assessors": size.many}
+    sessions, peers = in_process(make_lab, variables, **arguments)
     execute(database, ("VACUUM ANALYZE",))
-    with gunicorn("arqlab.wsgi:application", environment) as port:
-        yield Place(port, database, *json.loads(made.stdout.splitlines()[-1]))
+    with gunicorn("arqlab.wsgi:application", variables, size.workers) as port:
+        yield Place(port, variables, database, sessions, peers, items // size.many)
 
 
 @contextlib.contextmanager
-def served_peer(lab: Place) -> Iterator[Place]:
+def served_peer(lab: Place, workers: int) -> Iterator[Place]:
     """Serve the peer on the database of a lab, in tables of its own with the same posts."""
-    execute(
-        lab.database,
-        (
-            "CREATE TABLE peer_item AS SELECT row_number() OVER (ORDER BY item.id) AS id, post.body AS text"
-            " FROM assessment_poolinstance item JOIN collection_post post ON post.post_id = item.post_id",
-            "ALTER TABLE peer_item ADD PRIMARY KEY (id)",
-            "CREATE TABLE peer_label (id bigserial PRIMARY KEY, item bigint NOT NULL, label smallint NOT NULL,"
-            " assessor bigint NOT NULL)",
-            "VACUUM ANALYZE",
-        ),
-    )
-    with gunicorn("benchmarks.judging:peer()", os.environ | {"DATABASE_URL": lab.database}) as port:
-        yield Place(port, lab.database, lab.peers, [])
+    execute(lab.database, PEER_TABLES)
+    with gunicorn("benchmarks.judging:peer()", lab.variables, workers) as port:
+        yield lab._replace(port=port, sessions=lab.peers)
 
 
 @contextlib.contextmanager
-def gunicorn(application: str, environment: dict[str, str]) -> Iterator[int]:
-    """Serve an application by 4 workers that do one request at a time, as `manage.py serve
+def gunicorn(application: str, variables: Mapping[str, str], workers: int) -> Iterator[int]:
+    """Serve an application by workers that answer one request at a time, as `manage.py serve
     --workers 4 --threads 1` does.
     """
-    from tests.everywhere import free_port, wait_for_port
-
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "--workers", "4"]
-    command += ["--bind", f"127.0.0.1:{port}", "--log-level", "warning", application]
-    process = subprocess.Popen(command, cwd=ROOT, env=environment)
-    try:
-        wait_for_port(port)
+    command = ["-m", "gunicorn", "--workers", str(workers), "--bind", f"127.0.0.1:{port}"]
+    with serving([*command, "--log-level", "warning", application], port, variables):
         yield port
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
 
 
 def peer() -> Any:
-    """Return the peer: Django with the middleware that a new project has, and one view for who is
+    """Return the peer: Django with the middleware of a new project, and one view for users who are
     signed in.
     """
     import dj_database_url
@@ -334,7 +350,7 @@ def peer() -> Any:
         AUTHENTICATION_BACKENDS=[PEERS_BACKEND],
         ROOT_URLCONF=__name__,
         ALLOWED_HOSTS=["*"],
-        SECRET_KEY="only here",
+        SECRET_KEY=os.environ["ARQLAB_SECRET_KEY"],
         USE_TZ=True,
     )
     django.setup()
@@ -372,44 +388,44 @@ def peer() -> Any:
 # --- the lab
 
 
-def make_lab(items: int, posts: Path) -> None:
-    """Make a lab with a pool of so many answers and an assessor for each of 32 topics; print their
-    sessions.
+def make_lab(items: int, used: int, posts: int | None, assessors: int) -> list[list[str]]:
+    """Make a lab with a pool of so many answers in the topics used, and a topic for each assessor.
+
+    Return the sessions of the assessors, at ours and at the peer.
     """
-    os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
+    set_up_django()
     from arqlab.core.models import Lab, Task, Topic
 
-    call_command("migrate", verbosity=0)
     lab = Lab.objects.create(slug="bench", name="Bench", protocol="arqmath-1")
     task = Task.objects.create(
         lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts"
     )
-    call_command(
-        "import_posts", str(posts), "--collection", "bench", "--lab", "bench", stdout=sys.stderr
-    )
-    topics = [Topic(task=task, query_id=f"A.{number}", position=number) for number in range(1, 101)]
+    import_posts(posts)
+    numbers = range(1, max(used, assessors) + 1)
+    topics = [Topic(task=task, query_id=f"A.{number}", position=number) for number in numbers]
     Topic.objects.bulk_create(topics)
-    make_pool(task, topics, items)
-    people = [make_assessor(topic) for topic in topics[:ASSESSORS]]
-    print(
-        json.dumps(
-            [
-                [session_of(person, backend) for person in people]
-                for backend in (BACKEND, PEERS_BACKEND)
-            ]
-        )
-    )
+    make_pool(task, topics[:used], items)
+    people = [make_assessor(topic) for topic in topics[:assessors]]
+    return [[session_of(person, backend) for person in people] for backend in BACKENDS]
+
+
+def import_posts(count: int | None) -> None:
+    """Import the sample, or so many posts of it."""
+    from django.core.management import call_command
+
+    posts = shared_data("collection/Posts.xml.gz")
+    options = ["--collection", "bench", "--lab", "bench"]
+    with tempfile.TemporaryDirectory() as folder:
+        if count:
+            with gzip.open(posts, "rt", encoding="utf-8") as file:
+                lines = [*islice(file, count), "</posts>\n"]
+            posts = Path(folder, "Posts.xml")
+            posts.write_text("".join(lines), encoding="utf-8")
+        call_command("import_posts", str(posts), *options, stdout=sys.stderr)
 
 
 def make_pool(task: Any, topics: list[Any], items: int) -> None:
-    """Make a pool of answers of the collection; the formulas of those that will be judged are
-    typeset.
-    """
+    """Make a pool of answers of the collection, and typeset the formulas of those to be judged."""
     from django.utils import timezone
 
     from assessment.models import Pool, PoolInstance, PoolItem
@@ -427,10 +443,9 @@ def make_pool(task: Any, topics: list[Any], items: int) -> None:
     answers = list(Post.objects.filter(kind="answer").order_by("pk"))
     chosen = [
         (PoolItem(pool=pool, topic=topic, kind="posts", item=post.post_id, position=place), post)
-        for number, (topic, share) in enumerate(shares_of(items, topics))
-        for place, post in enumerate(
-            (answers[(number * 61 + turn) % len(answers)] for turn in range(share)), start=1
-        )
+        for number, topic in enumerate(topics)
+        for place in range(1, items // len(topics) + 1)
+        for post in [answers[(number * 61 + place) % len(answers)]]
     ]
     PoolItem.objects.bulk_create((item for item, _ in chosen), batch_size=2000)
     instances = (
@@ -456,7 +471,7 @@ def make_assessor(topic: Any) -> Any:
 
 
 def session_of(user: Any, backend: str) -> str:
-    """Sign a person in, and give the key of the session."""
+    """Sign a person in and return the key of the session."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
 
@@ -467,68 +482,34 @@ def session_of(user: Any, backend: str) -> str:
     return str(session.session_key)
 
 
-def shares_of(items: int, topics: list[Any]) -> list[tuple[Any, int]]:
-    """Return each topic its share of the items; a pool of few items has few topics, those that are
-    judged by 8.
-    """
-    used = topics if items > 10_000 else topics[:8]
-    return [
-        (topic, items // len(used) + (place < items % len(used)))
-        for place, topic in enumerate(used)
-    ]
-
-
 def typeset_all(posts: list[Any]) -> None:
-    """Typeset the formulas of posts and keep them, as the first who sees a post does."""
+    """Typeset the formulas of posts and store them, as the first view of a post does."""
     from arqlab.core.services.formulas import typeset_formulas
     from arqlab.texts.html.rendering import keys_of, read_text
 
     typeset_formulas(keys_of(read_text(post.safe_body) for post in posts))
 
 
-def queries_of_a_judgment(place: Place) -> int:
-    """Return the most queries that a judgment took, of 15, as Django counts them, in a process of
-    its own.
-    """
-    environment = os.environ | {"DATABASE_URL": place.database, "ARQLAB_SECRET_KEY": "only here"}
-    command = [sys.executable, __file__, "--count", place.sessions[0]]
-    counted = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return int(counted.stdout.splitlines()[-1])
-
-
-def count_queries(session: str) -> None:
-    """Judge as `assessor` does, and print the most queries of a judgment."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
-    import django
-
-    django.setup()
-    from django.conf import settings
+def most_queries(session: str, judgments: int) -> int:
+    """Judge as `assessor` does; return the most queries of a judgment."""
+    set_up_django()
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    settings.ALLOWED_HOSTS = ["*"]
     client, counts = Client(), []
     client.cookies["sessionid"] = session
     base = "/api/labs/bench/tasks/task1/topics/A.1/judging/"
     item = client.get(f"{base}next/").json()["item"]
-    for _ in range(15):
+    for _ in range(judgments):
         label = {"instance": item["instances"][0]["instance"], "label": 2, "key": str(uuid4())}
         body = {"item": item["item"], "lease": item["lease"], "judgments": [label]}
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
-            item = client.post(f"{base}judgments/", body, content_type="application/json").json()[
-                "next"
-            ]
-        asked = [
-            query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))
-        ]
-        counts.append(len(asked))
-    if os.environ.get("SHOW"):
-        print("\n\n".join(asked), file=sys.stderr)
-    print(max(counts))
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.post(f"{base}judgments/", body, content_type="application/json")
+        item = answer.json()["next"]
+        counts.append(sum(not q["sql"].startswith(("BEGIN", "COMMIT")) for q in queries))
+    return max(counts)
 
 
 if __name__ == "__main__":
-    main()
+    start(main, rounds=7, sides=(make_lab, most_queries))

@@ -1,31 +1,36 @@
-"""Claim: posts are found by words, and formulas by their look, well within a second, also where
-there are a hundred thousand and a million.
+"""Claim: posts are found by words, and formulas by their appearance, within a second, also
+among 100,000 posts and a million distinct formulas.
 
-    python benchmarks/look_up.py [--collection ../shared/data/collection] [--posts 100000] [--forms
-    1000000]
-
-Loads the sample into a database of its own (SQLite, or an empty one that `DATABASE_URL` names),
-asks, multiplies the posts and formulas (other words and symbols among them, so that they are not
-the same), indexes, and asks again. Prints the time to index, and the median and worst latency of
-each kind of question in milliseconds.
+The sample of ../shared/data is loaded into SQLite, as embedded, and searched. Then its posts and
+formulas are multiplied, with other words and symbols so that they differ, indexed and searched
+again. The slowest question counts. The goal is absolute.
 """
 
-import argparse
-import os
+import gzip
 import re
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
-os.environ["ARQLAB_DATA"] = tempfile.mkdtemp(prefix="arqlab-look-up-")
-os.environ.setdefault("ARQLAB_SECRET_KEY", "only for a benchmark")
+from benchmarks.common import (
+    Benchmark,
+    environment,
+    in_process,
+    seconds,
+    set_up_django,
+    shared_data,
+    start,
+)
+
+MOST_MILLISECONDS = 1000
 
 QUESTIONS = (
     "harmonic series",
@@ -43,30 +48,49 @@ FORMULAS = (
     "a^2+b^2=c^2",
     r"\int_0^\infty e^{-x^2}\,dx=\frac{\sqrt{\pi}}{2}",
 )
-ROUNDS = 5
 
 
-def main() -> None:
-    """Print a table for the sample and one for the multiplied sample."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--collection", type=Path, default=Path("../shared/data/collection"))
-    parser.add_argument("--posts", type=int, default=100_000)
-    parser.add_argument("--forms", type=int, default=1_000_000)
-    options = parser.parse_args()
-    import django
+def main(bench: Benchmark) -> None:
+    """Measure the sample, then the multiplied sample."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sample = shared_data("collection")
+        if bench.is_smallest:
+            sample = write_part(sample, folder / "part")
+        sizes = {"posts": bench.sized(100_000, 100), "forms": bench.sized(1_000_000, 500)}
+        variables = environment(folder / "data")
+        found = in_process(search, variables, folder=str(sample), rounds=bench.rounds, **sizes)
+    for size, kinds in found.items():
+        for kind, times in kinds.items():
+            worst = max(times, key=times.__getitem__)
+            middle = statistics.median(times.values())
+            print(f"{size}, {kind}: median {middle:.1f} ms, slowest question {worst!r}")
+            bench.limit(f"{size}, {kind}", times[worst], MOST_MILLISECONDS, "ms")
 
-    django.setup()
-    from django.core.management import call_command
 
-    call_command("migrate", verbosity=0)
-    collection = load(options.collection)
-    ask(collection, "the sample")
-    multiply(collection, posts=options.posts, forms=options.forms)
-    ask(collection, "the sample, multiplied")
+def write_part(sample: Path, folder: Path) -> Path:
+    """Write the beginning of the sample's files into a folder and return it."""
+    folder.mkdir()
+    for name in ("Posts.xml", "formulas.latex.tsv", "formulas.slt.tsv"):
+        with gzip.open(sample / f"{name}.gz", "rt", encoding="utf-8") as file:
+            lines = list(islice(file, 60))
+        lines += ["</posts>\n"] * (name == "Posts.xml")
+        with gzip.open(folder / f"{name}.gz", "wt", encoding="utf-8") as file:
+            file.writelines(lines)
+    return folder
 
 
-def load(folder: Path) -> object:
-    """Load the sample without its indexes, and index it."""
+def search(folder: str, rounds: int, posts: int, forms: int) -> dict[str, Any]:
+    """Return the milliseconds of each question, by kind, in the sample and when multiplied."""
+    set_up_django()
+    collection = load(Path(folder))
+    found = {"sample": ask(collection, rounds)}
+    multiply(collection, posts=posts, forms=forms)
+    return found | {"multiplied sample": ask(collection, rounds)}
+
+
+def load(folder: Path) -> Any:
+    """Load the sample without its search indexes, and index it."""
     from django.utils import timezone
 
     from arqlab.core.models import Lab
@@ -88,8 +112,8 @@ def load(folder: Path) -> object:
     return collection
 
 
-def index(collection: object) -> None:
-    """Index what is not indexed, and print how long it takes."""
+def index(collection: Any) -> None:
+    """Index the posts and forms that are not indexed, and print the seconds."""
     from collection.models import Post
     from collection.selectors.visual_maps import newest_map
     from collection.services.indexing import index_formulas, index_posts
@@ -102,14 +126,14 @@ def index(collection: object) -> None:
     size = version.pairs.size / 2**20
     forms = pl.scan_parquet(version.forms.path).select(pl.len()).collect().item()
     print(
-        f"indexed {done:,} of {Post.objects.count():,} posts in {words:.1f} s; {forms:,} forms in {pairs:.1f} s ({size:.0f} MiB)"
+        f"indexed {done:,} of {Post.objects.count():,} posts in {words:.1f} s;"
+        f" {forms:,} forms in {pairs:.1f} s ({size:.0f} MiB)",
+        file=sys.stderr,
     )
 
 
-def multiply(collection: object, *, posts: int, forms: int) -> None:
-    """Add copies of the posts with other names for the rarer words, and copies of the forms with
-    other symbols.
-    """
+def multiply(collection: Any, *, posts: int, forms: int) -> None:
+    """Add copies of the posts with other rare words, and copies of the forms with other symbols."""
     from collection.models import Post, VisualMap
     from collection.selectors.visual_maps import map_frame, newest_map
     from collection.services.parquet_files import store_frame
@@ -135,10 +159,8 @@ def multiply(collection: object, *, posts: int, forms: int) -> None:
     index(collection)
 
 
-def copied(post: object, copy: int) -> object:
-    """Return a post again, under another id, its words of more than eight letters changed in every
-    other copy.
-    """
+def copied(post: Any, copy: int) -> Any:
+    """Return a post with a new id; in every other copy, words of nine or more letters differ."""
     post.pk, post.post_id, post.thread_id = (
         None,
         f"{post.post_id.split('-')[0]}-{copy}",
@@ -149,8 +171,8 @@ def copied(post: object, copy: int) -> object:
     return post
 
 
-def ask(collection: object, name: str) -> None:
-    """Print the latencies of all questions."""
+def ask(collection: Any, rounds: int) -> dict[str, dict[str, float]]:
+    """Return the median milliseconds of each question, by kind."""
     from arqlab.ir.formulas.layout import layout_string
     from arqlab.texts.maths.typesetting import presentation_mathml
     from arqlab.texts.posts.queries import parse_query
@@ -162,45 +184,33 @@ def ask(collection: object, name: str) -> None:
     version = newest_map(collection)
     layouts = {latex: layout_string(presentation_mathml(latex) or "") for latex in FORMULAS}
     kinds: dict[str, tuple[Callable[[str], object], Iterable[str]]] = {
-        "posts by words (index only)": (
+        "posts by words, index only": (
             lambda one: search_posts(collection, parse_query(one)),
             QUESTIONS,
         ),
-        "forms that look alike": (
+        "similar forms": (
             lambda one: formulas_like(version, latex=one, layout=layouts[one]),
             FORMULAS,
         ),
-        "the whole page, words": (
+        "whole page, words": (
             lambda one: look_up(collection=collection, query=parse_query(one)),
             QUESTIONS,
         ),
-        "the whole page, a formula": (
+        "whole page, formula": (
             lambda one: look_up(collection=collection, query=parse_query(f"${one}$")),
             FORMULAS,
         ),
     }
-    print(f"\n{name}")
-    for kind, (work, questions) in kinds.items():
-        show(kind, {one: timed(work, one) for one in questions})
+    return {
+        kind: {one: timed(partial(work, one), rounds) for one in questions}
+        for kind, (work, questions) in kinds.items()
+    }
 
 
-def timed(work: Callable[[str], object], question: str) -> float:
-    """Return the median time of some rounds, in milliseconds."""
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        work(question)
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
-
-
-def show(name: str, times: dict[str, float]) -> None:
-    """Print the median and the worst of the questions."""
-    worst = max(times, key=lambda question: times[question])
-    print(
-        f"  {name:28} median {statistics.median(times.values()):7.1f} ms   worst {times[worst]:7.1f} ms  ({worst})"
-    )
+def timed(work: Callable[[], object], rounds: int) -> float:
+    """Return the median milliseconds of some rounds."""
+    return 1000 * statistics.median(seconds(work) for _ in range(rounds))
 
 
 if __name__ == "__main__":
-    main()
+    start(main, rounds=5, sides=(search,))

@@ -1,96 +1,83 @@
-"""The claims: a pool is computed from the stored indexes while one waits for it, and a plan while
-one moves a slider.
+"""Claim: a pool is computed from the stored indexes in under 1 second (posts) or 2 seconds
+(formulas), and a plan in under 0.1 second.
 
-Posts: 40 runs x 100 topics x 1,000, depth 45/20, in under 1 second. Formulas: 20 runs x 76 topics x
-1,000 against a map of 3 million instances, 25/15 visually distinct and five instances of each, in
-under 2 seconds. A plan of the posts in under 0.1 second, once the planner has read the runs. The
-pool of posts frozen in PostgreSQL, from the runs' rows to its own, in under 4 seconds. Indexes and
-map are Parquet files, as the lab stores them; the time is from their names to the pool's bytes.
-Beside it the same union is made by hand, in plain Python from the same files: both must hold the
-same items. Each side runs in a process of its own; the best of three rounds counts, because others
-may use the machine.
+Posts: 40 runs x 100 topics x 1,000 items, depth 45/20. Formulas: 20 runs x 76 topics x 1,000 items
+with a map of 3 million instances, 25/15 visually distinct ones. A plan of the posts is computed
+after the planner has read the runs. The pool of posts is frozen in PostgreSQL, from the runs' rows
+to its own, in under 4 seconds. Indexes and map are Parquet files, as the lab stores them; the time
+is from their names to the pool's bytes. These goals are absolute.
 
-    .venv/bin/python benchmarks/pooling.py
+The peer makes the same union by hand, in plain Python from the same files: both must hold the same
+items. The ratio to it has no goal. Each side runs in a process of its own.
 """
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.pooling.plans import Planner
 from arqlab.ir.pooling.pools import PoolSources, make_pool, write_pool
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import ItemKind, TaskKind
-from tests.everywhere import postgresql_server
+from benchmarks.common import (
+    Benchmark,
+    environment,
+    in_process,
+    median_of,
+    postgresql,
+    set_up_django,
+    start,
+)
 
-ITEMS, INSTANCES, POOL = 1000, 3_000_000, 4000
+ITEMS, POOL = 1000, 4000
 KINDS = ("primary", "alternate", "alternate", "alternate", "baseline-primary")
-ROUNDS, PLANS = 3, 20
+PLANS = 20
 POSTS = PROTOCOLS["arqmath-3"].tasks[TaskKind.ANSWERS].pool
 FORMULAS = PROTOCOLS["arqmath-3"].tasks[TaskKind.FORMULAS].pool
 
 
-def main() -> int:
-    """Measure every case and print its seconds; 0 when all claims hold and every pool is the one
-    made by hand.
-    """
-    holds = True
-    with tempfile.TemporaryDirectory() as name, postgresql_server() as database:
-        if database is None:
-            sys.exit("PostgreSQL's server was not found. Install it: apt-get install postgresql")
+def main(bench: Benchmark) -> None:
+    """Measure every case, and compare its pool with the one made by hand."""
+    with tempfile.TemporaryDirectory() as name, postgresql() as server:
         folder = Path(name)
-        os.environ |= {
-            "DATABASE_URL": database,
-            "ARQLAB_SECRET_KEY": "x" * 50,
-            "ARQLAB_DATA": str(folder / "data"),
-        }
-        make_lab(folder)
-        for case, (wanted, by_hand) in CASES.items():
-            ours = best(case, folder)
-            found = f"pooling, {case}: {ours['seconds']:.3f} s (wanted {wanted}), {ours['items']:,} items, "
-            found += f"{ours['processor']:.1f} s of processors in all"
-            holds &= ours["seconds"] < wanted
+        make_indexes(bench, folder)
+        variables = environment(folder / "data", server)
+        for case, (ours, by_hand, limit) in CASES.items():
+            sides = [ours, by_hand] if by_hand else [ours]
+            found = bench.alternate(
+                {
+                    each.__name__: partial(
+                        in_process, run_side, variables, side=each.__name__, folder=name
+                    )
+                    for each in sides
+                }
+            )
+            took = median_of(found[ours.__name__], "seconds")
+            print(f"{case}: {found[ours.__name__][0]['items']:,} items")
+            bench.limit(f"pooling, {case}", took, limit, "s")
             if by_hand:
-                theirs = best(by_hand, folder)
-                is_same = items_of(folder, case).equals(items_of(folder, by_hand))
-                found += f"; by hand {theirs['seconds']:.1f} s, {'the same' if is_same else 'OTHER'} items"
-                holds &= is_same
-            print(found)
-    return 0 if holds else 1
+                ratio = took / median_of(found[by_hand.__name__], "seconds")
+                print(f"  ratio to the pool made by hand {ratio:.2f}")
+                pools = [pl.read_parquet(folder / f"{each.__name__}.parquet") for each in sides]
+                bench.require(
+                    f"{case} holds the items of the pool by hand", pools[0].equals(pools[1])
+                )
 
 
-def best(side: str, folder: Path) -> dict[str, float]:
-    """Run one side in fresh processes, so that none warms or burdens another, and give its best
-    round.
-    """
-    rounds = []
-    for _ in range(1 if side.endswith("by hand") else ROUNDS):
-        finished = subprocess.run(
-            [sys.executable, __file__, side, str(folder)],
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        rounds.append(json.loads(finished.stdout))
-    return min(rounds, key=lambda each: each["seconds"])
-
-
-def items_of(folder: Path, side: str) -> pl.DataFrame:
-    """Return the items that a side pooled, sorted."""
-    return pl.read_parquet(folder / f"{side}.parquet").unique().sort("topic", "item")
+def run_side(side: str, folder: str) -> dict[str, float]:
+    """Run a side and keep its items; return the seconds and the number of items."""
+    took, pool = SIDES[side](Path(folder))
+    items = pool.select("topic", "item").unique().sort("topic", "item")
+    items.write_parquet(Path(folder, f"{side}.parquet"))
+    return {"seconds": took, "items": items.height}
 
 
 # --- the sides
@@ -109,7 +96,7 @@ def formulas(folder: Path) -> tuple[float, pl.DataFrame]:
 def timed(
     folder: Path, task: str, protocol: PoolProtocol, kind: ItemKind
 ) -> tuple[float, pl.DataFrame]:
-    """Make a pool and its bytes, and say how long it took."""
+    """Make a pool and its bytes; return the seconds and the pool."""
     started = time.perf_counter()
     sources = PoolSources(runs_of(folder, task), visual=pl.scan_parquet(folder / "map.parquet"))
     pool = make_pool(sources, protocol, kind=kind, seed=2022)
@@ -118,7 +105,7 @@ def timed(
 
 
 def plan(folder: Path) -> tuple[float, pl.DataFrame]:
-    """Move a slider: plan at many depths, and give the mean time of one."""
+    """Plan at many depths, as an organizer moves a slider; return the mean seconds of a plan."""
     runs = runs_of(folder, "A")
     kinds = {run.name: run.kind for run in runs}
     planner = Planner(PoolSources(runs), visually_distinct=False, deepest=100)
@@ -130,11 +117,8 @@ def plan(folder: Path) -> tuple[float, pl.DataFrame]:
 
 
 def stored(folder: Path) -> tuple[float, pl.DataFrame]:
-    """Freeze the pool of posts of a lab in the database; its collection holds every post."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
-    import django
-
-    django.setup()
+    """Freeze the pool of posts in the database; the collection holds every post."""
+    set_up_django()
     from assessment.models import PoolItem
     from assessment.pools.selectors.choices import PoolChoice
     from assessment.pools.services.freezing import freeze_pool
@@ -150,7 +134,7 @@ def stored(folder: Path) -> tuple[float, pl.DataFrame]:
 
 
 def posts_by_hand(folder: Path) -> tuple[float, pl.DataFrame]:
-    """Take the top of each list into a set."""
+    """Add the top of each list to a set."""
     started = time.perf_counter()
     pool = set()
     for run in runs_of(folder, "A"):
@@ -160,7 +144,7 @@ def posts_by_hand(folder: Path) -> tuple[float, pl.DataFrame]:
 
 
 def formulas_by_hand(folder: Path) -> tuple[float, pl.DataFrame]:
-    """Go down each list until enough formulas were seen."""
+    """Read each list from the top until it has enough distinct formulas."""
     started = time.perf_counter()
     known = dict(pl.read_parquet(folder / "map.parquet").iter_rows())
     pool = set()
@@ -186,7 +170,7 @@ def runs_of(folder: Path, task: str) -> list[PooledRun]:
 
 
 def lists_of(run: PooledRun) -> Iterator[tuple[str, list[str]]]:
-    """Return the items of each topic of a run, from the top down."""
+    """Return the items of each topic of a run, from the top."""
     lists: dict[str, list[tuple[int, str]]] = {}
     for topic, item, order in (
         run.index.lazy().select("topic", "item", "order").collect().iter_rows()
@@ -200,52 +184,46 @@ def as_items(pool: set[tuple[str, str]]) -> pl.DataFrame:
     return pl.DataFrame(list(pool), schema=["topic", "item"], orient="row")
 
 
-# The seconds that a case may take, and the side that makes the same pool by hand, if one does.
-CASES: dict[str, tuple[float, str]] = {
-    "posts computed": (1.0, "posts by hand"),
-    "formulas computed": (2.0, "formulas by hand"),
-    "posts planned": (0.1, ""),
-    "posts computed and stored": (4.0, "posts by hand"),
+Side = Callable[[Path], tuple[float, pl.DataFrame]]
+# Ours, the side that makes the same pool by hand, and the limit in seconds.
+CASES: dict[str, tuple[Side, Side | None, float]] = {
+    "posts computed": (posts, posts_by_hand, 1.0),
+    "formulas computed": (formulas, formulas_by_hand, 2.0),
+    "posts planned": (plan, None, 0.1),
+    "posts computed and stored": (stored, posts_by_hand, 4.0),
 }
-SIDES: dict[str, Callable[[Path], tuple[float, pl.DataFrame]]] = {
-    "posts computed": posts,
-    "posts by hand": posts_by_hand,
-    "formulas computed": formulas,
-    "formulas by hand": formulas_by_hand,
-    "posts planned": plan,
-    "posts computed and stored": stored,
+SIDES = {
+    side.__name__: side for side in (posts, posts_by_hand, formulas, formulas_by_hand, plan, stored)
 }
 
 
 # --- the lab
 
 
-def make_lab(folder: Path) -> None:
-    """Write the indexes of the runs of both tasks, and the visual map: half of the instances in
-    clusters of all sizes.
+def make_indexes(bench: Benchmark, folder: Path) -> None:
+    """Write the indexes of the runs of both tasks, and a visual map that clusters half of the
+    instances.
     """
+    instances = bench.sized(3_000_000, 20_000)
     random = np.random.default_rng(2022)
-    write_runs(folder, "A", 40, [f"A.{301 + number}" for number in range(100)], random)
-    write_runs(folder, "B", 20, [f"B.{301 + number}" for number in range(76)], random)
-    visual = np.minimum(random.zipf(1.3, INSTANCES), 900_000)
-    alone = random.random(INSTANCES) < 0.5
-    visual[alone] = 1_000_000 + random.integers(0, INSTANCES, alone.sum())
-    ids = pl.DataFrame({"formula_id": np.arange(INSTANCES), "visual_id": visual})
+    for letter, runs, topics in (("A", 40, 100), ("B", 20, 76)):
+        names = [f"{letter}.{301 + number}" for number in range(bench.sized(topics, 2))]
+        write_runs(folder, bench.sized(runs, 5), names, instances, random)
+    visual = np.minimum(random.zipf(1.3, instances), 900_000)
+    alone = random.random(instances) < 0.5
+    visual[alone] = 1_000_000 + random.integers(0, instances, alone.sum())
+    ids = pl.DataFrame({"formula_id": np.arange(instances), "visual_id": visual})
     ids.with_columns(pl.all().cast(pl.String)).write_parquet(folder / "map.parquet")
 
 
 def lab_in_database(folder: Path) -> Any:
-    """Make a lab with the runs of posts, valid, their indexes in the storage, and a collection of
-    the posts.
-    """
+    """Make a lab with valid runs of posts, their indexes in the storage, and a collection."""
     from django.core.files.base import ContentFile
-    from django.core.management import call_command
 
     from arqlab.core.models import Lab, Task, Team, Topic
     from collection.models import Collection, LabCollection, Post
     from submissions.models import Run, Upload
 
-    call_command("migrate", verbosity=0)
     at = datetime.now(UTC)
     lab = Lab.objects.create(slug=f"lab-{Lab.objects.count()}", name="Lab", protocol="arqmath-3")
     task = Task.objects.create(
@@ -287,12 +265,12 @@ def lab_in_database(folder: Path) -> Any:
 
 
 def write_runs(
-    folder: Path, task: str, runs: int, topics: list[str], random: np.random.Generator
+    folder: Path, runs: int, topics: list[str], instances: int, random: np.random.Generator
 ) -> None:
-    """Write runs that agree at the top: each ranks the same items of a topic, the likely ones
-    first, in its own way.
+    """Write runs that agree at the top: each ranks the same items of a topic in its own order, with
+    likely ones first.
     """
-    likely = [random.choice(INSTANCES, size=POOL, replace=False) for _ in topics]
+    likely = [random.choice(instances, size=POOL, replace=False) for _ in topics]
     order = np.tile(np.arange(1, ITEMS + 1), len(topics))
     for number in range(runs):
         places = [
@@ -309,22 +287,8 @@ def write_runs(
         index = pl.DataFrame(
             {"topic": np.repeat(topics, ITEMS)} | columns | {"order": order.astype(np.int32)}
         )
-        index.write_parquet(folder / f"{task}-run{number:02}.parquet")
-
-
-def run_side(side: str, folder: Path) -> None:
-    """Time one side, keep its items, and print its figures as JSON."""
-    before = time.process_time()
-    seconds, pool = SIDES[side](folder)
-    processor = time.process_time() - before
-    items = pool.select("topic", "item").unique()
-    items.write_parquet(folder / f"{side}.parquet")
-    # Where this is less than the seconds, others had the processors.
-    print(json.dumps({"seconds": seconds, "items": items.height, "processor": processor}))
+        index.write_parquet(folder / f"{topics[0][0]}-run{number:02}.parquet")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        run_side(sys.argv[1], Path(sys.argv[2]))
-    else:
-        sys.exit(main())
+    start(main, rounds=3, sides=(run_side,))

@@ -1,106 +1,87 @@
-"""The claim: scoring from stored indexes to stored scores is five times as fast as pytrec_eval over
+"""Claim: scoring from stored indexes to stored scores is five times as fast as pytrec_eval over
 dictionaries.
 
-40 runs x 100 topics x 1,000 items, 450 judged a topic; nDCG', MAP' and P'@10 for each topic; every
-value equal to 1e-9, ties and scores that are equal only as 32-bit floats among them; at most 300
-MB. Ours is the service that the lab runs: qrels out of the database, indexes out of the storage,
-scores into the database (SQLite, as embedded). Theirs reads the files into dictionaries and stores
-nothing. Two cases: runs that hold a third of the judged items, and the worst, runs that hold them
-all. Each side runs in a process of its own, three times in turn; the median counts.
-
-    .venv/bin/python benchmarks/score.py
+40 runs x 100 topics x 1,000 items, 450 judged per topic; nDCG', MAP' and P'@10 for each topic.
+Every value is equal to 1e-9, including ties and scores that are equal only as 32-bit floats; peak
+memory is at most 300 MB. Ours is the service that the lab runs: qrels from the database, indexes
+from the storage, scores into the database (SQLite, as embedded). The peer reads the run files into
+dictionaries, computes all three measures in one pass of one evaluator, and stores nothing. Two
+cases: runs that retrieve a third of the judged items, and the worst case, runs that retrieve all of
+them. Each side runs in a process of its own.
 """
 
-import json
-import os
-import re
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytrec_eval
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from arqlab.ir.protocols.presets import PRIMES
+from benchmarks.common import (
+    Benchmark,
+    environment,
+    in_process,
+    median_of,
+    peak_megabytes,
+    seconds,
+    set_up_django,
+    start,
+)
 
-RUNS, TOPICS, ITEMS, JUDGED = 40, 100, 1000, 450
-WANTED_RATIO, WANTED_MEGABYTES, WANTED_DIFFERENCE = 5.0, 300, 1e-9
-ROUNDS = 3
+ITEMS, JUDGED = 1000, 450
+LEAST, MOST_MEGABYTES, LARGEST_DIFFERENCE = 5.0, 300, 1e-9
 CASES = {"a third of the judged": 1 / 3, "all of the judged": 1.0}
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+NAMES = {
+    "nDCG(judged_only=True)@1000": "ndcg_cut_1000",
+    "AP(rel=2,judged_only=True)": "map",
+    "P(rel=2,judged_only=True)@10": "P_10",
+}
 
 
-def main() -> int:
-    """Run both cases and print times, ratio, memory and the largest difference; 0 when the claim
-    holds.
-    """
-    holds = True
-    for case, share in CASES.items():
+def main(bench: Benchmark) -> None:
+    """Measure each case."""
+    cases = list(CASES.items())
+    for case, share in bench.sized(cases, cases[:1]):
         with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            make_lab(folder, share)
-            measured("database", folder)
-            rounds = [
-                {side: measured(side, folder) for side in ("theirs", "ours")} for _ in range(ROUNDS)
-            ]
-            theirs, ours = (middle([each[side] for each in rounds]) for side in ("theirs", "ours"))
-            difference = largest_difference(folder)
-        ratio = theirs["seconds"] / ours["seconds"]
-        print(
-            f"score, {case}: pytrec_eval over dictionaries {theirs['seconds']:.2f} s, {theirs['megabytes']:.0f} MB; "
-            f"ours {ours['seconds']:.2f} s, {ours['megabytes']:.0f} MB; ratio {ratio:.1f} (wanted {WANTED_RATIO}); "
-            f"largest difference {difference:.1e}"
-        )
-        holds &= (
-            ratio >= WANTED_RATIO
-            and difference <= WANTED_DIFFERENCE
-            and ours["megabytes"] <= WANTED_MEGABYTES
-        )
-    return 0 if holds else 1
+            compare(bench, case, share, Path(name))
 
 
-def measured(side: str, folder: Path) -> dict[str, float]:
-    """Run one side in a fresh process, so that neither warms nor burdens the other."""
-    command = [sys.executable, __file__, side, str(folder)]
-    settings = {
-        "ARQLAB_DATA": str(folder),
-        "DATABASE_URL": "",
-        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+def compare(bench: Benchmark, case: str, share: float, folder: Path) -> None:
+    """Compare time, memory and values of both sides."""
+    runs, topics = bench.sized(40, 2), bench.sized(100, 4)
+    make_lab(folder, share, runs=runs, topics=topics)
+    variables = environment(folder)
+    in_process(make_database, variables, folder=str(folder))
+    sides = {
+        side.__name__: partial(in_process, side, variables, folder=str(folder))
+        for side in (theirs, ours)
     }
-    finished = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | settings
-    )
-    return json.loads(finished.stdout)
+    found = bench.alternate(sides)
+    peer, own = (median_of(found[side], "seconds") for side in ("theirs", "ours"))
+    print(f"{case}: pytrec_eval over dictionaries {peer:.2f} s, ours {own:.2f} s")
+    bench.ratio(f"score, {case}", peer / own, at_least=LEAST)
+    peak = max(each["megabytes"] for each in found["ours"])
+    bench.limit(f"score, {case}, peak memory", peak, MOST_MEGABYTES, "MB")
+    difference = largest_difference(folder, values=runs * topics * len(PRIMES))
+    bench.require(f"values differ by at most {difference:.1e}", difference <= LARGEST_DIFFERENCE)
 
 
-def middle(rounds: list[dict[str, float]]) -> dict[str, float]:
-    """Return the median of the times and the most memory of any round."""
-    return {
-        "seconds": statistics.median(each["seconds"] for each in rounds),
-        "megabytes": max(each["megabytes"] for each in rounds),
-    }
-
-
-def largest_difference(folder: Path) -> float:
-    """Compare the two sides' values row by row."""
+def largest_difference(folder: Path, *, values: int) -> float:
+    """Return the largest difference of both sides' values; infinity if values are missing."""
     both = [pl.read_parquet(folder / f"{side}.parquet") for side in ("theirs", "ours")]
     joined = both[0].join(both[1], on=["run", "topic", "measure"], validate="1:1")
-    if joined.height != RUNS * TOPICS * len(PRIMES):
+    if joined.height != values:
         return float("inf")
     return float((joined["value"] - joined["value_right"]).abs().max())
 
 
-def database(folder: Path) -> None:
-    """Make the lab's database: the task, its qrels, and the runs as validation leaves them."""
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
+def make_database(folder: str) -> None:
+    """Make the task with its qrels, and the runs as validation leaves them."""
+    set_up_django()
     from arqlab.core.models import Lab, Task, Team
     from arqlab.core.services.storing import insert_rows
     from assessment.models import Qrel, QrelSet
@@ -118,7 +99,7 @@ def database(folder: Path) -> None:
     team = Team.objects.create(lab=lab, name="Team")
     fields = {"relevant_from": 2, "scale": task.protocol.labels.rows(), "sha256": "0" * 64}
     qrels = QrelSet.objects.create(task=task, version=1, name="official", items="posts", **fields)
-    rows = pl.read_parquet(folder / "qrels.parquet")
+    rows = pl.read_parquet(Path(folder) / "qrels.parquet")
     insert_rows(
         Qrel,
         rows.select(
@@ -128,8 +109,8 @@ def database(folder: Path) -> None:
             relevance="label",
         ),
     )
-    for path in sorted(folder.glob("run*.parquet")):
-        stored = folder / "files" / "indexes" / path.name
+    for path in sorted(Path(folder).glob("run*.parquet")):
+        stored = Path(folder, "files", "indexes", path.name)
         stored.parent.mkdir(parents=True, exist_ok=True)
         path.rename(stored)
         upload = Upload.objects.create(name=path.name, size=1, sha256="0" * 64, uploaded_at=NOW)
@@ -146,43 +127,46 @@ def database(folder: Path) -> None:
         )
 
 
-def forget_scores() -> None:
-    """Take the scores of an earlier round out of the database."""
+def ours(folder: str) -> dict[str, float]:
+    """Score the stored indexes and store the scores, as the scheduled task does."""
+    import django
+
+    django.setup()
     from evaluation.models import RunScore, Scoring, TopicScore
+    from evaluation.services.scoring import score_waiting
 
     for model in (TopicScore, RunScore, Scoring):
         model.objects.all().delete()
-
-
-def ours() -> None:
-    """From the stored indexes to stored scores: what the beat calls."""
-    from evaluation.services.scoring import score_waiting
-
-    if score_waiting(at=NOW) != RUNS:
-        raise RuntimeError("Not all runs were scored.")
-
-
-def our_values() -> pl.DataFrame:
-    """Return the scores that were stored."""
-    from evaluation.models import TopicScore
-
+    took = seconds(lambda: score_waiting(at=NOW))
+    figures = {"seconds": took, "megabytes": peak_megabytes()}
     rows = TopicScore.objects.values_list("run__tag", "query_id", "measure", "value")
-    return pl.DataFrame(list(rows), schema=["run", "topic", "measure", "value"], orient="row")
+    write_values(Path(folder, "ours.parquet"), list(rows))
+    return figures
 
 
-def theirs(folder: Path) -> pl.DataFrame:
-    """Read each file into dictionaries and give them to pytrec_eval, one after the other."""
+def theirs(folder: str) -> dict[str, float]:
+    """Read each file into dictionaries and evaluate them, one after the other."""
+    rows: list[tuple[str, str, str, float]] = []
+    took = seconds(lambda: rows.extend(evaluate(Path(folder))))
+    write_values(Path(folder, "theirs.parquet"), rows)
+    return {"seconds": took}
+
+
+def write_values(path: Path, rows: list[tuple[str, str, str, float]]) -> None:
+    """Keep the values of a side."""
+    columns = ["run", "topic", "measure", "value"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_parquet(path)
+
+
+def evaluate(folder: Path) -> list[tuple[str, str, str, float]]:
+    """Return the values of pytrec_eval."""
     labels: dict[str, dict[str, int]] = {}
     for topic, item, label in pl.read_parquet(folder / "qrels.parquet").iter_rows():
         labels.setdefault(topic, {})[item] = label
-    evaluators = {
-        "ndcg_cut_1000": pytrec_eval.RelevanceEvaluator(
-            labels, {"ndcg_cut.1000"}, judged_docs_only_flag=True
-        ),
-        "binary": pytrec_eval.RelevanceEvaluator(
-            labels, {"map", "P.10"}, relevance_level=2, judged_docs_only_flag=True
-        ),
-    }
+    # The threshold applies to the binary measures only: nDCG uses the labels as they are.
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        labels, {"ndcg_cut.1000", "map", "P.10"}, relevance_level=2, judged_docs_only_flag=True
+    )
     rows = []
     for path in sorted(folder.glob("run*.tsv")):
         run: dict[str, dict[str, float]] = {}
@@ -190,36 +174,24 @@ def theirs(folder: Path) -> pl.DataFrame:
             for line in file:
                 topic, _, item, _, score, _ = line.split("\t")
                 run.setdefault(topic, {})[item] = float(score)
-        found = [evaluator.evaluate(run) for evaluator in evaluators.values()]
-        for topic in labels:
-            values = {key: value for each in found for key, value in each[topic].items()}
+        for topic, values in evaluator.evaluate(run).items():
             rows += [(path.stem, topic, name, values[key]) for name, key in NAMES.items()]
-    return pl.DataFrame(rows, schema=["run", "topic", "measure", "value"], orient="row")
+    return rows
 
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
-NAMES = {
-    "nDCG(judged_only=True)@1000": "ndcg_cut_1000",
-    "AP(rel=2,judged_only=True)": "map",
-    "P(rel=2,judged_only=True)@10": "P_10",
-}
-
-
-def make_lab(folder: Path, share: float) -> None:
-    """Write the qrels, and each run as a file in TREC's six columns and as the index that
-    validation stores.
-    """
+def make_lab(folder: Path, share: float, *, runs: int, topics: int) -> None:
+    """Write the qrels, and each run as a TREC file and as the index that validation stores."""
     random = np.random.default_rng(2022)
-    topics = [f"A.{300 + number}" for number in range(TOPICS)]
-    pools = [random.choice(2_800_000, size=4 * ITEMS, replace=False).astype(str) for _ in topics]
+    names = [f"A.{300 + number}" for number in range(topics)]
+    pools = [random.choice(2_800_000, size=4 * ITEMS, replace=False).astype(str) for _ in names]
     qrels = {
-        "topic": np.repeat(topics, JUDGED),
+        "topic": np.repeat(names, JUDGED),
         "item": np.concatenate([pool[:JUDGED] for pool in pools]),
-        "label": random.choice(4, p=[0.77, 0.14, 0.06, 0.03], size=TOPICS * JUDGED).astype(np.int8),
+        "label": random.choice(4, p=[0.77, 0.14, 0.06, 0.03], size=topics * JUDGED).astype(np.int8),
     }
     pl.DataFrame(qrels).write_parquet(folder / "qrels.parquet")
     known = int(JUDGED * share)
-    for number in range(RUNS):
+    for number in range(runs):
         items = [
             np.concatenate(
                 [
@@ -231,10 +203,10 @@ def make_lab(folder: Path, share: float) -> None:
         ]
         # Every fourth run is full of ties; the scores of every third differ only beyond 32-bit
         # floats.
-        scores = random.normal(10, 3, TOPICS * ITEMS).round(2 if number % 4 == 0 else 9)
+        scores = random.normal(10, 3, topics * ITEMS).round(2 if number % 4 == 0 else 9)
         scores = np.float64(2**24) + scores if number % 3 == 0 else scores
         write_run(
-            folder / f"run{number:02}", np.repeat(topics, ITEMS), np.concatenate(items), scores
+            folder / f"run{number:02}", np.repeat(names, ITEMS), np.concatenate(items), scores
         )
 
 
@@ -262,30 +234,5 @@ def write_run(path: Path, topics: np.ndarray, items: np.ndarray, scores: np.ndar
     index.write_parquet(path.with_suffix(".parquet"))
 
 
-def run_side(side: str, folder: Path) -> None:
-    """Time one side, keep its values, and print its figures as JSON."""
-    if side != "theirs":
-        import django
-
-        django.setup()
-    if side == "database":
-        database(folder)
-        print(json.dumps({}))
-        return
-    if side == "ours":
-        forget_scores()
-    started = time.perf_counter()
-    values = ours() if side == "ours" else theirs(folder)
-    seconds = time.perf_counter() - started
-    # Not getrusage: its peak counts the parent's memory from before this program was started.
-    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    megabytes = int(peak[1]) / 1024 if peak else float("nan")
-    (our_values() if values is None else values).write_parquet(folder / f"{side}.parquet")
-    print(json.dumps({"seconds": seconds, "megabytes": megabytes}))
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        run_side(sys.argv[1], Path(sys.argv[2]))
-    else:
-        sys.exit(main())
+    start(main, rounds=3, sides=(make_database, ours, theirs))

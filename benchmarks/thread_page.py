@@ -1,129 +1,93 @@
-"""Claim: a thread page of 30 answers with 400 formulas takes under 100 ms at the server.
+"""Claim: the server answers with a thread page of 30 answers and 400 formulas in under 100 ms.
 
-    python benchmarks/thread_page.py [--rounds 15] [--posts ../shared/data/collection/Posts.xml.gz]
-
-Asks for the page through Django's test client, middleware and template included, on SQLite and,
-where its server is installed, on PostgreSQL. The formulas are different real ones where the sample
-is at hand, else made ones. Three states: cold, when no formula was ever typeset; warm, when all are
-kept in the database; and, beside them, the page without its formulas. Prints milliseconds, the best
-and the median of the warm ones, and the ratio to 100 ms.
+Django's test client asks for the page, middleware and templates included, on SQLite and on
+PostgreSQL. The formulas are different ones of the sample in ../shared/data. Three states: cold, no
+formula is typeset yet; warm, all are in the database; and the same page without its formulas. The
+goal is absolute and about the warm page.
 """
 
-from __future__ import annotations
-
-import argparse
 import gzip
-import os
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from benchmarks.common import (
+    Benchmark,
+    environment,
+    in_process,
+    postgresql,
+    set_up_django,
+    shared_data,
+    start,
+)
 
-ANSWERS, FORMULAS, LIMIT = 30, 400, 100.0
-SAMPLE = ROOT.parent / "shared" / "data" / "collection" / "Posts.xml.gz"
+ANSWERS, FORMULAS, MOST_MILLISECONDS = 30, 400, 100
 
 
-def main() -> None:
-    """Measure on each database in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument(
-        "--posts", type=Path, default=SAMPLE, help="where the real formulas are taken from"
-    )
-    parser.add_argument("--measure", metavar="DATABASE", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure:
-        measure(options.measure, options.rounds, formulas_of(options.posts))
-        return
-    from tests.everywhere import postgresql_server
-
-    with tempfile.TemporaryDirectory() as folder, postgresql_server() as postgresql:
-        for name, url in (("SQLite", f"sqlite:///{folder}/db.sqlite3"), ("PostgreSQL", postgresql)):
-            if url is None:
-                print(f"{name}: its server is not installed, not measured")
-                continue
-            variables = {
-                "DATABASE_URL": url,
-                "ARQLAB_DATA": folder,
-                "ARQLAB_SECRET_KEY": "only here",
-            }
-            command = [sys.executable, __file__, "--measure", name, "--rounds", str(options.rounds)]
-            subprocess.run(
-                [*command, "--posts", str(options.posts)], env=os.environ | variables, check=True
+def main(bench: Benchmark) -> None:
+    """Measure on both databases."""
+    sizes = {"answers": bench.sized(ANSWERS, 3), "formulas": bench.sized(FORMULAS, 20)}
+    with tempfile.TemporaryDirectory() as folder, postgresql() as server:
+        for database, address in (("SQLite", ""), ("PostgreSQL", server)):
+            variables = environment(Path(folder, database), address)
+            found = in_process(measure, variables, rounds=bench.rounds, **sizes)
+            warm = statistics.median(found["warm"])
+            bare = statistics.median(found["without formulas"])
+            print(
+                f"{database}: {found['formulas']} formulas, {found['kilobytes']:.0f} kB;"
+                f" cold {found['cold']:.1f} ms, without formulas {bare:.1f} ms"
             )
+            bench.limit(f"thread page, {database}", warm, MOST_MILLISECONDS, "ms")
 
 
-def formulas_of(path: Path) -> list[str]:
-    """Return different formulas, long and short as they come."""
-    if not path.exists():
-        return [
-            rf"\sum_{{k={n}}}^\infty\frac{{x^k}}{{k!}}=e^x-\sqrt{{{n}}}" for n in range(FORMULAS)
-        ]
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+def read_formulas(count: int) -> list[str]:
+    """Return different formulas of the sample, short and long."""
+    with gzip.open(shared_data("collection/Posts.xml.gz"), "rt", encoding="utf-8") as file:
         text = unescape(file.read(4_000_000))
     found = re.findall(r'<span class="math-container" id="\d+">\$([^$<]{8,300})\$</span>', text)
-    return list(dict.fromkeys(found))[:FORMULAS]
+    return list(dict.fromkeys(found))[:count]
 
 
-def measure(name: str, rounds: int, formulas: list[str]) -> None:
-    """Print what the page takes on the database that the environment names."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
-    import django
-
-    django.setup()
-    from django.conf import settings
-    from django.core.management import call_command
-
-    settings.ALLOWED_HOSTS = ["*"]
-    call_command("migrate", verbosity=0)
-    path, bare_path = make_threads(formulas)
+def measure(rounds: int, answers: int, formulas: int) -> dict[str, Any]:
+    """Return the milliseconds of the page, by state."""
+    set_up_django()
+    path, bare_path = make_threads(read_formulas(formulas), answers)
     from django.test import Client
 
     client = Client()
-    timed(
-        client, bare_path
-    )  # templates are compiled, engines started and queries prepared by the first page
-    cold, cold_cpu = timed(client, path)
+    # The first page compiles templates, starts engines and prepares queries.
+    milliseconds(client, bare_path)
+    cold = milliseconds(client, path)
     html = client.get(path).text
-    print(
-        f"{name}: {ANSWERS} answers, {html.count('data-formula-id=')} formulas, a page of {len(html) / 1000:.0f} kB"
-    )
-    print(f"  cold, nothing typeset yet   {cold:7.1f} ms, {cold_cpu:.1f} of it of the processor")
-    for label, page in (("warm", path), ("without formulas", bare_path)):
-        walls, processor = zip(*(timed(client, page) for _ in range(rounds)), strict=True)
-        middle, cpu = statistics.median(walls), statistics.median(processor)
-        print(
-            f"  {label:21} best {min(walls):6.1f} ms   median {middle:6.1f} ms, {cpu:.1f} of it of the processor"
-        )
-        if page == path:
-            print(f"  {'':21} ratio to {LIMIT:.0f} ms: {middle / LIMIT:.2f}   (below 1.00)")
+    return {
+        "formulas": html.count("data-formula-id="),
+        "kilobytes": len(html) / 1000,
+        "cold": cold,
+        "warm": [milliseconds(client, path) for _ in range(rounds)],
+        "without formulas": [milliseconds(client, bare_path) for _ in range(rounds)],
+    }
 
 
-def timed(client: object, path: str) -> tuple[float, float]:
-    """Return the milliseconds until the whole answer is there, and those of the processor, which
-    other work on the machine does not stretch. The process's own memory of formulas is emptied
-    first."""
+def milliseconds(client: Any, path: str) -> float:
+    """Return the milliseconds of a page, with no formula in the memory of the process."""
     from arqlab.texts.maths import typesetting
 
     typesetting._typeset.cache_clear()
-    start, processor = time.perf_counter(), time.process_time()
-    response = client.get(path)  # type: ignore[attr-defined]
-    took = (time.perf_counter() - start) * 1000, (time.process_time() - processor) * 1000
+    started = time.perf_counter()
+    response = client.get(path)
+    took = 1000 * (time.perf_counter() - started)
     if response.status_code != 200:
-        raise SystemExit(f"{path} answers {response.status_code}.")
+        raise SystemExit(f"{path} returns {response.status_code}.")
     return took
 
 
-def make_threads(formulas: list[str]) -> tuple[str, str]:
-    """Make a lab with a thread of the formulas, with comments, owners and links, and the same
-    without formulas.
+def make_threads(formulas: list[str], answers: int) -> tuple[str, str]:
+    """Make a thread with the formulas, comments, owners and links, and the same without formulas.
+    Return their paths.
     """
     from arqlab.core.models import Lab
     from arqlab.texts.html.sanitizer import RULES
@@ -136,11 +100,16 @@ def make_threads(formulas: list[str]) -> tuple[str, str]:
         threads.add_question(
             collection, question, accepted_id=str(number + 3), views=10, rules=RULES
         )
-        for place in range(ANSWERS):
-            body = '<p>Some words about it, and a link: <a href="https://math.stackexchange.com/q/1">there</a>.</p>'
-            for order, latex in enumerate(share[place::ANSWERS]):
-                span = f'<span class="math-container" id="{number + place}.{order}">${escape(latex, quote=False)}$</span>'
-                body += f"<p>We have {span}, which is what was asked for.</p>"
+        for place in range(answers):
+            body = (
+                "<p>Some words about it, and a link:"
+                ' <a href="https://math.stackexchange.com/q/1">there</a>.</p>'
+            )
+            for order, latex in enumerate(share[place::answers]):
+                body += (
+                    f'<p>We have <span class="math-container" id="{number + place}.{order}">'
+                    f"${escape(latex, quote=False)}$</span>, which was to be shown.</p>"
+                )
             post_id = str(number + 1 + place)
             threads.add_answer(
                 collection, post_id, to=question, body=body, score=place, author_id="7", rules=RULES
@@ -151,4 +120,4 @@ def make_threads(formulas: list[str]) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    main()
+    start(main, rounds=15, sides=(measure,))

@@ -41,7 +41,7 @@ hypothesis.settings.load_profile("suite")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark the tests that need a database or the real data, and begin with those that take longest."""
+    """Mark the tests that need a database or the real data, and start with the longest ones."""
     for item in items:
         if DATABASE_FIXTURES & set(item.fixturenames) or item.get_closest_marker("django_db"):
             item.add_marker("database")

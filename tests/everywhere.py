@@ -51,18 +51,13 @@ def main(arguments: list[str]) -> int:
         postgresql = stack.enter_context(postgresql_server())
         redis = stack.enter_context(redis_server())
         chosen = ON_SQLITE if postgresql else "not servers"
-        found = [tested("SQLite", chosen, sqlite_variables(Path(folder)), arguments)]
+        embedded = sqlite_variables(Path(folder))
+        found = [tested("SQLite", chosen, embedded, arguments)]
         if postgresql:
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
-            variables = postgresql_variables(postgresql) | {"ARQLAB_TEST_REDIS_URL": redis or ""}
-            found.append(
-                tested(
-                    name,
-                    ON_POSTGRESQL,
-                    variables | {"ARQLAB_DATA": f"{folder}/postgresql"},
-                    arguments,
-                )
-            )
+            variables = embedded | postgresql_variables(postgresql)
+            variables |= {"ARQLAB_TEST_REDIS_URL": redis or "", "ARQLAB_DATA": f"{folder}/pg"}
+            found.append(tested(name, ON_POSTGRESQL, variables, arguments))
     for name, url in (("postgresql", postgresql), ("redis", redis)):
         if not url:
             print(f"SKIPPED: {MISSING[name]}")  # noqa: T201
@@ -91,10 +86,11 @@ def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[st
 
 
 def sqlite_variables(folder: Path) -> dict[str, str]:
-    """Migrate a database of SQLite and return the variables by which tests begin with a copy of it."""
+    """Migrate an SQLite database and return the variables by which tests start with a copy."""
     template = folder / "template.sqlite3"
     migrate({"DATABASE_URL": f"sqlite:///{template}", "ARQLAB_DATA": str(folder)})
-    return {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_DATA": str(folder)}
+    own = {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_TEST_SQLITE": str(template)}
+    return own | {"ARQLAB_DATA": str(folder)}
 
 
 def postgresql_variables(server: str) -> dict[str, str]:
@@ -118,8 +114,11 @@ def migrate(variables: dict[str, str]) -> None:
 
 
 @contextlib.contextmanager
-def postgresql_server() -> Iterator[str | None]:
-    """Start a PostgreSQL server on a free port; yield its DATABASE_URL, or None if missing."""
+def postgresql_server(*, fsync: bool = False) -> Iterator[str | None]:
+    """Start a PostgreSQL server on a free port; yield its DATABASE_URL, or None if missing.
+
+    Tests are faster without fsync. Benchmarks turn it on, as it is in production.
+    """
     binaries = postgresql_binaries()
     if binaries is None:
         yield None
@@ -146,9 +145,8 @@ def postgresql_server() -> Iterator[str | None]:
         ],
         **quiet,
     )
-    flags = (
-        f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=100"
-    )
+    flags = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c max_connections=100"
+    flags += f" -c fsync={'on' if fsync else 'off'}"
     subprocess.run([*control, "-o", flags, "-l", str(folder / "log"), "start"], **quiet)
     try:
         yield f"postgresql://arqlab@127.0.0.1:{port}/postgres"

@@ -81,7 +81,7 @@ def start_on(
 
 @contextmanager
 def running_server(folder: Path) -> Iterator[Server]:
-    """Start the server on the database of this process, with its files and its log below a folder."""
+    """Start the server on the database of this process, with its files and log below a folder."""
     (folder / LOCK).touch()
     with (folder / "log").open("wb") as log:
         command = [sys.executable, "manage.py", "serve", "--bind", "{bind}"]

@@ -79,7 +79,8 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
         done += _store(
             scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at
         )
-    log.info("Scored %s runs of %s with qrels %s.", done, qrel_set.task, qrel_set.name)
+    if done:
+        log.info("Scored runs of %s with qrels %s: %s.", qrel_set.task, qrel_set.name, done)
     return done
 
 

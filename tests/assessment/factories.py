@@ -61,14 +61,15 @@ def _make(task: Task, items: Formulas, kind: str, fields: Mapping[str, Any]) -> 
     }
     pool = Pool.objects.create(task=task, number=task.pools.count() + 1, **values | fields)
     for topic in Topic.objects.filter(task=task, query_id__in=items):
-        for position, (item, instances) in enumerate(items[topic.query_id].items(), start=1):
-            row = PoolItem.objects.create(
-                pool=pool, topic=topic, kind=kind, item=item, position=position
-            )
-            for place, (doc_id, post_id) in enumerate(instances):
-                PoolInstance.objects.create(
-                    item=row, doc_id=doc_id, position=place, post_id=post_id
-                )
+        rows = PoolItem.objects.bulk_create(
+            PoolItem(pool=pool, topic=topic, kind=kind, item=item, position=position)
+            for position, item in enumerate(items[topic.query_id], start=1)
+        )
+        PoolInstance.objects.bulk_create(
+            PoolInstance(item=row, doc_id=doc_id, position=place, post_id=post_id)
+            for row in rows
+            for place, (doc_id, post_id) in enumerate(items[topic.query_id][row.item])
+        )
     return pool
 
 

@@ -45,9 +45,11 @@ relevant_from = 1
 measures = ["AP", "nDCG(judged_only=True)@1000", "Judged@10"]
 labels = [
   { value = 2, key = "R", letter = "R", word = "Right", colour = "deep-green" },
-  { value = 1, key = "P", letter = "P", word = "Partially relevant", colour = "blue", asks_comment = true },
+  { value = 1, key = "P", letter = "P", word = "Partially relevant",\
+    colour = "blue", asks_comment = true },
   { value = 0, key = "0", letter = "N", word = "Wrong", colour = "grey" },
-  { value = 9, key = "X", letter = "X", word = "Broken", colour = "purple", is_judgment = false, asks_comment = true },
+  { value = 9, key = "X", letter = "X", word = "Broken", colour = "purple",\
+    is_judgment = false, asks_comment = true },
 ]
 """
 TOPICS = '<Topics><Topic number="A.1"><Title>t</Title><Question>q</Question></Topic></Topics>'

@@ -7,7 +7,6 @@ both colour schemes.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,17 +19,13 @@ from pytest_django.fixtures import Settings
 
 from arqlab.core.models import User
 from tests.assessment.factories import assign, make_pool
+from tests.browser.chromium import CHROMIUM, NO_CHROMIUM, launch
 from tests.browser.judging import SMALL, Assessor
 from tests.browser.realitems import real_items
 from tests.collection.factories import load_small
 from tests.factories import Scene, make_lab
 from tests.served import Server, running_server
 
-# Without windows of its own a browser opens a page in a fifth of the work.
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))),
-    None,
-)
 WIDTHS = (1440, 390)
 SCHEMES = ("light", "dark")
 PATIENCE = 60_000
@@ -52,12 +47,9 @@ def _database_calls_beside_playwrights_loop() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("Chromium was not found. Install it: apt-get install chromium-headless-shell")
+        pytest.skip(NO_CHROMIUM)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--disable-background-networking", "--disable-component-update"],
-        )
+        browser = launch(playwright)
         yield browser
         browser.close()
 
@@ -139,7 +131,8 @@ def look(page: Page) -> Callable[[str], None]:
                 # The new width is laid out with the next frames, not with the answer to the call
                 # above.
                 page.evaluate(
-                    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+                    "new Promise((done) =>"
+                    " requestAnimationFrame(() => requestAnimationFrame(done)))"
                 )
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (
                     f"{name} overflows at {width}"

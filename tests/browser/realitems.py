@@ -49,7 +49,7 @@ def judged_formulas(data: Path, topics: Iterable[str]) -> dict[str, list[tuple[s
 
 
 def rows_of(data: Path, wanted: set[str]) -> str:
-    """Return the rows of posts and of the questions of their threads, as a Posts.xml of their own."""
+    """Return a Posts.xml with only these posts and the questions of their threads."""
     with gzip.open(data / "collection/Posts.xml.gz", "rt", encoding="utf-8") as file:
         rows = {match[1]: line for line in file if (match := re.search(r'<row Id="(\d+)"', line))}
     chosen = {post_id for post_id in wanted if post_id in rows}

@@ -1,4 +1,4 @@
-"""The corpus of attacks does nothing in a real browser: as title, as body and as comment of posts."""
+"""The corpus of attacks does nothing in a real browser as title, body or comment of posts."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ LEFT = """() => [...document.querySelectorAll('*')].flatMap((element) => [...ele
 # Reads clean HTML as the browser's parser does, inside an element, and gives what is not on the
 # lists.
 READ = """([texts, tags, attributes]) => texts.flatMap((text, number) => {
-  const holder = new DOMParser().parseFromString('<main><div id=h>' + text + '</div><i id=after></i></main>', 'text/html');
+  const page = '<main><div id=h>' + text + '</div><i id=after></i></main>';
+  const holder = new DOMParser().parseFromString(page, 'text/html');
   const after = holder.querySelector('main > div#h + i#after');
   const found = [...holder.querySelector('#h').querySelectorAll('*')].filter((element) => {
     const name = element.localName;
-    if (element.namespaceURI !== 'http://www.w3.org/1999/xhtml' || !tags.includes(name)) return true;
+    const isHtml = element.namespaceURI === 'http://www.w3.org/1999/xhtml';
+    if (!isHtml || !tags.includes(name)) return true;
     return [...element.attributes].some((each) => !(attributes[name] || []).includes(each.name));
   });
   return [...(after && holder.body.children.length === 1 ? [] : [`${number} breaks out`]),
@@ -66,8 +68,9 @@ def import_attacks(attacks: list[str], collection: Collection, first: int) -> Po
             "\0", ""
         )  # PostgreSQL stores no NUL; an import takes it out, as XML cannot hold it
         Post.objects.create(
-            collection=collection, post_id=post_id, thread_id=thread, kind=kind, title=source if is_question else "",
-            body=source, clean_title=title.html, clean_body=body.html, rules=RULES,
+            collection=collection, post_id=post_id, thread_id=thread, kind=kind,
+            title=source if is_question else "", body=source, rules=RULES,
+            clean_title=title.html, clean_body=body.html,
         )  # fmt: skip
         Comment.objects.create(
             collection=collection, comment_id=post_id, post_id=post_id, text=source, rules=RULES,

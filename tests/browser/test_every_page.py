@@ -136,7 +136,7 @@ def faults(page: Page, path: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_every_page_keeps_to_the_window_stands_still_and_breaks_no_rule_of_axe(
+def test_every_page_keeps_to_the_window_does_not_shift_and_breaks_no_rule_of_axe(
     role, page, tmp_path
 ):
     scene, runs = busy_lab(tmp_path)
@@ -148,7 +148,7 @@ def test_every_page_keeps_to_the_window_stands_still_and_breaks_no_rule_of_axe(
     assert [fault for path in pages_of(role, scene, runs) for fault in faults(page, path)] == []
 
 
-def test_the_three_main_measures_stand_in_a_narrow_window_beside_the_run(page, tmp_path):
+def test_the_three_main_measures_appear_in_a_narrow_window_beside_the_run(page, tmp_path):
     busy_lab(tmp_path)
     page.set_viewport_size({"width": 390, "height": 900})
     page.goto("/labs/arqmath-x/tasks/task1/leaderboard/")

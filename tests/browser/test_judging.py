@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from arqlab.core.models import User
 from assessment.models import Judgment, Pool, PoolItem, Ticket
 from tests.assessment.factories import assign, judge, make_written_pool
-from tests.browser.conftest import CHROMIUM
+from tests.browser.chromium import CHROMIUM
 from tests.browser.judging import SHOWN, SMALL, TASK1, TASK2, Assessor
 from tests.browser.test_every_page import JUDGE, WATCH, enter, faults
 
@@ -130,9 +130,7 @@ def test_answers_and_formulas_are_judged_by_keyboard_through_losses_of_all_kinds
     assert PoolItem.objects.exclude(done_at=None).count() == 30
 
 
-def test_the_item_that_stands_was_laid_out_before_and_nothing_shifts_when_it_comes(
-    real_scene, page
-):
+def test_the_shown_item_was_laid_out_before_and_nothing_shifts_when_it_comes(real_scene, page):
     page.add_init_script(WATCH.replace("!entry.hadRecentInput", "true"))  # keys excuse no shift
     page.goto("/healthz/")
     enter(page, real_scene.assessor)
@@ -199,7 +197,7 @@ def test_a_double_click_on_submit_gives_one_label(at_work):
     assert Judgment.objects.count() == 1
 
 
-def test_the_judged_item_says_so_and_the_labels_are_in_the_order_of_the_papers(at_work):
+def test_the_judged_item_is_marked_and_the_labels_are_in_the_order_of_the_papers(at_work):
     names = at_work.page.locator(f"{SHOWN} .judge-label").all_inner_texts()
     at_work.press("1")
 
@@ -222,7 +220,7 @@ def test_what_cannot_be_judged_asks_why_and_raises_a_ticket_with_what_was_seen(a
     assert "Chrom" in ticket.browser
 
 
-def test_an_item_put_off_comes_after_all_others_with_what_was_typed(at_work):
+def test_a_skipped_item_comes_after_all_others_with_what_was_typed(at_work):
     first = at_work.active
     at_work.press("c")
     at_work.page.keyboard.type("read it again")
@@ -280,7 +278,7 @@ def test_what_a_closed_pool_refuses_stays_in_sight_until_it_is_settled(at_work):
     assert [row.comment for row in Judgment.objects.all()] == ["a long thought"]
 
 
-def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_told(at_work):
+def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_notified(at_work):
     other = Assessor(at_work.page.context.new_page())
     other.open(SMALL)
     at_work.judge(3)
@@ -296,7 +294,7 @@ def test_a_label_of_a_second_tab_is_kept_beside_the_first_and_the_assessor_is_to
 
 
 @pytest.mark.smoke
-def test_a_finished_topic_says_what_was_done_and_leads_to_the_next(at_work, small):
+def test_a_finished_topic_shows_what_was_done_and_leads_to_the_next(at_work, small):
     assign(small.assessor, small.task.topics.get(query_id="A.2"))
     for label in ("3", "0"):
         at_work.press(label, "Enter")
@@ -326,7 +324,7 @@ def test_earlier_judgments_are_found_by_label_and_opened_beside_the_question(at_
     assert current() == at_work.said
 
 
-def test_one_key_opens_the_instructions_and_the_help_and_escape_closes_them(at_work):
+def test_one_key_opens_the_guidelines_and_the_help_and_escape_closes_them(at_work):
     for key, name in (("i", "Guidelines"), ("?", "Keyboard shortcuts")):
         at_work.press(key, "3", "Enter")
         expect(at_work.page.get_by_role("dialog", name=name)).to_be_hidden()
@@ -366,7 +364,7 @@ def test_a_narrow_window_has_a_tab_for_the_question_and_one_for_the_item(at_work
     expect(at_work.page.locator(f"{SHOWN} .judge-heading")).to_be_in_viewport()
 
 
-def test_a_generated_answer_does_not_tell_which_system_wrote_it(small, page):
+def test_a_generated_answer_does_not_reveal_which_system_wrote_it(small, page):
     make_written_pool(small.task, {"A.2": {"GPT3:A.2": "It is $x^2$."}})
     assign(small.assessor, small.task.topics.get(query_id="A.2"))
     page.goto("/healthz/")

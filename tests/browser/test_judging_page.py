@@ -21,7 +21,7 @@ KEEPS_NOTHING = (
 )
 
 
-def test_a_browser_that_keeps_nothing_says_when_all_is_saved_and_asks_before_the_page_is_left(
+def test_a_browser_that_keeps_nothing_shows_when_all_is_saved_and_asks_before_the_page_is_left(
     page, small
 ):
     page.add_init_script(KEEPS_NOTHING)
@@ -43,7 +43,7 @@ def test_a_browser_that_keeps_nothing_says_when_all_is_saved_and_asks_before_the
     expect(page.locator(SAVED)).to_contain_text("1 judgment is waiting")
 
 
-def test_where_no_item_stands_the_reason_has_the_focus(at_work):
+def test_without_an_item_the_reason_has_the_focus(at_work):
     at_work.page.context.set_offline(True)
     for label in "310":
         at_work.press(label, "Enter")

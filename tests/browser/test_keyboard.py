@@ -25,9 +25,11 @@ FOCUS = """() => {
   const style = getComputedStyle(element);
   const box = element.getBoundingClientRect();
   const label = element.labels?.[0]?.textContent ?? "";
-  const name = `${label} ${element.getAttribute("aria-label") ?? ""} ${element.textContent}`.replace(/\\s+/g, " ").trim();
+  const words = `${label} ${element.getAttribute("aria-label") ?? ""} ${element.textContent}`;
+  const name = words.replace(/\\s+/g, " ").trim();
   const isRinged = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-  const isInside = box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+  const isInside = box.width > 0 && box.bottom > 0 && box.top < innerHeight
+    && box.right > 0 && box.left < innerWidth;
   return [name, isRinged && isInside];
 }"""
 

@@ -108,7 +108,7 @@ def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(bro
     planner.context.close()
 
 
-def test_a_number_that_cannot_be_is_told_and_the_planner_goes_on(planner):
+def test_an_invalid_number_is_reported_and_the_planner_continues(planner):
     planner.locator("#id_primary").fill("2000")
     expect(planner.get_by_role("alert")).to_contain_text(
         "Enter a whole number from 0 to 1000 for primary runs."

@@ -39,7 +39,7 @@ def make_thread():
     return scene, rich_thread(scene.lab)
 
 
-def test_threads_keep_to_the_window_stand_still_and_break_no_rule_of_axe(page):
+def test_threads_keep_to_the_window_do_not_shift_and_break_no_rule_of_axe(page):
     _, collection = make_thread()
     add_answer(
         collection,
@@ -124,7 +124,10 @@ def test_a_copied_text_has_its_formulas_in_latex_and_no_word_that_is_not_seen(pa
     assert (
         page.evaluate("navigator.clipboard.readText()") == "Since $a^{2}+b^{2}=c^{2}$, one is even."
     )
-    copied = "navigator.clipboard.read().then(([item]) => item.getType('text/html')).then((html) => html.text())"
+    copied = (
+        "navigator.clipboard.read().then(([item]) => item.getType('text/html'))"
+        ".then((html) => html.text())"
+    )
     assert "<math" in page.evaluate(copied)
     assert "Formula " not in page.evaluate(copied)
 
@@ -138,14 +141,15 @@ def test_a_link_with_a_formula_goes_to_its_mark(page):
     expect(page.locator("#formula-10\\.1")).to_be_in_viewport()
 
 
-def test_a_dead_link_and_a_mark_are_told_to_a_screen_reader(page):
+def test_a_dead_link_and_a_mark_are_reported_to_a_screen_reader(page):
     make_thread()
     page.goto(TOPIC_THREAD)
 
     dead = page.get_by_role("link", name="a sum", disabled=True)
     expect(dead).to_have_attribute(
         "title",
-        "Leads to https://en.wikipedia.org/wiki/Sum, outside the collection. Links to other sites are disabled.",
+        "Leads to https://en.wikipedia.org/wiki/Sum, outside the collection."
+        " Links to other sites are disabled.",
     )
     assert page.locator("mark.is-highlighted math").count() == 1
 

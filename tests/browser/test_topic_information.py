@@ -65,7 +65,9 @@ def test_a_file_is_looked_at_and_applied(organizing, page, look):
     }
 
 
-def test_who_saves_over_somebody_elses_change_is_told_and_loses_nothing(organizing, page, look):
+def test_who_saves_over_another_users_change_gets_a_message_and_loses_nothing(
+    organizing, page, look
+):
     page.goto(f"{TOPICS}information/")
     organizing.topics.filter(query_id="A.2").update(info_edits={"category": "proof"})
     page.get_by_label("Category of A.2").select_option("concept")

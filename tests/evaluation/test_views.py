@@ -126,7 +126,7 @@ def test_the_page_of_a_hidden_board_explains_that_it_is_not_released(played, cli
     assert "is not released yet" in client_of(visitor).get(board_url(played)).content.decode()
 
 
-def test_without_qrels_the_page_tells_organizers_how_to_get_them(scene, client_of):
+def test_without_qrels_the_page_shows_organizers_how_to_get_them(scene, client_of):
     assert "load_lab" in client_of(scene.organizer).get(board_url(scene)).content.decode()
 
 

@@ -31,7 +31,7 @@ def test_columns_are_found_by_their_names():
     assert problems == []
 
 
-def test_every_line_that_is_none_is_told():
+def test_every_invalid_line_is_reported():
     rows, problems = read_assignments(b"A.1,ann\nA.2\n,bo\nA.3,bo\n", path="who.csv")
 
     assert [row.line for row in rows] == [1, 4]
@@ -49,7 +49,7 @@ def test_what_is_no_text_is_refused_with_a_reason(data):
     assert "UTF-8" in problem.expected
 
 
-def test_unknown_topics_and_people_and_repetitions_are_all_told():
+def test_unknown_topics_and_people_and_repetitions_are_all_reported():
     rows, _ = read_assignments(b"A.1,ann\nA.9,cy\nA.1,Ann@Example.org\nA.2,bo\n", path="f")
 
     pairs, problems = resolve(rows, topics=["A.1", "A.2"], people=PEOPLE, path="f")

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.databases import copy_embedded
 from tests.paths import ROOT
 from tests.submissions.factories import GOOD_RUN, zipped
 
@@ -97,13 +98,16 @@ SENTENCES = {
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str, float, float]]:
     """Submit every bad file. Return its outcome, the output, the CPU seconds and the peak in MB."""
     folder, data = tmp_path_factory.mktemp("bad"), tmp_path_factory.mktemp("data")
+    paths = []
     for name, content in inputs().items():
-        (folder / name).write_bytes(content)
+        paths.append(folder / name)
+        paths[-1].write_bytes(content)
+    copy_embedded(data)
     variables = {
         key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
     }
     variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
-    command = [sys.executable, "-c", SUBMIT_ALL, *(str(folder / name) for name in inputs())]
+    command = [sys.executable, "-c", SUBMIT_ALL, *map(str, paths)]
     ended = subprocess.run(
         command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False
     )

@@ -12,6 +12,7 @@ from django.db.models import Max
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.storing import insert_rows
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import Qrel, QrelSet
@@ -33,12 +34,14 @@ def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
     qrel_set.sha256 = qrels_hash(frame)
     qrel_set.is_current = not versions.filter(is_current=True).exists()
     qrel_set.save(force_insert=True)
-    Qrel.objects.bulk_create(
-        (
-            Qrel(qrel_set=qrel_set, query_id=query_id, doc_id=doc_id, relevance=relevance)
-            for query_id, doc_id, relevance in frame.select("topic", "item", "label").iter_rows()
+    insert_rows(
+        Qrel,
+        frame.select(
+            pl.lit(qrel_set.pk).alias("qrel_set_id"),
+            query_id="topic",
+            doc_id="item",
+            relevance="label",
         ),
-        batch_size=5000,
     )
     return qrel_set
 

@@ -61,7 +61,7 @@ def test_many_topics_are_assigned_at_once(organizing, task, bo):
     assert AuditEvent.objects.get(verb="topics.assign").detail["assigned"] == {"bo": ["A.1", "A.2"]}
 
 
-def test_assigning_again_changes_nothing_and_says_so(organizing, task, bo):
+def test_assigning_again_changes_nothing_and_reports_it(organizing, task, bo):
     do(organizing, "assign", "A.1", person=bo.pk)
 
     assert "Nothing changed: the topics are already assigned this way." in do(
@@ -120,7 +120,7 @@ def test_topics_are_taken_from_one_person_or_from_all(organizing, task, assessor
     assert open_ones() == set()
 
 
-def test_without_topics_or_a_person_the_page_says_what_is_missing(organizing, task, bo):
+def test_without_topics_or_a_person_the_page_shows_what_is_missing(organizing, task, bo):
     assert "No topics selected. Select topics in the table first." in do(
         organizing, "assign", person=bo.pk
     )
@@ -147,7 +147,7 @@ def test_nobody_is_assigned_who_may_not_judge(organizing, task, outsider):
     assert open_ones() == set()
 
 
-def test_the_grid_tells_state_pace_and_what_is_left(organizing, task, assessor):
+def test_the_grid_shows_state_pace_and_what_is_left(organizing, task, assessor):
     make_pool(task, {"A.1": ["10", "11", "12"], "A.2": ["12"]})
     assign(assessor, *task.topics.all())
     first, second, *_ = PoolItem.objects.filter(topic__query_id="A.1")
@@ -263,9 +263,7 @@ def test_the_labels_of_who_has_neither_role_nor_topics_any_more_stay_in_the_grid
     assert f'<option value="{assessor.pk}"' not in page
 
 
-def test_who_has_not_begun_a_shared_topic_is_told_apart_from_who_has(
-    organizing, task, assessor, bo
-):
+def test_who_has_not_begun_a_shared_topic_differs_from_who_has(organizing, task, assessor, bo):
     make_pool(task)
     assign(assessor, task.topics.get(query_id="A.1"))
     assign(bo, task.topics.get(query_id="A.1"))
@@ -326,7 +324,7 @@ def test_a_file_may_take_its_topics_from_everybody_else(organizing, task, assess
     assert open_ones() == {("A.1", "bo"), ("A.2", assessor.username)}
 
 
-def test_every_problem_of_a_file_is_told_by_its_line(organizing, task, bo):
+def test_every_problem_of_a_file_is_reported_by_its_line(organizing, task, bo):
     page = preview(organizing, "A.1,bo\nA.9,bo\nA.2,nobody\n<b>,\n")
 
     assert "3 problems" in page

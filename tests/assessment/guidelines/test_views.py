@@ -37,7 +37,7 @@ def test_an_old_version_stays_and_leads_to_the_newest(assessor, organizer, clien
     assert f'<a href="{path(2)}">Version 2</a> is the current version' in html
 
 
-def test_instructions_are_sanitized_and_typeset(assessor, client_of, task):
+def test_guidelines_are_sanitized_and_typeset(assessor, client_of, task):
     write_guideline(
         task=task, text='<p onclick="x()">Find $a^2$.</p><script>alert(1)</script>', at=NOW, by=None
     )

@@ -1,7 +1,7 @@
 """Assessors at a served lab whose web process is killed: what was acknowledged is there once, and
 nothing is torn.
 
-    python -m tests.assessment.judging.kills --submits 7000 --kills 2 --singles 200
+    python -m tests.assessment.judging.kills --submits 7000 --kills 2
 
 The lab is on the database that DATABASE_URL names, else on SQLite in a folder of its own. Prints
 what was found.
@@ -23,15 +23,17 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.client import HTTPConnection, HTTPException
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-import psutil
 import psycopg2
 
+from arqlab.ir.protocols.scales import SYSTEM_FAILURE
+from tests.assessment.judging.dying import STEP
 from tests.paths import ROOT
 from tests.served import start_on
 
@@ -42,21 +44,29 @@ import json
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
+from django.core.management import call_command
 from arqlab.core.models import *
 from assessment.models import *
+call_command("migrate", verbosity=0)
 lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-1")
-task = Task.objects.create(lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts")
-at, fields = timezone.now(), dict(settings={{}}, scale=task.protocol.labels.rows(), seed=1, runs=[], sha256="0" * 64)
+task = Task.objects.create(
+    lab=lab, slug="task1", name="Answers", kind="answers", trec_items="posts"
+)
+at, scale = timezone.now(), task.protocol.labels.rows()
+fields = dict(settings={{}}, scale=scale, seed=1, runs=[], sha256="0" * 64)
 pool = Pool.objects.create(task=task, number=1, frozen_at=at, **fields)
 sessions = []
 for number in range({TOPICS}):
     topic = Topic.objects.create(task=task, query_id=f"A.{{number}}", position=number)
     kind, count = ("visual-ids", 3) if number % 3 == 0 else ("posts", 1)
     items = PoolItem.objects.bulk_create(
-        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n) for n in range(1, {{items}} + 1)
+        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n)
+        for n in range(1, {{items}} + 1)
     )
     PoolInstance.objects.bulk_create(
-        PoolInstance(item=item, doc_id=f"{{item.item}}.{{place}}", position=place) for item in items for place in range(count)
+        PoolInstance(item=item, doc_id=f"{{item.item}}.{{place}}", position=place)
+        for item in items
+        for place in range(count)
     )
     for name in range({ASSESSORS // TOPICS}):
         user = User.objects.create_user(f"assessor{{number}}-{{name}}")
@@ -78,14 +88,16 @@ current = Q(instances__judgments__is_current=True)
 items = PoolItem.objects.annotate(
     labels=Count("instances__judgments", filter=current), parts=Count("instances", distinct=True)
 )
+counted = PoolInstance.objects.annotate(
+    n=Count("judgments"), now=Count("judgments", filter=Q(judgments__is_current=True))
+)
+stored = Judgment.objects.values_list("key", "instance", "label")
 print(json.dumps({
-    "keys": {str(key): [instance, label] for key, instance, label in Judgment.objects.values_list("key", "instance", "label")},
+    "keys": {str(key): [instance, label] for key, instance, label in stored},
     "done_without_labels": items.filter(done_at__isnull=False).exclude(labels=F("parts")).count(),
     "labels_without_done": items.filter(done_at=None, labels=F("parts")).count(),
-    "doubled": PoolInstance.objects.annotate(n=Count("judgments", filter=Q(judgments__is_current=True))).filter(n__gt=1).count(),
-    "judged_without_current": PoolInstance.objects.annotate(
-        n=Count("judgments"), now=Count("judgments", filter=Q(judgments__is_current=True))
-    ).filter(n__gt=0, now=0).count(),
+    "doubled": counted.filter(now__gt=1).count(),
+    "judged_without_current": counted.filter(n__gt=0, now=0).count(),
     "done": PoolItem.objects.filter(done_at__isnull=False).count(),
     "failures_without_ticket": Judgment.objects.filter(label__in=[5, 6], ticket=None).count(),
 }))
@@ -108,7 +120,9 @@ class Found(NamedTuple):
 class Served:
     """A lab that is served by gunicorn, whose processes can be killed."""
 
-    def __init__(self, folder: Path, database: str | None, *, items: int) -> None:
+    def __init__(
+        self, folder: Path, database: str | None, *, items: int, settings: str = "arqlab.settings"
+    ) -> None:
         self.environment = {
             key: value
             for key, value in os.environ.items()
@@ -116,11 +130,10 @@ class Served:
         }
         self.environment |= {
             "ARQLAB_DATA": str(folder),
-            "DJANGO_SETTINGS_MODULE": "arqlab.settings",
+            "DJANGO_SETTINGS_MODULE": settings,
         }
         if database:
             self.environment |= {"DATABASE_URL": database, "ARQLAB_SECRET_KEY": "only for tests"}
-        self.manage("migrate", "--verbosity", "0")
         # Requests wait here while no server runs.
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port: int = self.listening.getsockname()[1]
@@ -179,12 +192,6 @@ class Served:
         self.process.wait()
         self.kills += 1
 
-    def kill_workers(self) -> None:
-        """Kill the processes that answer; the one that began them begins others."""
-        for worker in psutil.Process(self.process.pid).children():
-            worker.kill()
-        self.kills += 1
-
     def found(self, acknowledged: dict[str, tuple[int, int]]) -> Found:
         """Return how what is stored differs from what was acknowledged: key, instance, label."""
         told = json.loads(self.shell(LOOK))
@@ -218,14 +225,17 @@ class Seat:
         self.acknowledged: dict[str, tuple[int, int]] = {}
         self.times: list[float] = []
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """Ask once, over a connection of its own; raises `OSError` or `HTTPException` when nobody
         answers.
         """
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         with contextlib.closing(connection):
             connection.request(
-                method, self.base + path, json.dumps(body) if body else None, self.headers
+                method,
+                self.base + path,
+                json.dumps(body) if body else None,
+                self.headers | headers,
             )
             response = connection.getresponse()
             text = response.read()
@@ -239,12 +249,12 @@ class Seat:
             with contextlib.suppress(OSError, HTTPException):
                 return self.ask(method, path, body)
 
-    def labels(self, item: Any) -> dict[str, Any]:
+    def labels(self, item: Any, choices: Sequence[int] = (3, 2, 1, 0, 0, 5)) -> dict[str, Any]:
         """Return a label for each instance; now and then one is a ticket."""
         rows = [
             {
                 "instance": one["instance"],
-                "label": self.chance.choice([3, 2, 1, 0, 0, 5]),
+                "label": self.chance.choice(choices),
                 "key": str(uuid4()),
             }
             for one in item["instances"]
@@ -272,9 +282,11 @@ class Seat:
 
 
 @contextlib.contextmanager
-def served_lab(folder: Path, database: str | None, *, items: int) -> Iterator[Served]:
+def served_lab(
+    folder: Path, database: str | None, *, items: int, settings: str = "arqlab.settings"
+) -> Iterator[Served]:
     """Serve a lab until the block ends."""
-    served = Served(folder, database, items=items)
+    served = Served(folder, database, items=items, settings=settings)
     served.start()
     try:
         yield served
@@ -308,31 +320,23 @@ def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Fo
     return served.found(acknowledged), [took for seat in seats for took in seat.times]
 
 
-def kill_after_submits(served: Served, *, count: int) -> Found:
-    """Submit labels one by one, each time kill what answers 0-30 ms after it was sent, and send it
-    again if nobody answered: the page does not know whether it was stored."""
-    seat, chance = Seat(served, 0), random.Random(7)
+def kill_at_each_step(served: Served) -> Found:
+    """Submit tickets for one item after the other. The worker that takes the first dies before its
+    first step, that of the second before its second (`tests.assessment.judging.dying`), until one
+    lives. Submit again what nobody answered: the page does not know whether it was stored."""
+    seat = Seat(served, 0)
     item = seat.insist("GET", "next/", None)["item"]
-    for _ in range(count):
-        body, answers = seat.labels(item), list[Any]()
-        sending = threading.Thread(
-            target=lambda sent=body, got=answers: got.append(_once(seat, sent))
-        )
-        sending.start()
-        time.sleep(chance.uniform(0, 0.03))
-        served.kill_workers()
-        sending.join()
-        for answer in (answers[0], seat.insist("POST", "judgments/", body)):
-            if answer:
-                seat.note(answer)
-                item = answer["next"]
+    for step in count(1):
+        body = seat.labels(item, choices=[SYSTEM_FAILURE.value])
+        try:
+            seat.note(seat.ask("POST", "judgments/", body, **{STEP: str(step)}))
+            break
+        except (OSError, HTTPException):
+            served.kills += 1
+        answer = seat.insist("POST", "judgments/", body)
+        seat.note(answer)
+        item = answer["next"]
     return served.found(seat.acknowledged)
-
-
-def _once(seat: Seat, body: Any) -> Any:
-    with contextlib.suppress(OSError, HTTPException):
-        return seat.ask("POST", "judgments/", body)
-    return None
 
 
 def main() -> None:
@@ -340,7 +344,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--submits", type=int, default=7_000)
     parser.add_argument("--kills", type=int, default=2)
-    parser.add_argument("--singles", type=int, default=200)
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -349,7 +352,6 @@ def main() -> None:
         start = time.monotonic()
         found, times = judge_through_kills(served, submits=options.submits, kills=options.kills)
         print(f"32 assessors: {found}, {len(times) / (time.monotonic() - start):.0f} submits/s")  # noqa: T201
-        print(f"single submits: {kill_after_submits(served, count=options.singles)}")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.assessment.judging.kills import judge_through_kills, kill_after_submits, served_lab
+from tests.assessment.judging.kills import judge_through_kills, kill_at_each_step, served_lab
 from tests.databases import new_database
 
 pytestmark = pytest.mark.servers
 
 
-def test_of_what_32_assessors_were_told_is_stored_nothing_is_lost_doubled_or_torn(
+def test_no_confirmed_label_of_32_assessors_is_lost_doubled_or_torn(
     tmp_path: Path,
 ) -> None:
     with served_lab(tmp_path, new_database(tmp_path), items=400) as served:
@@ -24,9 +24,14 @@ def test_of_what_32_assessors_were_told_is_stored_nothing_is_lost_doubled_or_tor
     assert found[3:] == (0, 0, 0, 0, 0)
 
 
-def test_a_submit_whose_worker_is_killed_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
-    with served_lab(tmp_path, new_database(tmp_path), items=50) as served:
-        found = kill_after_submits(served, count=12)
+def test_a_submit_is_stored_whole_or_not_at_all_when_its_worker_dies(
+    tmp_path: Path,
+) -> None:
+    settings = "tests.assessment.judging.dying_settings"
+    with served_lab(tmp_path, new_database(tmp_path), items=100, settings=settings) as served:
+        found = kill_at_each_step(served)
 
-    assert (found.acknowledged, found.done, found.kills) == (36, 12, 12)
+    # At least: read the item, store the labels, mark the item as done, commit, answer.
+    assert found.kills >= 5
+    assert (found.acknowledged, found.done) == (3 * (found.kills + 1), found.kills + 1)
     assert found[3:] == (0, 0, 0, 0, 0)

@@ -31,13 +31,17 @@ LABS = ("arqmath-1", "arqmath-2", "arqmath-3")
 Line = tuple[str, str, int]
 
 
-def load(shared_data: Path, name: str) -> Lab:
-    """Load a real lab with the posts of the real collection; its formulas are not needed to judge."""
-    file = read_lab(shared_data / name)
-    lab = load_lab_file(file, by=None)
-    assert file.collection is not None
-    load_collection(lab=lab, file=replace(file.collection, formulas={}), at=timezone.now())
-    return lab
+@pytest.fixture(scope="module")
+def labs(kept_db: None, shared_data: Path) -> dict[str, Lab]:
+    """Load the real labs with the posts of their collection, whose formulas nobody judges here."""
+    loaded = {}
+    for name in LABS:
+        file = read_lab(shared_data / name)
+        loaded[name] = load_lab_file(file, by=None)
+        assert file.collection is not None
+        posts = replace(file.collection, formulas={})
+        load_collection(lab=loaded[name], file=posts, at=timezone.now())
+    return loaded
 
 
 def judge_all(assessor: User, task: Task, labels: Mapping[tuple[str, str], int]) -> int:
@@ -75,13 +79,13 @@ def enough(lines: Iterable[Line]) -> set[Line]:
     return set(frame.filter((pl.col("label") >= 2).sum().over("topic") >= 2).rows())
 
 
-def test_all_official_answers_judged_anew_over_http_are_the_official_qrels(shared_data):
+def test_all_official_answers_judged_again_over_http_are_the_official_qrels(shared_data, labs):
     every = read_qrels(
         (shared_data / "collection/judged-with-body.task1.tsv").read_bytes(), path="judged"
     )
     judged = 0
-    for name in LABS:
-        task = Task.objects.get(lab=load(shared_data, name), slug="task1")
+    for lab in labs.values():
+        task = Task.objects.get(lab=lab, slug="task1")
         official = set(every.filter(pl.col("topic").is_in(topic_ids(task))).rows())
         labels = {(topic, post): label for topic, post, label in sorted(official)}
         make_pool(
@@ -95,7 +99,9 @@ def test_all_official_answers_judged_anew_over_http_are_the_official_qrels(share
     assert judged == every.height == 2673
 
 
-def test_arqmath_2s_instances_judged_anew_over_http_give_the_official_visual_qrels(shared_data):
+def test_arqmath_2s_instances_judged_again_over_http_give_the_official_visual_qrels(
+    shared_data, labs
+):
     index = [part.frame for part in read_index(shared_data / "collection/formulas.latex.tsv.gz")]
     known = pl.concat(index).drop_nulls("visual_id").unique("formula_id")
     folder = shared_data / "arqmath-2"
@@ -104,7 +110,7 @@ def test_arqmath_2s_instances_judged_anew_over_http_give_the_official_visual_qre
     rows = instances.join(known, left_on="item", right_on="formula_id").join(
         visual.select("topic").unique(), on="topic"
     )
-    task = Task.objects.get(lab=load(shared_data, "arqmath-2"), slug="task2")
+    task = Task.objects.get(lab=labs["arqmath-2"], slug="task2")
     pool: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for topic, item, visual_id, post in rows.select(
         "topic", "item", "visual_id", "post_id"

@@ -14,10 +14,14 @@ from tests.assessment.judging.desk import Desk, label_for
 
 pytestmark = pytest.mark.django_db
 HOSTILE = (
-    '<p onclick="a()">Let <span class="math-container is-long" data-latex="x^2"><math><mi>x</mi></math></span> be'
-    '<script>alert(1)</script><img src="https://e.example/i.png" onerror="b()"> <a href="javascript:c()">here</a>'
-    '<mark class="math-container is-highlighted" data-formula-id="7" data-latex="y"><math><mi>y</mi></math></mark></p>'
-    '<form action="/labs/"><button>Press</button></form><iframe src="/admin/"></iframe><style>*{}</style>'
+    '<p onclick="a()">Let <span class="math-container is-long" data-latex="x^2">'
+    "<math><mi>x</mi></math></span> be"
+    '<script>alert(1)</script><img src="https://e.example/i.png" onerror="b()">'
+    ' <a href="javascript:c()">here</a>'
+    '<mark class="math-container is-highlighted" data-formula-id="7" data-latex="y">'
+    "<math><mi>y</mi></math></mark></p>"
+    '<form action="/labs/"><button>Press</button></form>'
+    '<iframe src="/admin/"></iframe><style>*{}</style>'
 )
 
 
@@ -53,7 +57,7 @@ def answer(client, ticket, text="It shows now.", **fields):
     return client.post(path(ticket), {"answer": text, **fields}, follow=True).text
 
 
-def test_an_open_ticket_stands_with_its_comment_topic_and_assessor(organizing, ticket, assessor):
+def test_an_open_ticket_appears_with_its_comment_topic_and_assessor(organizing, ticket, assessor):
     page = organizing.get(path()).text
 
     assert "1 ticket about" in page

@@ -28,7 +28,7 @@ def visual(collection: Collection, formula_id: str) -> str:
     return visual_id_of(newest_map(collection), formula_id)
 
 
-def test_a_formula_shows_how_it_is_written_and_where_it_stands(show, collection):
+def test_a_formula_shows_how_it_is_written_and_where_it_appears(show, collection):
     html = " ".join(show(visual(collection, "101")).content.decode().split())
 
     assert "2 instances in 2 posts of 1 thread" in html
@@ -74,7 +74,7 @@ def test_a_visual_id_of_any_signs_that_an_index_gave_has_a_page(show, collection
     assert "4 instances" in " ".join(page.client.get(page["Location"]).text.split())
 
 
-def test_an_id_that_was_merged_away_says_into_which(show, collection):
+def test_an_id_that_was_merged_away_shows_into_which(show, collection):
     version, gone = newest_map(collection), visual(collection, "103")
     mapping, forms = (
         pl.read_parquet(getattr(version, name).open()) for name in ("mapping", "forms")
@@ -99,7 +99,7 @@ def test_an_id_that_was_merged_away_says_into_which(show, collection):
     assert "3 instances" in new
 
 
-def test_many_instances_stand_on_several_pages(show, collection):
+def test_many_instances_appear_on_several_pages(show, collection):
     from tests.collection.lookup import add_formulas
 
     collection.visual_maps.all().delete()

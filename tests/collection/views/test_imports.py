@@ -27,7 +27,7 @@ def page(scene: Scene, record: object, name: str = "import-detail") -> str:
     return reverse(f"collection:{name}", args=[scene.lab.slug, record.pk])
 
 
-def test_the_overview_tells_what_is_here_and_what_is_not(
+def test_the_overview_shows_what_is_here_and_what_is_not(
     scene: Scene, tmp_path: Path, client_of: SignIn
 ) -> None:
     make_import(load_small(scene.lab, tmp_path))
@@ -39,7 +39,7 @@ def test_the_overview_tells_what_is_here_and_what_is_not(
     assert "No comments are imported" not in html
 
 
-def test_the_overview_says_which_imports_to_look_at(
+def test_the_overview_shows_which_imports_to_look_at(
     scene: Scene, tmp_path: Path, client_of: SignIn
 ) -> None:
     small, now = load_small(scene.lab, tmp_path), timezone.now()
@@ -53,7 +53,7 @@ def test_the_overview_says_which_imports_to_look_at(
     assert "has 18 problems. All other rows were imported" in said
 
 
-def test_the_overview_of_a_lab_without_collection_says_how_to_get_one(
+def test_the_overview_of_a_lab_without_collection_shows_how_to_get_one(
     scene: Scene, client_of: SignIn
 ) -> None:
     assert "No collection yet" in client_of(scene.organizer).get(overview(scene)).text
@@ -137,7 +137,7 @@ def test_an_import_that_runs_is_asked_for_its_next_batch(
         ({"problem_count": 20_000}, "Only the first 2 of 20,000 problems are listed."),
     ],
 )
-def test_an_import_says_what_to_do_next(
+def test_an_import_shows_what_to_do_next(
     scene: Scene, tmp_path: Path, client_of: SignIn, changes: dict[str, object], said: str
 ) -> None:
     record = make_import(load_small(scene.lab, tmp_path), **changes)
@@ -154,7 +154,7 @@ def test_an_import_says_what_to_do_next(
         ({"state": "stopped"}, '<span class="chip chip-stopped">Stopped</span>'),
     ],
 )
-def test_the_chip_of_an_import_tells_of_its_problems(
+def test_the_chip_of_an_import_shows_its_problems(
     scene: Scene, tmp_path: Path, client_of: SignIn, changes: dict[str, object], chip: str
 ) -> None:
     record, client = (

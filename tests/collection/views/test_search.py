@@ -102,7 +102,7 @@ def test_a_named_id_leads_to_its_page(ask):
     assert ask("formula:102")["Location"].startswith("/labs/arqmath-x/formulas/")
 
 
-def test_a_named_id_that_is_not_there_is_told(ask):
+def test_a_named_id_that_is_not_there_is_reported(ask):
     assert "No results" in ask("post:999").content.decode()
 
 
@@ -181,7 +181,7 @@ def test_in_the_pane_threads_open_beside_it(ask):
     assert 'target="_blank"' in ask("triples", pane="1").content.decode()
 
 
-def test_a_lab_without_a_collection_says_what_will_be_here(client_of, organizer):
+def test_a_lab_without_a_collection_shows_what_will_be_here(client_of, organizer):
     assert "Nothing to search" in client_of(organizer).get(PAGE).content.decode()
 
 

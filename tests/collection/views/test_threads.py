@@ -172,7 +172,7 @@ def test_those_who_look_up_get_the_pages_of_formulas_when_they_ask(
     assert "formula-link" not in client_of(AnonymousUser()).get(page(lab), asked).text
 
 
-def test_a_thread_without_its_question_says_so(lab: Lab, client: Client) -> None:
+def test_a_thread_without_its_question_shows_a_message(lab: Lab, client: Client) -> None:
     add_answer(make_collection(lab), "10", to="9")
     html = " ".join(strip_tags(client.get(page(lab, "10")).text).split())
 
@@ -180,7 +180,7 @@ def test_a_thread_without_its_question_says_so(lab: Lab, client: Client) -> None
     assert "The question 9 is not in the collection. The thread has 1 answer" in html
 
 
-def test_a_question_without_title_or_answers_has_a_heading_and_says_so(
+def test_a_question_without_title_or_answers_has_a_heading_and_shows_a_message(
     lab: Lab, client: Client
 ) -> None:
     add_question(make_collection(lab), title="")
@@ -190,7 +190,7 @@ def test_a_question_without_title_or_answers_has_a_heading_and_says_so(
     assert "The collection contains no answers to this question." in html
 
 
-def test_a_post_outside_the_window_says_that_it_is_not_searched(lab: Lab, client: Client) -> None:
+def test_a_post_outside_the_window_shows_that_it_is_not_searched(lab: Lab, client: Client) -> None:
     add_question(make_collection(lab), is_searched=False)
 
     assert "systems do not search this thread" in client.get(page(lab, "1")).text
@@ -246,7 +246,7 @@ def test_a_topic_has_a_thread_page_without_any_collection(task: Task, client: Cl
     assert "was not imported" in client.get(topic_page(task)).text
 
 
-def test_a_query_formula_that_is_not_in_the_question_is_told(
+def test_a_query_formula_that_is_not_in_the_question_is_reported(
     lab: Lab, task: Task, client: Client
 ) -> None:
     rich_thread(lab)

@@ -23,7 +23,7 @@ def page(lab, version: int = 2) -> str:
     return reverse("collection:visual-map-detail", args=[lab.slug, version])
 
 
-def test_a_merge_stands_with_both_formulas_typeset(merged, organizer, client_of):
+def test_a_merge_appears_with_both_formulas_typeset(merged, organizer, client_of):
     html = client_of(organizer).get(page(merged)).text
 
     assert "1 merge and 0 splits since version 1" in html

@@ -5,11 +5,11 @@ import pytest
 from arqlab.core.templatetags import core_tags
 
 
-def test_a_chip_says_its_state():
+def test_a_chip_shows_its_state():
     assert core_tags.chip("valid") == '<span class="chip chip-valid">Valid</span>'
 
 
-def test_a_chip_may_say_it_in_other_words():
+def test_a_chip_may_have_other_words():
     assert (
         core_tags.chip("closed", "superseded") == '<span class="chip chip-closed">Superseded</span>'
     )
@@ -42,7 +42,7 @@ def test_a_key_is_written_as_words():
     assert core_tags.words_of_field("multi_part") == "Multi part"
 
 
-def test_an_event_tells_old_and_new_values_line_by_line():
+def test_an_event_shows_old_and_new_values_line_by_line():
     detail = {
         "changes": {"deadline": [None, "2027"], "overrides": [{}, {"quota": 7}]},
         "by": "mail",

@@ -1,4 +1,4 @@
-"""Organizers say what is known of topics: in a table that is saved as one form, and through a file."""
+"""Organizers edit topic information in a table that is saved as one form, and through a file."""
 
 import html
 import json
@@ -74,7 +74,7 @@ def test_only_what_was_changed_is_written(organizing, task):
     assert list(task.topics.values_list("info_edits", flat=True)) == [{"difficulty": "hard"}, {}]
 
 
-def test_saving_what_is_there_says_that_nothing_changed(organizing, task):
+def test_saving_what_is_there_shows_that_nothing_changed(organizing, task):
     answer = organizing.post(path(), seen(organizing), follow=True)
 
     assert "Nothing changed: the topics already have these values." in answer.content.decode()
@@ -89,7 +89,7 @@ def test_an_edit_is_marked_with_the_folders_value(organizing, task):
     assert "folder: easy" in page
 
 
-def test_a_change_of_somebody_else_is_told_and_what_was_chosen_stays(organizing, task):
+def test_a_change_of_another_user_is_reported_and_what_was_chosen_stays(organizing, task):
     before = seen(organizing)
     task.topics.filter(query_id="A.1").update(info_edits={"difficulty": "easy"})
     page = organizing.post(
@@ -161,7 +161,7 @@ def test_what_was_shown_is_applied(organizing, task):
     assert Topic.objects.get(query_id="A.2").facts == {"difficulty": "easy"}
 
 
-def test_every_problem_of_a_file_is_told_by_line_and_the_rest_can_be_applied(organizing, task):
+def test_every_problem_of_a_file_is_reported_by_line_and_the_rest_can_be_applied(organizing, task):
     text = f"Topic,Difficulty\nA.1,High\nA.2,Low,more\nA.11,Low\nA.1,Low\nA.2,{'x' * 101}\n"
     page, changes = preview(organizing, text)
 
@@ -188,7 +188,7 @@ def test_an_empty_cell_takes_a_value_away_and_a_column_that_is_missing_nothing(o
         ("x" * 1_100_000, "at most 1,048,576"),
     ],
 )
-def test_a_file_that_is_none_is_told(organizing, task, text, told):
+def test_a_file_in_another_format_is_reported(organizing, task, text, told):
     page, changes = preview(organizing, text)
 
     assert told in page
@@ -221,7 +221,7 @@ def test_the_list_of_topics_leads_organizers_here(organizing, client_of, member)
     assert path() not in client_of(member).get(topics).content.decode()
 
 
-def test_edits_stand_on_the_pages_of_topics(organizing, task):
+def test_edits_appear_on_the_pages_of_topics(organizing, task):
     task.topics.filter(query_id="A.1").update(
         info={"difficulty": "easy"}, info_edits={"difficulty": "hard"}
     )

@@ -32,7 +32,7 @@ def test_the_list_of_labs_shows_states_and_takes_two_queries(
         ("superuser", "Edit lab"),
     ],
 )
-def test_a_lab_says_to_each_role_what_to_do(scene, client_of, role, said):
+def test_a_lab_shows_each_role_what_to_do(scene, client_of, role, said):
     assert said in text_of(client_of(scene.people[role]).get("/labs/arqmath-x/"))
 
 
@@ -48,7 +48,7 @@ def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(
         browser.get("/labs/arqmath-x/")
 
 
-def test_a_draft_says_who_sees_it(db, client_of):
+def test_a_draft_shows_who_sees_it(db, client_of):
     draft = make_lab("draft", is_public=False)
 
     assert "This lab is a draft." in text_of(client_of(draft.organizer).get("/labs/draft/"))
@@ -141,7 +141,7 @@ def test_people_take_as_many_queries_for_many_teams(
     assert scene.assessor.email in page
 
 
-def test_the_audit_tells_who_did_what(scene, client_of):
+def test_the_audit_shows_who_did_what(scene, client_of):
     record_event(
         verb="task.change",
         target="x/task1",
@@ -171,7 +171,7 @@ def test_the_audit_shows_one_kind_of_event_and_pages(
     assert "team.join" not in page
 
 
-def test_the_audit_of_one_lab_does_not_tell_of_another(scene, client_of):
+def test_the_audit_of_one_lab_does_not_show_another(scene, client_of):
     other = make_lab("other")
     record_event(verb="team.join", target="Elsewhere", lab=other.lab, actor=None)
 

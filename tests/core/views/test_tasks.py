@@ -20,7 +20,7 @@ FORM = {
 }
 
 
-def test_a_task_says_its_rules_in_words(scene, client):
+def test_a_task_shows_its_rules_in_words(scene, client):
     page = text_of(client.get(TASK))
 
     assert "Query_Id, Post_Id, Rank, Score, Run_Number" in page
@@ -43,7 +43,7 @@ def test_each_kind_of_task_has_its_own_format(scene, client, factory, said):
     assert said in text_of(client.get("/labs/arqmath-x/tasks/task2/"))
 
 
-def test_a_deadline_stands_in_utc_and_anywhere_on_earth(scene, client):
+def test_a_deadline_appears_in_utc_and_anywhere_on_earth(scene, client):
     Task.objects.update(deadline=datetime(2027, 5, 2, 11, 59, tzinfo=UTC))
 
     page = text_of(client.get(TASK))
@@ -75,7 +75,7 @@ def test_only_organizers_edit_a_task(scene, client_of, role):
     assert client_of(scene.people[role]).post(TASK + "edit/", FORM).status_code == 404
 
 
-def test_the_form_shows_what_holds_and_what_the_preset_says(scene, client_of):
+def test_the_form_shows_what_holds_and_what_the_preset_has(scene, client_of):
     Task.objects.update(overrides={"quota": 7})
 
     page = text_of(client_of(scene.organizer).get(TASK + "edit/"))
@@ -165,7 +165,7 @@ def test_topics_are_searched_by_words_but_not_by_markup(scene, client):
     assert "No matching topics" in text_of(client.get(TASK + "topics/?q=<b>"))
 
 
-def test_topics_are_chosen_by_what_organizers_say_of_them(scene, client):
+def test_topics_are_chosen_by_their_information(scene, client):
     TopicFactory(task=scene.task, query_id="A.3", info={"category": "proof", "difficulty": "hard"})
 
     page = text_of(client.get(TASK + "topics/?category=proof"))
@@ -175,7 +175,7 @@ def test_topics_are_chosen_by_what_organizers_say_of_them(scene, client):
     assert '<option value="proof" selected>' in page
 
 
-def test_a_task_without_topics_says_so(scene, client):
+def test_a_task_without_topics_shows_a_message(scene, client):
     Topic.objects.all().delete()
 
     assert "No topics yet" in text_of(client.get(TASK + "topics/"))
@@ -189,7 +189,7 @@ def test_a_topic_shows_its_question_and_its_neighbours(scene, client):
     assert "←" not in page
 
 
-def test_what_tells_of_judgments_is_for_organizers(scene, client, client_of):
+def test_what_reveals_judgments_is_for_organizers(scene, client, client_of):
     Topic.objects.filter(query_id="A.1").update(info={"category": "proof", "HM": "25 of 351"})
 
     assert "25 of 351" not in text_of(client.get(TASK + "topics/A.1/"))

@@ -85,7 +85,7 @@ def test_a_visitor_who_presses_the_button_signs_in_first(scene, client):
     )
 
 
-def test_a_member_is_told_so(scene, client_of):
+def test_a_member_gets_a_message(scene, client_of):
     assert "already" in text_of(client_of(scene.member).get(invitation(scene.team)))
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.databases import copy_embedded
 from tests.paths import ROOT
 
 START = "import django; django.setup()\n"
@@ -50,23 +53,33 @@ print(json.dumps([model.objects.count() for model in (Scoring, RunScore, TopicSc
 """
 
 
-@pytest.fixture
-def worker(tmp_path: Path):
-    """Return a function that starts processes on a database with six waiting runs."""
+def started(data: Path, program: str) -> subprocess.Popen[str]:
+    """Start a process on the database in a data folder."""
     settings = {
-        "ARQLAB_DATA": str(tmp_path),
+        "ARQLAB_DATA": str(data),
         "DATABASE_URL": "",
         "DJANGO_SETTINGS_MODULE": "arqlab.settings",
     }
+    command = [sys.executable, "-c", START + program]
+    return subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.PIPE, text=True
+    )
 
-    def start(program: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", START + program]
-        return subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.PIPE, text=True
-        )
 
-    assert ended(start(SET_UP)) == (0, "")
-    return start
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data folder with six waiting runs."""
+    data = tmp_path_factory.mktemp("waiting")
+    copy_embedded(data)
+    assert ended(started(data, SET_UP)) == (0, "")
+    return data
+
+
+@pytest.fixture
+def worker(waiting: Path, tmp_path: Path) -> Callable[[str], subprocess.Popen[str]]:
+    """Return a function that starts processes on a copy of that folder."""
+    data = Path(shutil.copytree(waiting, tmp_path / "data"))
+    return lambda program: started(data, program)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:

@@ -28,7 +28,7 @@ def test_the_bytes_come_whole_in_pieces(tmp_path: Path, pack: object, size: int)
 
 @settings(max_examples=20)
 @given(st.integers(20, len(gzip.compress(TEXT)) - 1))
-def test_a_cut_file_gives_what_stands_before_the_cut(
+def test_a_cut_file_gives_the_rows_before_the_cut(
     tmp_path_factory: pytest.TempPathFactory, cut: int
 ) -> None:
     path = tmp_path_factory.mktemp("cut") / "file.gz"

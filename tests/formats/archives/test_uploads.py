@@ -133,11 +133,11 @@ def test_a_locked_file_of_a_zip_is_named():
     assert "password" in refusals(bytes(data))[0].found
 
 
-def test_a_zip_that_says_it_is_larger_than_the_limit_is_not_read():
+def test_a_zip_that_claims_to_be_larger_than_the_limit_is_not_read():
     assert "more than 1,000 bytes" in refusals(zipped({"a": RUN * 99}), max_bytes=1000)[0].found
 
 
-def test_a_zip_that_says_it_is_small_is_stopped_all_the_same():
+def test_a_zip_that_claims_to_be_small_is_stopped_all_the_same():
     data = zipped({"a.tsv": b"A.1\t1\n" * 9999}, zipfile.ZIP_STORED)
     at = data.rfind(b"PK\x01\x02") + 24
     data = data[:at] + (6).to_bytes(4, "little") + data[at + 4 :]
@@ -260,7 +260,7 @@ def test_one_run_may_not_take_all_that_an_upload_may():
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_two_files_of_one_name_are_not_told_apart_by_anything():
+def test_two_files_of_one_name_are_indistinguishable():
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("run.tsv", RUN)

@@ -13,7 +13,7 @@ def reading(**fields: str) -> PostReading:
     return read_post(DumpRow(1, 8, QUESTION | fields), "Posts.xml")
 
 
-def test_a_question_is_its_own_thread_and_has_all_that_the_dump_says():
+def test_a_question_is_its_own_thread_and_has_all_of_the_dump():
     record, problems = reading(
         Tags="<sets><limits>",
         Score="-2",
@@ -42,7 +42,7 @@ def test_an_answer_is_in_the_thread_of_its_question_and_has_no_title():
     assert (record.kind, record.thread_id, record.title) == ("answer", "3", "")
 
 
-def test_tags_of_newer_dumps_stand_between_bars():
+def test_tags_of_newer_dumps_are_between_bars():
     assert reading(Tags="|sets|real-analysis|").record.tags == ("sets", "real-analysis")
 
 

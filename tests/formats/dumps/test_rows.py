@@ -186,7 +186,7 @@ def test_an_empty_list_is_no_problem_and_an_empty_file_is_one(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
-def test_other_encodings_are_read_as_the_file_says(tmp_path, encoding):
+def test_other_encodings_are_read_as_declared(tmp_path, encoding):
     declared = HEAD.replace("utf-8", encoding.removesuffix("-sig"))
     found, problems = read(
         write(tmp_path, f'{declared}<row Id="1" Body="Gödel" /></posts>'.encode(encoding))
@@ -218,7 +218,7 @@ def test_packed_files_are_read_and_cut_ones_reported(tmp_path, packing):
 
 
 @pytest.mark.parametrize("declared", ["utf-16", "utf-32"])
-def test_a_file_that_says_it_is_wide_and_is_not_is_read_as_utf_8(tmp_path, declared):
+def test_a_file_that_claims_to_be_wide_and_is_not_is_read_as_utf_8(tmp_path, declared):
     text = HEAD.replace("utf-8", declared) + '<row Id="1" Body="Gödel" /></posts>'
 
     found, problems = read(write(tmp_path, text))
@@ -279,7 +279,7 @@ def test_another_kind_of_file_is_reported(tmp_path):
     assert "no row" in problem.found
 
 
-def test_a_folder_and_an_archive_tell_what_they_hold(tmp_path):
+def test_a_folder_and_an_archive_list_their_contents(tmp_path):
     archive = packed(tmp_path, "7z", b"<posts />").rename(tmp_path / "site.7z")
     for name in ("posts.XML.gz", "Posts.xml", "Comments.V1.0.xml", "PostHistory.xml", "readme.txt"):
         (tmp_path / name).touch()
@@ -303,7 +303,7 @@ def test_rows_that_are_in_can_be_passed_over(tmp_path):
     assert [row.number for row in rows(path, "posts", skip=7)] == [8, 9]
 
 
-def test_blocks_say_how_much_of_the_file_was_read(tmp_path, monkeypatch):
+def test_blocks_have_the_share_of_the_file_read(tmp_path, monkeypatch):
     monkeypatch.setattr(dumpblocks, "BLOCK", 100)
     shares = [block.share for block in blocks(write(tmp_path, xml([{"Id": "1"}] * 200)), "posts")]
 

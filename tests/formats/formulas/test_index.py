@@ -172,7 +172,7 @@ def test_an_unclosed_quote_at_the_end_costs_its_row(tmp_path: Path) -> None:
     assert len(formulas(path)) == 3
 
 
-def test_an_id_of_another_file_is_told(tmp_path: Path) -> None:
+def test_an_id_of_another_file_is_reported(tmp_path: Path) -> None:
     written(tmp_path, HEAD + ROWS, "1.tsv")
     written(tmp_path, HEAD + "10\t1\t1\ttitle\t70\ta\n8\t1\t1\ttitle\t70\tb\n", "2.tsv")
 
@@ -215,7 +215,7 @@ def test_a_cut_gzip_file_gives_the_rows_before_the_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_a_damaged_file_is_told(tmp_path: Path, pack: object) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path, pack: object) -> None:
     packed = bytearray(pack((HEAD + ROWS * 3).encode()))
     packed[len(packed) // 2 : len(packed) // 2 + 4] = b"\0\0\0\0"
 
@@ -225,7 +225,7 @@ def test_a_damaged_file_is_told(tmp_path: Path, pack: object) -> None:
     )
 
 
-def test_what_is_no_index_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_index_is_reported(tmp_path: Path) -> None:
     assert told(tmp_path / "none.tsv") == [(1, "an unreadable file (No such file or directory)")]
     (tmp_path / "empty").mkdir()
     assert told(tmp_path / "empty") == [(None, "a folder without an index")]

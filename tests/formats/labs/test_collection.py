@@ -44,7 +44,7 @@ def todo(folder: Path, text: str) -> str:
     return refused.value.problems[0].todo
 
 
-def test_a_collection_is_complete_and_of_all_days_unless_it_says_otherwise(folder):
+def test_a_collection_is_complete_and_of_all_days_by_default(folder):
     collection = collection_of(folder, 'posts = "own.xml"\nformulas = { latex = "own.xml" }\n')
 
     assert (collection.slug, collection.complete, collection.posts) == (
@@ -56,7 +56,7 @@ def test_a_collection_is_complete_and_of_all_days_unless_it_says_otherwise(folde
     assert tuple(collection.window) == (None, None, False)
 
 
-def test_a_sample_says_that_it_is_one(folder):
+def test_a_sample_shows_that_it_is_one(folder):
     assert collection_of(folder, "complete = false\n").complete is False
 
 
@@ -115,17 +115,17 @@ def test_a_window_has_a_first_and_a_last_day(folder):
         ('formulas = { latex = "gone" }\n', 7, "latex = 'gone', which is not a file or folder"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(folder, text, line, found):
+def test_what_is_wrong_is_reported_with_its_line(folder, text, line, found):
     assert mistakes(folder, text) == [(line, found)]
 
 
-def test_a_folder_without_any_file_of_a_dump_is_told(folder):
+def test_a_folder_without_any_file_of_a_dump_is_reported(folder):
     (folder / "empty").mkdir()
 
     assert mistakes(folder, 'dump = "empty"\n') == [(7, "dump = 'empty', which has no dump files")]
 
 
-def test_an_archive_that_cannot_be_read_is_told(folder, monkeypatch):
+def test_an_archive_that_cannot_be_read_is_reported(folder, monkeypatch):
     def damaged(path: Path) -> dict[str, Path]:
         raise FileRefusedError(
             [Problem(str(path), None, "a damaged archive", "a 7z archive", "Fetch it again.")]
@@ -136,7 +136,7 @@ def test_an_archive_that_cannot_be_read_is_told(folder, monkeypatch):
     assert mistakes(folder, 'dump = "own.xml"\n') == [(None, "a damaged archive")]
 
 
-def test_all_mistakes_are_told_at_once(folder):
+def test_all_mistakes_are_reported_at_once(folder):
     text = (
         'postlinks = "own.xml"\nposts = "gone.xml"\nsince = 1\nformulas = { laetx = "own.xml" }\n'
     )
@@ -152,7 +152,7 @@ def test_all_mistakes_are_told_at_once(folder):
         ('formulas = { laetx = "own.xml" }\n', "latex"),
     ],
 )
-def test_an_unknown_key_is_told_with_the_nearest_known(folder, text, near):
+def test_an_unknown_key_is_reported_with_the_nearest_known(folder, text, near):
     assert todo(folder, text) == f"Did you mean {near}?"
 
 

@@ -145,7 +145,7 @@ def test_a_deadline_comes_after_the_opening(folder):
     assert "not after the opening" in found
 
 
-def test_every_mistake_of_every_file_is_told_at_once(folder):
+def test_every_mistake_of_every_file_is_reported_at_once(folder):
     (folder / "qrels.tsv").write_text("A.1 0 77 9\nA.7 0 77 1\n")
     (folder / "topics.xml").write_text('<Topics><Topic number="A.1"/></Topics>')
     (folder / "info.csv").write_text("Nothing\n")
@@ -169,7 +169,7 @@ def test_every_mistake_of_every_file_is_told_at_once(folder):
     ]
 
 
-def test_qrels_with_labels_or_topics_that_the_task_has_not_are_told(folder):
+def test_qrels_with_labels_or_topics_that_the_task_has_not_are_reported(folder):
     (folder / "qrels.tsv").write_text("A.1 0 77 4\nA.7 0 77 1\n")
 
     found = mistakes(folder, HEAD + TASK + 'qrels = [{ name = "q", file = "qrels.tsv" }]\n')
@@ -190,30 +190,30 @@ def test_a_formula_task_needs_formulas_in_its_topics(folder):
     )
 
 
-def test_a_kind_that_the_protocol_has_not_is_told(folder):
+def test_a_kind_that_the_protocol_has_not_is_reported(folder):
     text = HEAD.replace("arqmath-3", "ntcir-12") + TASK
 
     assert mistakes(folder, text) == [("lab.toml", 8, "a task of kind answers")]
 
 
-def test_an_override_that_cannot_be_is_told_with_its_line(folder):
+def test_an_invalid_override_is_reported_with_its_line(folder):
     assert mistakes(folder, HEAD + TASK + 'order = "best"\n') == [
         ("lab.toml", 10, "order = 'best'")
     ]
 
 
-def test_two_tasks_of_one_slug_are_told(folder):
+def test_two_tasks_of_one_slug_are_reported(folder):
     assert mistakes(folder, HEAD + TASK + TASK) == [("lab.toml", 11, "the slug task1 again")]
 
 
-def test_two_qrels_of_one_name_are_told(folder):
+def test_two_qrels_of_one_name_are_reported(folder):
     qrels = '  { name = "q", file = "qrels.tsv" },\n'
     text = f"qrels = [\n{qrels}{qrels}]\n"
 
     assert mistakes(folder, HEAD + TASK + text) == [("lab.toml", 12, "the name q again")]
 
 
-def test_one_broken_file_that_two_tasks_name_is_told_once(folder):
+def test_one_broken_file_that_two_tasks_name_is_reported_once(folder):
     (folder / "topics.xml").write_text("<Topics>")
 
     assert len(mistakes(folder, HEAD + TASK + TASK.replace("task1", "task2"))) == 1
@@ -233,7 +233,7 @@ def test_one_broken_file_that_two_tasks_name_is_told_once(folder):
         (HEAD + TASK.replace("topics.xml", "."), 9, "topics = '.', which is not a file"),
     ],
 )
-def test_what_is_wrong_with_the_toml_is_told_with_its_line(folder, text, line, found):
+def test_what_is_wrong_with_the_toml_is_reported_with_its_line(folder, text, line, found):
     told = mistakes(folder, text)
 
     assert any(
@@ -242,7 +242,7 @@ def test_what_is_wrong_with_the_toml_is_told_with_its_line(folder, text, line, f
     )
 
 
-def test_a_folder_without_lab_toml_is_told(tmp_path):
+def test_a_folder_without_lab_toml_is_reported(tmp_path):
     with pytest.raises(FileRefusedError, match="Name the lab's folder"):
         read_lab(tmp_path)
 
@@ -324,7 +324,7 @@ def test_a_topic_knows_the_question_that_it_was_made_of(folder):
     ]
 
 
-def test_an_index_of_topic_formulas_without_threads_is_told(folder):
+def test_an_index_of_topic_formulas_without_threads_is_reported(folder):
     (folder / "formulas.tsv").write_text("id\ttopic_id\nq_1\tA.1\n")
 
     assert mistakes(folder, HEAD + TASK + 'topic_formulas = "formulas.tsv"\n') == [

@@ -11,7 +11,8 @@ LABELS = """labels = [
   { value = 2, key = "2", letter = "R", word = "Relevant", colour = "deep-green" },
   { value = 1, key = "1", letter = "P", word = "Partially relevant", colour = "amber" },
   { value = 0, key = "0", letter = "N", word = "Not relevant", colour = "grey" },
-  { value = 9, key = "X", letter = "X", word = "Broken", colour = "purple", is_judgment = false, asks_comment = true },
+  { value = 9, key = "X", letter = "X", word = "Broken", colour = "purple",\
+    is_judgment = false, asks_comment = true },
 ]
 """
 

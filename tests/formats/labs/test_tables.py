@@ -59,14 +59,14 @@ def test_keys_that_nobody_asked_for_are_noted_with_the_nearest_known_one(table_o
     ]
 
 
-def test_tables_in_tables_know_where_they_stand(table_of):
+def test_tables_in_tables_know_their_lines(table_of):
     table, mistakes = table_of('[[tasks]]\nname = "x"\n[[tasks]]\nname = 3\n')
 
     assert [inner.text("name") for inner in table.tables("tasks")] == ["x", None]
     assert found(mistakes) == [(4, "name = 3")]
 
 
-def test_what_is_no_table_is_told(table_of):
+def test_a_key_that_is_not_a_table_is_reported(table_of):
     table, mistakes = table_of("collection = 3\n")
 
     assert table.table("collection") is None

@@ -59,7 +59,7 @@ def test_a_path_without_a_line_has_that_of_what_is_around_it(path, line):
 
 
 @pytest.mark.parametrize(("text", "line"), [("a = 1\nb = \n", 2), ("[a\n", 1), ('a = """', None)])
-def test_a_syntax_error_has_its_line_where_the_reader_says_it(text, line):
+def test_a_syntax_error_has_its_line_where_the_reader_reports_it(text, line):
     with pytest.raises(tomllib.TOMLDecodeError) as error:
         tomllib.loads(text)
 

@@ -22,7 +22,7 @@ def one_problem(text: str) -> Problem:
     return problem
 
 
-def test_a_line_may_say_who_judged_why_how_long_and_when():
+def test_a_line_may_have_who_judged_why_how_long_and_when():
     [row], problems = read(
         HEADING + 'A.1\t10\t3\tana\t"It says ""yes""."\t12.5\t2026-11-21T15:00:00+01:00\r\n'
     )
@@ -32,7 +32,7 @@ def test_a_line_may_say_who_judged_why_how_long_and_when():
     assert problems == []
 
 
-def test_what_a_line_does_not_say_is_none():
+def test_what_a_line_does_not_have_is_none():
     assert read("label\titem\ttopic\n2\t10\tA.1\n")[0] == [JudgedLine(2, "A.1", "10", 2)]
     assert read(HEADING + "A.1\t10\t0\t\t\t\t\n")[0] == [JudgedLine(2, "A.1", "10", 0)]
 
@@ -66,19 +66,19 @@ def test_a_time_without_zone_is_in_utc():
         ("A.1\t10\t3", "3 columns in"),
     ],
 )
-def test_a_cell_that_cannot_be_is_told_with_its_line(cells, found):
+def test_an_invalid_cell_is_reported_with_its_line(cells, found):
     problem = one_problem(HEADING + "A.1\t9\t1\t\t\t\t\n" + cells + "\n")
 
     assert (problem.line, problem.found.startswith(found)) == (3, True), problem
 
 
-def test_a_second_label_for_an_item_is_told_with_both_lines():
+def test_a_second_label_for_an_item_is_reported_with_both_lines():
     problem = one_problem("A.1\t0\t10\t3\nA.2\t0\t10\t3\nA.1\t0\t10\t2\n")
 
     assert (problem.line, problem.found) == (3, "10 again for topic A.1 (first on line 1)")
 
 
-def test_a_heading_with_unknown_missing_or_doubled_columns_is_told_at_once():
+def test_a_heading_with_unknown_missing_or_doubled_columns_is_reported_at_once():
     problem = one_problem("topic\tlabel\tlabel\tlabbel\nA.1\t1\t1\t1\n")
 
     assert (
@@ -87,17 +87,17 @@ def test_a_heading_with_unknown_missing_or_doubled_columns_is_told_at_once():
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "topic\titem\tlabel\n"])
-def test_a_file_without_judgments_is_told(text):
+def test_a_file_without_judgments_is_reported(text):
     assert read(text)[0] == []
     assert len(read(text)[1]) == 1
 
 
-def test_all_problems_are_told_in_one_reading():
+def test_all_problems_are_reported_in_one_reading():
     assert len(read("A.1 0 10 9\nA.1 0\nA.1 0 12 3\nA.1 0 13 x\n")[1]) == 3
 
 
 @given(st.binary(max_size=200))
-def test_whatever_the_bytes_are_they_are_read_or_told(data):
+def test_whatever_the_bytes_are_they_are_read_or_reported(data):
     rows, problems = read_judgments(data, path="j.tsv", scale=ARQMATH)
 
     assert rows or problems

@@ -108,7 +108,7 @@ def test_the_same_item_of_two_topics_is_no_repetition():
     assert len(read_qrels(b"A.1 0 5 1\nA.2 0 5 1\n", path="q")) == 2
 
 
-def test_an_unknown_topic_is_told_once_with_its_number_of_lines():
+def test_an_unknown_topic_is_reported_once_with_its_number_of_lines():
     assert problems(b"A.1 0 5 1\nA.9 0 5 1\nA.9 0 6 1\n", topics={"A.1"}) == [
         (2, "the topic A.9 on 2 lines")
     ]

@@ -73,7 +73,7 @@ def test_a_refused_run_has_no_index():
     assert report.index is None
 
 
-def test_the_submitted_rank_orders_the_index_where_the_task_says_so():
+def test_the_submitted_rank_orders_the_index_where_the_task_requires_it():
     lines = ["A.1\t1\t1\t1.0\tt", "A.1\t2\t2\t2.0\tt"]
 
     assert check(lines).index["item"].to_list() == ["2", "1"]
@@ -229,7 +229,7 @@ def test_errors_come_before_warnings_and_notes():
     assert set(severities) == set(Severity)
 
 
-def test_sentences_are_full_and_say_what_to_do():
+def test_sentences_are_full_and_explain_what_to_do():
     lines = [*task1_lines(), *task1_lines()[:3], "B.1\t1\t1.5\t0,9\t", "", "A.1"]
     for group in check(lines).problems:
         assert group.message.endswith((".", "?"))
@@ -314,7 +314,7 @@ def test_a_real_run_is_repaired_only_in_its_ranks(path):
 
 
 @needs_data
-def test_the_formats_of_the_real_runs_are_told():
+def test_the_formats_of_the_real_runs_are_reported():
     told = {
         path.name: check_run(gzip.decompress(path.read_bytes()), real_rules(path))
         for path in REAL_RUNS

@@ -77,7 +77,7 @@ def test_without_a_collection_no_item_is_looked_up():
     assert formulas("1\t2", "x\ty", formulas=None).problems == ()
 
 
-def test_a_formula_with_the_wrong_post_is_told_where_it_stands():
+def test_a_formula_with_the_wrong_post_is_reported_where_it_appears():
     group = formulas("10\t1", "20\t1", "30\t1", complete=True).problems[1]
 
     assert (group.kind, group.severity) == ("wrong-post", Severity.ERROR)

@@ -16,7 +16,7 @@ def test_equal_files_have_no_diff():
     assert repair_diff(b"a\n", b"a\n") == ""
 
 
-def test_a_changed_line_stands_beside_what_it_became():
+def test_a_changed_line_appears_beside_what_it_became():
     before = b"".join(b"%d\n" % number for number in range(20))
     after = before.replace(b"10\n", b"ten\n")
 
@@ -42,7 +42,7 @@ def test_carriage_returns_that_were_kept_are_not_shown():
     assert "␍" not in repair_diff(b"a\r\n\r\nb\r\n", b"a\r\nb\r\n")
 
 
-def test_a_long_diff_is_cut_and_says_how_much_was_left_out():
+def test_a_long_diff_is_cut_and_shows_how_much_was_left_out():
     before = b"".join(b"%d\n" % number for number in range(1000))
     after = before.replace(b"\n", b".\n")
     lines = repair_diff(before, after, most=10).splitlines()

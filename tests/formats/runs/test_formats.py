@@ -50,7 +50,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_format_is_told(name):
+def test_the_format_is_reported(name):
     lines, rules, layout, separator = FILES[name]
     read = table(*lines, rules=rules)
 
@@ -75,7 +75,7 @@ def test_lines_of_another_format_are_problems_of_columns():
     assert read.lost.to_list() == [2, 4]
 
 
-def test_headers_and_blank_lines_are_left_out_wherever_they_stand():
+def test_headers_and_blank_lines_are_left_out_anywhere():
     head = "Query_Id\tPost_Id\tRank\tScore\tRun_Number"
     read = table(head, "A.1\t7\t1\t2.5\tt", " \t", "", head, "A.1\t8\t2\t2\tt", "#topic")
 
@@ -89,7 +89,7 @@ def test_a_topic_of_the_task_is_never_a_header():
     assert read.rows.height == 1
 
 
-def test_blanks_around_cells_are_left_out_and_told():
+def test_blanks_around_cells_are_left_out_and_reported():
     read = table("A.1 \t7\t 1\t2.5\tt", "A.1\t8\t2\t2\ta b")
 
     assert found(read) == {"padded-cells": [1]}
@@ -145,7 +145,7 @@ def test_an_answer_may_go_over_several_lines():
     assert rows.select("line", "last_line").rows() == [(1, 2), (3, 3)]
 
 
-def test_headers_blank_lines_and_wrong_columns_are_told():
+def test_headers_blank_lines_and_wrong_columns_are_reported():
     read = read_rows(b"Query_Id\tRank\n\nA.1\t1\t1.0\tt\t\tx\nA.1\t1\t1.0\tt\tx\n", WRITTEN)
 
     assert read.layout is TASK3
@@ -178,7 +178,7 @@ def test_two_columns_are_an_error_with_what_the_repair_would_write():
         ("A.1\t7\t1\t1.0\tt", TaskKind.GENERATED_ANSWERS, False),
     ],
 )
-def test_answers_are_told_from_ranked_lists(line, kind, is_written):
+def test_answers_are_distinguished_from_ranked_lists(line, kind, is_written):
     assert holds_answers(f"{line}\n".encode() * 3, kind) is is_written
 
 

@@ -50,7 +50,7 @@ def faults(
 @example("1_000")
 @example(" 12 ")
 @example("٣")
-def test_a_rank_is_what_the_regular_expression_says(text):
+def test_a_rank_is_what_the_regular_expression_defines(text):
     is_rank = ranked(text)["rank"][0] is not None
 
     assert is_rank == bool(INTEGER.fullmatch(text))
@@ -60,14 +60,14 @@ def test_a_rank_is_what_the_regular_expression_says(text):
 @example("1_000")
 @example("1e400")
 @example("infinity")
-def test_a_score_is_what_the_regular_expression_says(text):
+def test_a_score_is_what_the_regular_expression_defines(text):
     score = ranked("1", scores=text.replace(" ", "_"))["score"][0] if text.strip() else None
     is_number = bool(NUMBER.fullmatch(text.replace(" ", "_")))
 
     assert (score is not None) == (is_number and abs(float(text)) <= 3.4028235e38)
 
 
-def test_each_score_that_cannot_be_ordered_is_told_by_its_kind():
+def test_each_score_that_cannot_be_ordered_is_reported_by_its_kind():
     scores = [
         "1",
         "nan",
@@ -104,21 +104,21 @@ def test_ranks_from_zero_start_wrong_and_do_not_jump():
     assert faults(ranked("0", "1", "2")) == {"rank-start": [1]}
 
 
-def test_a_rank_that_cannot_be_read_is_not_told_again_as_a_jump():
+def test_a_rank_that_cannot_be_read_is_not_reported_again_as_a_jump():
     assert faults(ranked("1", "x", "3", "y", "z", "6", "8")) == {
         "rank-not-integer": [2, 4, 5],
         "rank-jump": [7],
     }
 
 
-def test_a_lost_line_is_not_told_as_a_jump():
+def test_a_lost_line_is_not_reported_as_a_jump():
     frame = ranked("1", "2", "4").with_columns(line=pl.Series([1, 2, 4]))
 
     assert faults(frame) == {"rank-jump": [4]}
     assert faults(frame, pl.Series("line", [3])) == {}
 
 
-def test_a_score_that_rises_is_told_with_what_it_may_be():
+def test_a_score_that_rises_is_reported_with_what_it_may_be():
     frame = ranked("1", "2", "3", scores="1 2 1.5")
     finding = next(check_ranks(frame, NONE_LOST, RULES))
 
@@ -136,7 +136,7 @@ def test_a_score_that_cannot_be_read_hides_no_rise_and_makes_none():
     assert rank_faults(topics, NONE_LOST).height == 0
 
 
-def test_of_an_item_that_stands_twice_the_highest_score_is_kept():
+def test_of_an_item_that_appears_twice_the_highest_score_is_kept():
     frame = rows(("A", "1", "1", "1"), ("A", "1", "2", "3"), ("A", "1", "3", "nan"))
 
     assert kept_rows(frame, RULES)[0]["line"].to_list() == [2]
@@ -152,7 +152,7 @@ def test_the_limit_cuts_by_the_order_that_counts_after_duplicates_went():
     assert [part["line"].to_list() for part in kept_rows(frame, BY_RANK)] == [[1, 2], [3]]
 
 
-def test_a_tie_of_32_bit_floats_alone_is_told_as_such():
+def test_a_tie_of_32_bit_floats_alone_is_reported_as_such():
     frame = with_order(ranked("1", "2", scores="0.123456789 0.123456788"))
 
     assert [finding.kind for finding in check_ties(frame, RULES)] == ["score-tie-32-bit"]

@@ -122,13 +122,13 @@ def test_a_list_over_the_limit_is_cut_by_score():
     assert repaired(*lines) == lines[:4]
 
 
-def test_ranks_that_jump_are_numbered_anew_in_their_own_order():
+def test_ranks_that_jump_are_numbered_again_in_their_own_order():
     lines = ["A.1\t9\t2\t1\tt", "A.1\t1\t5\t1\tt", "A.2\t1\t1\t1\tt"]
 
     assert repaired(*lines) == ["A.1\t9\t1\t1\tt", "A.1\t1\t2\t1\tt", "A.2\t1\t1\t1\tt"]
 
 
-def test_ranks_against_scores_are_numbered_anew_by_score_where_scores_count():
+def test_ranks_against_scores_are_numbered_again_by_score_where_scores_count():
     lines = ["A.1 Q0 9 1 1 t", "A.1 Q0 1 2 5 t"]
 
     assert repaired(*lines) == ["A.1 Q0 9 2 1 t", "A.1 Q0 1 1 5 t"]
@@ -149,7 +149,7 @@ def test_a_file_that_is_not_utf_8_is_not_repaired():
     assert not any(group.repairable for group in check_run(data, RULES).problems)
 
 
-def test_topics_and_answers_become_a_run_of_written_answers():
+def test_topics_and_answers_become_a_run_of_generated_answers():
     lines = ["A.1\tBecause.", 'A.2\t"""So"" is it"']
 
     assert repaired(*lines, rules=WRITTEN) == [

@@ -47,7 +47,7 @@ def test_a_list_of_candidates_is_a_list_of_questions():
     assert (one.post_id, one.number, one.formula_id, one.facts) == ("77", None, "", {})
 
 
-def test_every_mistake_is_told_by_line():
+def test_every_mistake_is_reported_by_line():
     text = "post_id,topic\n77,401\n77,402\n,403\n78,A.401\n79,4.5\n80,C.7\n"
 
     assert problems(text) == [

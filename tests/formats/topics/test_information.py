@@ -128,9 +128,9 @@ def test_the_real_categories_are_the_papers():
     ],
     ids=["huge cell", "open quotation mark", "open quotation mark in the header"],
 )
-def test_csv_that_cannot_be_read_on_is_told(data):
+def test_csv_that_is_unreadable_from_a_line_on_is_reported(data):
     assert "invalid CSV" in problems(data)[0][1]
 
 
-def test_json_nested_very_deeply_is_told():
+def test_json_nested_very_deeply_is_reported():
     assert problems(b'{"a":' * 100_000)[0][1] == "too deeply nested JSON"

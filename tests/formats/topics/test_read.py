@@ -63,7 +63,7 @@ def test_topics_keep_the_files_order():
     assert [topic.query_id for topic in read_topics(data, path="t")] == ["A.10", "A.9"]
 
 
-def test_comments_and_instructions_are_passed_over():
+def test_comments_and_processing_instructions_are_skipped():
     data = topics_xml("<!-- one -->", "<?two?>", topic_xml("<!-- three --><Title>t</Title>"))
 
     assert len(read_topics(data, path="t")) == 1
@@ -87,7 +87,7 @@ def test_all_problems_come_at_once_with_their_lines():
     ]
 
 
-def test_two_topics_of_one_number_on_one_line_are_told_too():
+def test_two_topics_of_one_number_on_one_line_are_reported_too():
     data = topics_xml(topic_xml("<Title>t</Title>") * 2)
 
     assert problems(data) == [(2, "the topic A.1 again (first on line 2)")]
@@ -156,7 +156,7 @@ def test_two_columns_are_topics_of_a_formula():
     ]
 
 
-def test_a_line_without_two_columns_is_told():
+def test_a_line_without_two_columns_is_reported():
     assert problems(b"N-1\tx\nN-2 y\n\tz\nN-4\t\n") == [
         (2, "'N-2 y'"),
         (3, "'\\tz'"),
@@ -164,7 +164,7 @@ def test_a_line_without_two_columns_is_told():
     ]
 
 
-def test_a_number_twice_in_two_columns_is_told():
+def test_a_number_twice_in_two_columns_is_reported():
     assert problems(b"N-1\tx\nN-1\ty\n") == [(2, "the topic N-1 again (first on line 1)")]
 
 
@@ -207,5 +207,5 @@ def test_real_titles_are_html_with_their_formulas_marked():
 
 
 @pytest.mark.parametrize("number", ["A 1", "A/1", "A" * 101])
-def test_a_number_that_no_run_or_address_can_name_is_told(number):
+def test_a_number_that_no_run_or_address_can_name_is_reported(number):
     assert problems(topics_xml(topic_xml("<Title>t</Title>", number)))[0][0] == 2

@@ -47,7 +47,7 @@ def test_a_formula_topic_has_the_thread_of_the_same_number():
         ("id\ttopic_id\n", "f.tsv:1"),
     ],
 )
-def test_what_is_wrong_with_the_index_is_told(tmp_path, text, told):
+def test_what_is_wrong_with_the_index_is_reported(tmp_path, text, told):
     with pytest.raises(FileRefusedError, match=told):
         read_topic_threads(written(tmp_path, text))
 

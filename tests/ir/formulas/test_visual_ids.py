@@ -59,7 +59,7 @@ def test_the_first_instance_is_the_first_by_order_not_by_row():
 
 
 @pytest.mark.parametrize("known", [mapping(), mapping(f1=None)])
-def test_an_instance_without_visual_id_stands_for_itself(known):
+def test_an_instance_without_visual_id_is_its_own_formula(known):
     assert distinct_visual(index("f1", "f2"), known)["item"].to_list() == ["f1", "f2"]
 
 

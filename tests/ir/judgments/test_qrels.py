@@ -90,7 +90,7 @@ def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
     )
 
 
-def test_the_reason_for_an_unjudged_topic_says_so():
+def test_the_reason_for_an_unjudged_topic_shows_a_message():
     [topic] = judged_topics(judged(("B.1", "70", "7", None)), scale=ARQMATH, relevant_from=2)
 
     assert (topic.labelled, topic.reason) == (0, "No item of this topic has a label.")

@@ -71,7 +71,7 @@ def test_a_page_heads_a_prime_measure_with_a_typeset_prime():
         ("NumRet", "NumRet"),
     ],
 )
-def test_the_name_says_everything_that_the_value_depends_on(text, name):
+def test_the_name_contains_everything_that_the_value_depends_on(text, name):
     assert parse_measure(text).name == name
 
 

@@ -229,7 +229,7 @@ def test_ids_with_blanks_reach_the_providers_that_read_files():
     assert means(score_frame(run, qrels, ["ERR@20"])) == {"ERR@20": pytest.approx(7 / 16, abs=1e-5)}
 
 
-def test_a_run_on_which_a_provider_fails_says_so():
+def test_a_run_on_which_a_provider_fails_shows_a_message():
     scorer = Scorer(qrels_frame({"A.1": {"1": 9}}), ["ERR@20"])  # gdeval knows labels up to 4
 
     with pytest.raises(MeasureFailedError, match="ERR@20"):
@@ -421,7 +421,7 @@ def test_the_ceiling_of_average_relevance_is_the_mean_of_the_best_labels():
     assert ceilings(qrels, ["AR"]) == {"AR": pytest.approx(4 / 3)}
 
 
-def test_relevant_from_fills_in_where_a_measure_does_not_say():
+def test_relevant_from_fills_in_where_a_measure_has_no_threshold():
     index = run_frame({"A.1": {"1": 1.0}})
 
     found = means(

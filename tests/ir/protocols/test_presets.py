@@ -53,7 +53,7 @@ def test_every_presets_measures_can_be_computed(slug, kind):
         ("ntcir-12", TaskKind.FORMULAS, [20, 20]),
     ],
 )
-def test_pools_are_as_deep_as_the_papers_say(slug, kind, expected):
+def test_pools_are_as_deep_as_in_the_papers(slug, kind, expected):
     assert depths(slug, kind) == expected
 
 
@@ -69,7 +69,7 @@ def test_pools_are_as_deep_as_the_papers_say(slug, kind, expected):
         ("arqmath-3", TaskKind.GENERATED_ANSWERS, [1, 1], [1, 1]),
     ],
 )
-def test_baselines_and_manual_runs_are_as_deep_as_the_papers_say(slug, kind, baselines, manual):
+def test_baselines_and_manual_runs_are_as_deep_as_in_the_papers(slug, kind, baselines, manual):
     assert depths(slug, kind, is_baseline=True) == baselines
     assert depths(slug, kind, is_manual=True) == manual
 

@@ -25,7 +25,7 @@ def test_a_visitor_reads_what_arqlab_is_and_sees_public_labs(scene, client):
     assert "secret" not in page
 
 
-def test_home_says_what_will_be_there_when_there_is_no_lab(db, client):
+def test_home_shows_what_will_be_there_when_there_is_no_lab(db, client):
     assert "No public labs yet" in text_of(client.get("/"))
 
 
@@ -41,7 +41,7 @@ def test_a_person_without_roles_is_shown_the_way_in(scene, client_of):
         ("organizer", "Set deadline"),
     ],
 )
-def test_home_says_what_each_role_does_next(scene, client_of, role, said):
+def test_home_shows_what_each_role_does_next(scene, client_of, role, said):
     page = text_of(client_of(scene.people[role]).get("/"))
 
     assert said in page
@@ -84,7 +84,7 @@ def test_a_visitor_is_sent_to_sign_in_before_the_account(db, client):
     assert client.get("/account/").url == "/accounts/login/?next=/account/"
 
 
-def test_health_says_that_the_database_answers(db, client):
+def test_health_shows_that_the_database_answers(db, client):
     response = client.get("/healthz/")
 
     assert (response.status_code, response.json()["status"]) == (200, "ok")

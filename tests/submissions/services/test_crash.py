@@ -25,18 +25,21 @@ RESUME = f"""
 for run_id in waiting_run_ids():
     validate_uploaded_run(run_id=run_id, at=timezone.now())
 """
-PRINT_RUN = """
-run = Run.objects.get()
-problems = list(run.problems.values_list("kind", flat=True))
-print(json.dumps([run.status, run.attempts, bool(run.index), bool(run.report), problems]))
+DESCRIBE = """
+def describe():
+    run = Run.objects.get()
+    problems = list(run.problems.values_list("kind", flat=True))
+    return [run.status, run.attempts, bool(run.index), bool(run.report), problems]
 """
+PRINT_RUN = "print(json.dumps(describe()))"
 
 
 @pytest.fixture(scope="module")
 def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data folder with one waiting run."""
     data = tmp_path_factory.mktemp("crash")
-    assert output_of(data, MAKE_LAB, 'submit("x", "P")', PRINT_RUN)[0] == "uploaded"
+    made = output_of(data, DESCRIBE, MAKE_LAB, 'submit("x", "P")', PRINT_RUN)
+    assert made[0] == "uploaded"
     return data
 
 
@@ -51,11 +54,15 @@ def test_a_killed_worker_leaves_a_claim_and_the_run_is_validated_again(
     data: Path, death: str
 ) -> None:
     assert is_killed(data, DEATHS[death], VALIDATE)
-    assert output_of(data, PRINT_RUN) == ["validating", 1, False, False, []]
-    assert output_of(data, RESUME, PRINT_RUN) == ["valid", 2, True, True, ["score-tie"]]
+
+    both = "print(json.dumps([left, describe()]))"
+    left, resumed = output_of(data, DESCRIBE, "left = describe()", RESUME, both)
+
+    assert left == ["validating", 1, False, False, []]
+    assert resumed == ["valid", 2, True, True, ["score-tie"]]
 
 
 def test_a_run_that_kills_every_worker_becomes_invalid(data: Path) -> None:
     for _ in range(3):
         assert is_killed(data, RELEASE, DEATHS["while the index is stored"], VALIDATE)
-    assert output_of(data, RELEASE, PRINT_RUN)[:2] == ["invalid", 3]
+    assert output_of(data, DESCRIBE, RELEASE, PRINT_RUN)[:2] == ["invalid", 3]

@@ -132,7 +132,7 @@ def test_a_member_cannot_submit_a_baseline(scene: Scene, browser: Client) -> Non
     assert not Run.objects.get().is_baseline
 
 
-def test_a_user_without_a_team_is_told_how_to_get_one(client_of: SignIn, scene: Scene) -> None:
+def test_a_user_without_a_team_learns_how_to_get_one(client_of: SignIn, scene: Scene) -> None:
     assert (
         reverse("core:team-create", args=["arqmath-x"])
         in client_of(scene.outsider).get(url("run-upload")).text

@@ -97,7 +97,7 @@ def test_a_field_of_another_form_is_refused(desk: Desk, fields: dict[str, Any]) 
     assert refused(desk, one_label(desk, **fields)) == (400, "malformed")
 
 
-def test_an_empty_label_is_told(desk: Desk) -> None:
+def test_an_empty_label_is_reported(desk: Desk) -> None:
     refused(desk, one_label(desk) | {"judgments": [{}]})
 
     assert {error["field"] for error in desk.last.json()["errors"]} == {"instance", "label", "key"}
@@ -109,7 +109,7 @@ def test_a_body_that_is_no_json_is_refused(desk: Desk) -> None:
     assert refused(desk, "[" * 200_000) == (400, "malformed")
 
 
-def test_all_problems_are_told_at_once(desk: Desk) -> None:
+def test_all_problems_are_reported_at_once(desk: Desk) -> None:
     body = one_label(desk, label=100, comment="x" * 10_001, key="?")
 
     refused(desk, body | {"have": "all"})
@@ -255,7 +255,7 @@ def test_an_item_of_another_topic_does_not_exist(scene: Scene, desk: Desk) -> No
     assert desk.get(f"items/{10**30}/")["code"] == "not-found"
 
 
-def test_a_closed_pool_takes_no_label_and_tells_again_what_it_took(desk: Desk) -> None:
+def test_a_closed_pool_takes_no_label_and_confirms_again_what_it_took(desk: Desk) -> None:
     body = one_label(desk)
     stored = desk.post("judgments/", body)
     following = body_for(stored["next"], [label_for(stored["next"]["instances"][0], 3)])
@@ -311,7 +311,7 @@ def test_the_label_of_another_assessor_cannot_be_superseded(desk: Desk, second: 
     assert Judgment.objects.get(pk=judgment).is_current
 
 
-def test_who_is_signed_out_is_told_to_sign_in(desk: Desk) -> None:
+def test_who_is_signed_out_is_asked_to_sign_in(desk: Desk) -> None:
     body = one_label(desk)
     desk.client.logout()
 
@@ -319,7 +319,7 @@ def test_who_is_signed_out_is_told_to_sign_in(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("path", ["judgments/", "next/", "items/", "skip/", "lease/"])
-def test_the_page_of_somebody_else_is_told_to_sign_in_and_gets_nothing(
+def test_the_page_of_another_user_is_asked_to_sign_in_and_gets_nothing(
     scene: Scene, desk: Desk, second: Desk, path: str
 ) -> None:
     body, before = (

@@ -43,7 +43,7 @@ def at_once(asked: Sequence[tuple[Seat, str, str, Any]]) -> list[Any]:
 def submits(
     seat: Seat, item: Any, *labels: Sequence[int | None]
 ) -> list[tuple[Seat, str, str, Any]]:
-    """Return a submit for each row of labels, one for each instance; None leaves an instance out."""
+    """Return a submit for each row of labels, one per instance; None leaves an instance out."""
     bodies = [
         [
             {"instance": one["instance"], "label": label, "key": str(uuid4()), "seen": _seen(one)}
@@ -62,7 +62,10 @@ def _seen(instance: Any) -> int | None:
 
 def stored(served: Served, item: Any) -> list[tuple[int, bool]]:
     """Return the labels of an item as they are stored, and whether each counts."""
-    query = "SELECT j.label, j.is_current FROM assessment_judgment j JOIN assessment_poolinstance i ON i.id = j.instance_id"
+    query = (
+        "SELECT j.label, j.is_current FROM assessment_judgment j"
+        " JOIN assessment_poolinstance i ON i.id = j.instance_id"
+    )
     return [
         (label, bool(counts))
         for label, counts in served.rows(f"{query} WHERE i.item_id = {item['item']} ORDER BY j.id")

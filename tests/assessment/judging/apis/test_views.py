@@ -166,7 +166,7 @@ def test_the_formula_that_is_judged_is_shown_above_and_marked_in_its_post(
     assert "was not found in this post" in without["html"]
 
 
-def test_a_generated_answer_keeps_its_lines_and_does_not_tell_its_run(
+def test_a_generated_answer_keeps_its_lines_and_does_not_reveal_its_run(
     scene: Scene, desk: Desk
 ) -> None:
     Pool.objects.all().update(closed_at=timezone.now())
@@ -266,7 +266,7 @@ def test_own_judgments_are_listed_in_the_order_of_the_items(desk: Desk, topic: T
     ]
 
 
-def test_an_item_put_off_comes_after_all_others(desk: Desk) -> None:
+def test_a_skipped_item_comes_after_all_others(desk: Desk) -> None:
     item = desk.next()
 
     following = desk.post("skip/", {"item": item["item"], "lease": item["lease"]})["next"]
@@ -322,7 +322,7 @@ def test_a_moment_that_cannot_be_is_passed_over(desk: Desk, said: object) -> Non
     assert Judgment.objects.get().given_at is None
 
 
-def test_the_version_of_the_instructions_is_kept_with_the_label(scene: Scene, desk: Desk) -> None:
+def test_the_version_of_the_guidelines_is_kept_with_the_label(scene: Scene, desk: Desk) -> None:
     version = scene.task.guidelines.create(version=3, text="Judge.", written_at=timezone.now())
     item = desk.next()
 
@@ -379,7 +379,7 @@ def test_a_label_sent_again_after_the_item_was_given_back_leaves_the_item_waitin
     assert labels() == [("10", 5, False), ("10", 2, True)]
 
 
-def test_a_second_tab_that_judges_the_same_item_is_told_and_its_label_kept(
+def test_a_second_tab_that_judges_the_same_item_gets_a_message_and_its_label_is_kept(
     desk: Desk, assessor: User
 ) -> None:
     tab = Desk(assessor)

@@ -73,7 +73,7 @@ def test_who_lost_the_role_has_no_topics_any_more(client_of, assessor, judging, 
     assert "A.1" not in client_of(assessor).get("/").text
 
 
-def test_new_instructions_are_told_until_something_is_judged_by_them(
+def test_new_guidelines_are_announced_until_something_is_judged_by_them(
     client_of, assessor, judging, task
 ):
     client = client_of(assessor)
@@ -87,7 +87,7 @@ def test_new_instructions_are_told_until_something_is_judged_by_them(
     assert "changed since you last judged" not in client.get(HOME).text
 
 
-def test_who_has_not_judged_yet_is_told_of_no_change(client_of, assessor, judging, task):
+def test_who_has_not_judged_yet_sees_no_change(client_of, assessor, judging, task):
     write_guideline(task=task, text="<p>New.</p>", at=NOW, by=None)
 
     assert "changed since you last judged" not in client_of(assessor).get(HOME).text

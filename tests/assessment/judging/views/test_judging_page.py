@@ -77,7 +77,7 @@ def test_nothing_is_leased_to_who_only_looks_whether_the_page_is_there(client):
     assert not PoolItem.objects.filter(leased_to__isnull=False).exists()
 
 
-def test_the_page_tells_the_pace_so_far(client, assessor):
+def test_the_page_shows_the_pace_so_far(client, assessor):
     judge(assessor, instances()[0], 3)
 
     assert "20 s each · 40 s left" in client.get(PAGE).content.decode()
@@ -97,7 +97,9 @@ def test_an_item_that_is_none_is_passed_over(client, asked_for):
     assert config_of(client, f"{PAGE}?item={asked_for}")["shown"] is None
 
 
-def test_an_item_that_another_assessor_has_is_not_shown_and_the_page_says_why(client, organizer):
+def test_an_item_that_another_assessor_has_is_not_shown_and_the_page_shows_the_reason(
+    client, organizer
+):
     item = PoolItem.objects.get(topic__query_id="A.1", position=1)
     PoolItem.objects.filter(pk=item.pk).update(
         leased_to=organizer, leased_until=timezone.now() + timedelta(minutes=20)
@@ -109,7 +111,7 @@ def test_an_item_that_another_assessor_has_is_not_shown_and_the_page_says_why(cl
     assert "Another assessor has this item now" in config["refusal"]
 
 
-def test_the_page_holds_the_instructions_of_the_protocol_or_the_organizers_newest(
+def test_the_page_holds_the_guidelines_of_the_protocol_or_the_organizers_newest(
     client, task, organizer
 ):
     assert "imagine a professor of" in client.get(PAGE).content.decode()
@@ -121,7 +123,7 @@ def test_the_page_holds_the_instructions_of_the_protocol_or_the_organizers_newes
     assert config_of(client)["guideline"] == 1
 
 
-def test_a_finished_topic_tells_what_was_done_and_the_next_topic_of_the_task(
+def test_a_finished_topic_shows_what_was_done_and_the_next_topic_of_the_task(
     client, assessor, task
 ):
     for instance, label in zip(instances(), (3, 0, 0), strict=True):
@@ -143,14 +145,14 @@ def test_the_last_finished_topic_leads_to_the_own_topics(client, assessor):
     assert 'href="/labs/arqmath-x/judging/">View your topics</a>' in page
 
 
-def test_a_topic_whose_last_items_others_have_says_so(client, organizer):
+def test_a_topic_whose_last_items_others_have_shows_a_message(client, organizer):
     until = timezone.now() + timedelta(minutes=20)
     PoolItem.objects.filter(topic__query_id="A.1").update(leased_to=organizer, leased_until=until)
 
     assert "Other assessors are judging the last 3 items" in client.get(PAGE).content.decode()
 
 
-def test_a_topic_without_an_open_pool_says_what_will_be_there(client):
+def test_a_topic_without_an_open_pool_shows_what_will_be_there(client):
     Pool.objects.update(closed_at=NOW)
 
     assert "Nothing to judge in this topic yet" in client.get(PAGE).content.decode()
@@ -172,7 +174,10 @@ def test_links_of_the_question_lead_to_the_threads_of_posts_that_the_collection_
         "https://math.stackexchange.com",
         '<span class="math-container" id="q_1">$x^2$</span>',
     )
-    body = f'<p>{span}: see <a href="{site}/questions/1/why">this {span}</a>, <a href="{site}/q/999">that</a></p>'
+    body = (
+        f'<p>{span}: see <a href="{site}/questions/1/why">this {span}</a>,'
+        f' <a href="{site}/q/999">that</a></p>'
+    )
     source = records.TopicRecord("A.1", "Even squares", body, formula_id="q_1", latex="x^2")
     [page] = topic_pages([source])
     task.topics.filter(query_id="A.1").update(
@@ -211,8 +216,14 @@ def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, as
 
 @pytest.mark.parametrize(
     ("chosen", "found"),
-    [("label=3", ["10"]), ("label=0", ["11"]), ("only=commented", ["10"]), ("only=changed", ["11"]), ("label=x", ["11", "10"])],
-)  # fmt: skip
+    [
+        ("label=3", ["10"]),
+        ("label=0", ["11"]),
+        ("only=commented", ["10"]),
+        ("only=changed", ["11"]),
+        ("label=x", ["11", "10"]),
+    ],
+)
 def test_the_list_is_filtered_by_label_comment_and_change(client, assessor, chosen, found):
     first, second, _ = instances()
     judge(assessor, first, 3, comment="A proof.")

@@ -27,7 +27,7 @@ def page(lab, version: int = 2) -> str:
     return reverse("assessment:affected-judgment-list", args=[lab.slug, version])
 
 
-def test_each_judgment_stands_with_its_formula_and_the_reason(merged, organizer, client_of):
+def test_each_judgment_appears_with_its_formula_and_the_reason(merged, organizer, client_of):
     html = client_of(organizer).get(page(merged)).text
 
     assert "formulas of 2 judgments in this lab" in html
@@ -58,7 +58,7 @@ def test_the_list_is_a_table_to_download(merged, organizer, client_of):
     )
 
 
-def test_a_version_that_touches_nothing_says_so(merged, organizer, client_of):
+def test_a_version_that_affects_no_judgment_shows_a_message(merged, organizer, client_of):
     assert "No judged formulas changed" in client_of(organizer).get(page(merged, 1)).text
 
 

@@ -50,6 +50,6 @@ def test_one_bad_line_and_nothing_is_assigned(file, task):
     assert not Assignment.objects.exists()
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path, task):
+def test_a_file_that_is_not_there_is_reported(tmp_path, task):
     with pytest.raises(CommandError, match="No such file"):
         run(tmp_path / "none.csv")

@@ -80,7 +80,7 @@ def union_of_tops(folder: Path, depths: dict[str, int]) -> dict[str, set[str]]:
 
 @pytest.fixture
 def real_lab(shared_data: Path) -> Path:
-    """ARQMath-1 with the runs of PSU and MathDowsers, submitted by the command; gives their folder."""
+    """Submit the runs of PSU and MathDowsers to ARQMath-1 by the command; return their folder."""
     load_lab(folder=shared_data / "arqmath-1", at=timezone.now(), by=None)
     folder = shared_data / "arqmath-1" / "runs" / "task1"
     for team, files in (("PSU", PSU), ("MathDowsers", MATHDOWSERS)):
@@ -149,7 +149,7 @@ def test_baselines_of_one_tag_are_all_pooled_as_alternate(runs, task, team):
     assert by_topic(lines)["A.1"] == {"10", "11", "12", "15", "17"}
 
 
-def test_a_dry_run_stores_nothing_and_tells_runs_and_sizes(runs, task):
+def test_a_dry_run_stores_nothing_and_shows_runs_and_sizes(runs, task):
     out = StringIO()
     call_command("build_pool", str(task), *DEPTHS_OF_OURS, dry_run=True, stdout=out)
 
@@ -257,7 +257,7 @@ def test_every_preset_of_a_kind_builds_a_pool_but_that_of_the_known_item(slug, k
         assert len(build(str(task))) == 1
 
 
-def test_generated_answers_that_another_task_froze_meanwhile_are_not_mixed_in(
+def test_generated_answers_that_another_task_froze_in_the_meantime_are_not_mixed_in(
     task, team, monkeypatch
 ):
     third = WrittenTaskFactory(lab=task.lab, slug="task3")

@@ -67,7 +67,7 @@ def test_what_cannot_be_printed_is_refused_with_what_to_do(options, told):
         export(*options)
 
 
-def test_a_task_without_judgments_says_so(task):
+def test_a_task_without_judgments_shows_a_message(task):
     task.pools.update(
         task=type(task).objects.create(
             lab=task.lab, slug="other", kind="answers", trec_items="posts"

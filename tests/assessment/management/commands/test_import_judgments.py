@@ -40,7 +40,7 @@ def instance(doc_id: str) -> PoolInstance:
     return PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id)
 
 
-def test_labels_become_judgments_with_all_that_is_said_of_them(bring, assessor):
+def test_labels_become_judgments_with_all_their_details(bring, assessor):
     assert bring(WHOLE.format(name=assessor.username)) == "2 new, 0 changed, 0 unchanged.\n"
 
     first = instance("10").judgments.get()
@@ -95,7 +95,7 @@ def test_another_label_supersedes_the_one_before_which_is_kept(bring, assessor):
     assert Judgment.objects.get(pk=before.pk).label == 1
 
 
-def test_the_same_label_stands_whatever_else_is_known_of_it_here(bring, assessor):
+def test_the_same_label_is_kept_whatever_else_is_known_of_it_here(bring, assessor):
     judge(assessor, instance("10"), 3, comment="Hm.")
 
     assert "0 new, 0 changed, 1 unchanged." in bring("A.1\t0\t10\t3\n")
@@ -110,8 +110,11 @@ def test_more_that_is_known_of_a_label_is_added_and_the_rest_of_it_kept(bring, a
     assert (now.comment, now.assessor, now.active_ms) == ("Hm.", assessor, 9000)
 
 
-def test_every_problem_is_told_by_file_and_line_and_nothing_is_stored(bring):
-    text = "topic\titem\tlabel\tassessor\nA.1\t10\t3\tnobody\nA.1\t99\t3\t\nA.7\t10\t3\t\nA.1\t11\t4\t\nA.1\t12\t3\t\n"
+def test_every_problem_is_reported_by_file_and_line_and_nothing_is_stored(bring):
+    text = (
+        "topic\titem\tlabel\tassessor\nA.1\t10\t3\tnobody\nA.1\t99\t3\t\n"
+        "A.7\t10\t3\t\nA.1\t11\t4\t\nA.1\t12\t3\t\n"
+    )
 
     with pytest.raises(CommandError) as refused:
         bring(text)
@@ -152,9 +155,7 @@ def test_generated_answers_of_task_3_are_found_in_the_pool_of_task_1(bring, task
         bring("A.1\t0\t10\t2\n", to="arqmath-x/task3")
 
 
-def test_a_ticket_of_a_generated_answer_in_the_pool_of_task_1_is_looked_after_too(
-    bring, task, assessor
-):
+def test_a_ticket_of_a_generated_answer_in_the_pool_of_task_1_is_handled_too(bring, task, assessor):
     own = WrittenTaskFactory(lab=task.lab, slug="task3")
     TopicFactory(task=own, query_id="A.1")
     make_written_pool(task, {"A.1": {"gpt:A.1": "Yes."}})

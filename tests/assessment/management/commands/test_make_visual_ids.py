@@ -40,7 +40,8 @@ def test_judged_formulas_that_changed_are_counted_and_linked(lab, tmp_path):
 
     assert make().splitlines() == [
         "Visual ids, version 2: 1 formulas in 3 instances; 1 merges, 1 would split.",
-        f"{lab.slug}: 1 judgments of formulas with changed visual ids; see /labs/{lab.slug}/visual-ids/2/judged/",
+        f"{lab.slug}: 1 judgments of formulas with changed visual ids;"
+        f" see /labs/{lab.slug}/visual-ids/2/judged/",
     ]
 
 

@@ -256,13 +256,13 @@ def test_before_the_first_version_of_visual_ids_those_of_the_index_are_taken(for
     assert not pool.visual_map
 
 
-def test_a_formula_stands_in_the_post_of_the_index_whatever_the_run_says(formula_task, team):
+def test_a_formula_appears_in_the_post_of_the_index_whatever_the_run_names(formula_task, team):
     make_run(team, formula_task, {"B.1": ["7"]}, posts={"7": "4711"})
 
     assert instances_of(freeze(formula_task, FORMULAS)) == {("70", "7", "1")}
 
 
-def test_a_formula_that_the_index_does_not_know_stands_where_the_run_says(formula_task, team):
+def test_a_formula_that_the_index_does_not_know_appears_in_the_post_of_the_run(formula_task, team):
     make_run(team, formula_task, {"B.1": ["4242"]}, posts={"4242": "4711"})
 
     assert instances_of(freeze(formula_task, FORMULAS)) == {("4242", "4242", "4711")}
@@ -392,7 +392,7 @@ def test_after_other_visual_ids_a_judged_instance_is_not_judged_again(formula_ta
     assert pool.visual_map == newer
 
 
-def test_a_formula_of_which_other_visual_ids_left_no_pooled_instance_is_judged_anew(
+def test_a_formula_of_which_other_visual_ids_left_no_pooled_instance_is_judged_again(
     formula_task, team
 ):
     make_run(team, formula_task, {"B.1": ["7"]})

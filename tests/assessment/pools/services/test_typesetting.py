@@ -30,7 +30,7 @@ def test_the_formulas_of_a_pool_are_typeset_and_the_pool_knows(pool):
     assert Pool.objects.get().typeset_through is None
 
 
-def test_posts_that_were_loaded_again_are_typeset_anew(pool, task, tmp_path):
+def test_posts_that_were_loaded_again_are_typeset_again(pool, task, tmp_path):
     typeset_pools()
     file = collection_file(tmp_path, posts=POSTS.replace("$a=2b$", "$a=2c$"))
     load_collection(lab=task.lab, file=file, at=timezone.now())

@@ -37,7 +37,7 @@ def at(task: Task, name: str, *args: int) -> str:
     return reverse(f"assessment:pool-{name}", args=[task.lab.slug, task.slug, *args])
 
 
-def test_an_empty_list_says_what_will_be_there(browser, task):
+def test_an_empty_list_shows_what_will_be_there(browser, task):
     assert "No pool yet" in browser.get(at(task, "list")).content.decode()
 
 
@@ -66,7 +66,7 @@ def test_a_run_that_cannot_be_pooled_is_no_news(browser, task, team):
     assert not browser.get(at(formulas, "list")).context["news"].late
 
 
-def test_the_list_tells_late_and_withdrawn_runs(browser, pool, task, team, organizer):
+def test_the_list_shows_late_and_withdrawn_runs(browser, pool, task, team, organizer):
     early = task.runs.get()
     make_run(team, task, {"A.1": ["50"]}, tag="tardy")
     withdraw_run(run=early, reason="A bug.", by=organizer, at=NOW)
@@ -77,7 +77,7 @@ def test_the_list_tells_late_and_withdrawn_runs(browser, pool, task, team, organ
     assert page.context["news"].withdrawn == ["Alpha early"]
 
 
-def test_the_list_tells_how_much_is_judged_in_few_queries(
+def test_the_list_shows_how_much_is_judged_in_few_queries(
     browser, pool, task, assessor, django_assert_max_num_queries
 ):
     judge(assessor, PoolInstance.objects.first(), 3)
@@ -88,7 +88,7 @@ def test_the_list_tells_how_much_is_judged_in_few_queries(
     assert [tuple(size) for _, size in page.context["rows"]] == [(2, 2, 1)]
 
 
-def test_the_page_of_a_pool_tells_what_it_was_made_of(browser, pool, task):
+def test_the_page_of_a_pool_shows_what_it_was_made_of(browser, pool, task):
     text = browser.get(at(task, "detail", 1)).content.decode()
 
     for said in (
@@ -141,7 +141,7 @@ def test_a_pool_of_another_task_is_not_found(browser, pool, task):
     assert browser.get(at(task, "detail", 2)).status_code == 404
 
 
-def test_a_rank_by_rank_pool_of_formulas_says_how_it_was_made(browser, task):
+def test_a_rank_by_rank_pool_of_formulas_shows_how_it_was_made(browser, task):
     settings = {
         "method": "rank-by-rank",
         "size": 100,
@@ -154,7 +154,7 @@ def test_a_rank_by_rank_pool_of_formulas_says_how_it_was_made(browser, task):
     text = browser.get(at(task, "detail", 1)).content.decode()
 
     assert (
-        "until each topic has 100 items; visually distinct formulas with at most 3 instances each, by"
-        in text
+        "until each topic has 100 items; visually distinct formulas with at most 3 instances"
+        " each, by" in text
     )
     assert "custom settings" in text

@@ -114,7 +114,7 @@ def test_topics_that_are_gone_are_not_planned(browser, task, runs, team):
     assert page.context["plan"].runs[1].items == 3
 
 
-def test_a_baseline_is_pooled_as_it_is_said_here(browser, task, runs):
+def test_a_baseline_is_pooled_as_chosen_here(browser, task, runs):
     page = browser.get(at(task, "plan"), filled(**{f"run_{runs.pk}": "baseline-primary"}))
 
     assert page.context["plan"].items == 5
@@ -144,7 +144,7 @@ def test_htmx_gets_the_plan_alone(browser, task, runs):
         ({"primary": "\0"}, "Enter a whole number from 0 to 1000 for primary runs."),
     ],
 )
-def test_settings_that_cannot_be_are_told_beside_the_plan(browser, task, runs, changes, said):
+def test_invalid_settings_are_reported_beside_the_plan(browser, task, runs, changes, said):
     page = browser.get(at(task, "plan"), filled(**changes))
 
     assert page.status_code == 200
@@ -156,7 +156,7 @@ def test_settings_that_cannot_be_are_told_beside_the_plan(browser, task, runs, c
     ("depth", "said"),
     [(0, "These settings select no items."), (None, "When the task has a valid run")],
 )
-def test_an_empty_plan_says_what_will_be_there(browser, task, team, depth, said):
+def test_an_empty_plan_shows_what_will_be_there(browser, task, team, depth, said):
     if depth is not None:
         make_run(team, task)
 

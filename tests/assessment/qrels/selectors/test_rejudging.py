@@ -81,7 +81,7 @@ def test_a_split_touches_both_parts(lab, formulas, tmp_path):
     ]
 
 
-def test_judgments_by_visual_id_are_touched_without_a_formula_id(lab, formulas, tmp_path):
+def test_judgments_by_visual_id_are_affected_without_a_formula_id(lab, formulas, tmp_path):
     make_qrels(formulas, {"B.1": {"70": 3, "80": 1}}, items="visual-ids")
 
     assert touched(lab, newest(lab, tmp_path, f9="70")) == [

@@ -29,8 +29,10 @@ qrels = [{ name = "official", file = "official.tsv" }, { name = "complete", file
 """
 TOPICS = """<?xml version="1.0"?>
 <Topics>
-<Topic number="A.301"><Title>One</Title><Question>&lt;p&gt;What is one?&lt;/p&gt;</Question><Tags>numbers</Tags></Topic>
-<Topic number="A.302"><Title>Two</Title><Question>&lt;p&gt;What is two?&lt;/p&gt;</Question><Tags>numbers</Tags></Topic>
+<Topic number="A.301"><Title>One</Title>\
+<Question>&lt;p&gt;What is one?&lt;/p&gt;</Question><Tags>numbers</Tags></Topic>
+<Topic number="A.302"><Title>Two</Title>\
+<Question>&lt;p&gt;What is two?&lt;/p&gt;</Question><Tags>numbers</Tags></Topic>
 </Topics>
 """
 

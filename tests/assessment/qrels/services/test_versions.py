@@ -34,7 +34,7 @@ def freeze(task, name="v1", level=Level.INSTANCES, *, complete=False, by=None) -
     return freeze_qrels(task=task, name=name, level=level, complete=complete, by=by, at=NOW)
 
 
-def test_a_version_says_what_it_holds_who_made_it_and_what_it_leaves_out(task, organizer):
+def test_a_version_shows_what_it_holds_who_made_it_and_what_it_leaves_out(task, organizer):
     made = freeze(task, "official", by=organizer)
 
     made.refresh_from_db()
@@ -132,7 +132,7 @@ def test_formulas_are_frozen_at_both_levels(lab, assessor):
     )
 
 
-def test_another_version_is_made_current_and_told_once(task, organizer):
+def test_another_version_is_made_current_and_announced_once(task, organizer):
     first, second = freeze(task, "a"), freeze(task, "b")
 
     choose_current_qrels(qrel_set=second, by=organizer)

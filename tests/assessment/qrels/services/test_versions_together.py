@@ -18,11 +18,16 @@ from assessment.pools.services.changing import discard_pool
 from assessment.qrels.services.versions import freeze_qrels
 from arqlab.ir.judgments.qrels import Level
 scale = task.protocol.labels.rows()
-pool = Pool.objects.create(task=task, number=1, settings={}, scale=scale, seed=1, runs=[], sha256="0" * 64, frozen_at=timezone.now())
+at = timezone.now()
+fields = dict(settings={}, scale=scale, seed=1, runs=[], sha256="0" * 64)
+pool = Pool.objects.create(task=task, number=1, frozen_at=at, **fields)
+topic = Topic.objects.get()
 for place, post in enumerate(["10", "11"], start=1):
-    item = PoolItem.objects.create(pool=pool, topic=Topic.objects.get(), kind="posts", item=post, position=place)
+    item = PoolItem.objects.create(
+        pool=pool, topic=topic, kind="posts", item=post, position=place
+    )
     PoolInstance.objects.create(item=item, doc_id=post)
-import_judgments(task=task, data=b"A.1 0 10 3\\nA.1 0 11 2\\n", path="a", at=timezone.now(), by=None)
+import_judgments(task=task, data=b"A.1 0 10 3\\nA.1 0 11 2\\n", path="a", at=at, by=None)
 print(0)
 """
 START = """
@@ -38,7 +43,10 @@ try:
 except UserError as refused:
     print(json.dumps(refused.code))
 """
-FREEZE = 'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None, at=timezone.now())'
+FREEZE = (
+    'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None,'
+    " at=timezone.now())"
+)
 IMPORT = (
     'import_judgments(task=task, data=b"A.1 0 10 {label}\\n", path="a", at=timezone.now(), by=None)'
 )
@@ -67,8 +75,9 @@ def test_those_who_freeze_at_once_get_versions_of_their_own_and_one_is_current(d
         == ["done"] * 3
     )
 
-    tell = "from assessment.models import QrelSet\nprint(json.dumps(list(QrelSet.objects.order_by('version').values_list('version', 'is_current'))))"
-    assert output_of(data, tell) == [[1, True], [2, False], [3, False]]
+    versions = "QrelSet.objects.order_by('version').values_list('version', 'is_current')"
+    show = f"from assessment.models import QrelSet\nprint(json.dumps(list({versions})))"
+    assert output_of(data, show) == [[1, True], [2, False], [3, False]]
 
 
 def test_a_pool_is_discarded_or_judged_and_never_both(data: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_differences_are_downloaded_as_tsv(client_of, organizer, task):
     assert 'filename="qrels-arqmath-x-task1-diff-v1-v2.tsv"' in answer["Content-Disposition"]
 
 
-def test_the_newest_version_is_compared_with_the_draft_unless_told_otherwise(ask, task, assessor):
+def test_the_newest_version_is_compared_with_the_draft_unless_chosen_otherwise(ask, task, assessor):
     make_pool(task)
     for doc_id, label in {"10": 3, "11": 2, "12": 5}.items():
         judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
@@ -80,11 +80,11 @@ def test_a_version_that_there_is_not_is_not_found(client_of, organizer, task, qu
     assert client_of(organizer).get(DIFF + query).status_code == 404
 
 
-def test_without_a_version_the_page_says_what_will_be_there(ask, task):
+def test_without_a_version_the_page_shows_what_will_be_there(ask, task):
     assert "Nothing to compare yet" in ask()
 
 
-def test_long_differences_stand_on_pages(ask, task):
+def test_long_differences_appear_on_pages(ask, task):
     make_qrels(task, {"A.1": {"10": 1}})
     make_qrels(task, {"A.1": {str(item): 1 for item in range(10, 261)}})
 

@@ -27,7 +27,7 @@ def judged(task, assessor) -> None:
         judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id), label)
 
 
-def test_the_draft_tells_how_far_judging_is_and_why_topics_are_left_out(browser, judged):
+def test_the_draft_shows_how_far_judging_is_and_why_topics_are_left_out(browser, judged):
     page = browser.get(LIST).content.decode()
 
     assert "3 of 4 pool items have a label." in page
@@ -97,7 +97,7 @@ def test_another_version_is_made_current(browser, task):
     assert QrelSet.objects.get(is_current=True) == second
 
 
-def test_without_a_pool_the_page_says_where_qrels_come_from(browser, task):
+def test_without_a_pool_the_page_shows_where_qrels_come_from(browser, task):
     make_qrels(task)
 
     page = browser.get(LIST).content.decode()

@@ -26,7 +26,7 @@ def test_a_demo_that_fails_leaves_no_lab_behind(monkeypatch):
     assert not Lab.objects.exists()
 
 
-def test_without_its_packages_the_demo_says_what_to_install(monkeypatch):
+def test_without_its_packages_the_demo_shows_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "bm25s", None)
 
     with pytest.raises(CommandError, match="bin/setup --demo"):

@@ -1,0 +1,1 @@
+"""One module for each performance claim; docs/benchmarks.md lists them."""
