@@ -51,7 +51,7 @@ def main(bench: Benchmark) -> None:
 
 def measure_agreement(bench: Benchmark) -> None:
     """Compare our ids with the official ones."""
-    rows = sample().head(bench.sized(100_000, 5_000))
+    rows = sample(bench.sized(None, 2_000))
     known = rows.drop_nulls("official")
     raw = agreement(
         known.select(ours=pl.concat_str("slt", pl.lit("\n"), "latex"), theirs="official")
@@ -87,11 +87,13 @@ def compared(rows: pl.DataFrame) -> Agreement:
     )
 
 
-def sample() -> pl.DataFrame:
-    """Read the sample's index: formula_id, latex, official, slt, layout."""
+def sample(count: int | None = None) -> pl.DataFrame:
+    """Read the sample's index, or the first rows: formula_id, latex, official, slt, layout."""
     latex, slt = (index(f"collection/formulas.{form}.tsv.gz") for form in ("latex", "slt"))
     rows = latex.select(formula_id="id", latex="formula", official="visual_id")
-    rows = rows.join(slt.select(formula_id="id", slt="formula"), on="formula_id")
+    rows = rows.head(count or rows.height).join(
+        slt.select(formula_id="id", slt="formula"), on="formula_id"
+    )
     return rows.with_columns(layout=pl.Series(layout_strings(rows["slt"]), dtype=pl.String))
 
 
@@ -125,7 +127,9 @@ def measure_growth(bench: Benchmark) -> None:
     """Measure each size, and estimate time and memory for the whole collection."""
     found = {}
     for millions in bench.sized(SIZES, SMALLEST):
-        side = partial(in_process, identify, count=round(millions * 1e6))
+        side = partial(
+            in_process, identify, count=round(millions * 1e6), rows=bench.sized(None, 2_000)
+        )
         results = bench.alternate({"ours": side})["ours"]
         found[millions] = [median_of(results, name) for name in ("seconds", "megabytes")]
         took, megabytes = found[millions]
@@ -142,16 +146,16 @@ def measure_growth(bench: Benchmark) -> None:
         )
 
 
-def identify(count: int) -> dict[str, float]:
+def identify(count: int, rows: int | None) -> dict[str, float]:
     """Compute the ids of drawn instances; the time is that of `visual_map` alone."""
-    instances, previous, relevance = draw(count)
+    instances, previous, relevance = draw(count, sample(rows))
     took = seconds(lambda: visual_map(instances, previous=previous, relevance=relevance))
     return {"seconds": took, "megabytes": peak_megabytes()}
 
 
-def draw(count: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Draw instances from the sample: instances, previous map, relevance."""
-    real = sample().select("latex", "layout", given=pl.concat_str(pl.lit("9"), "official"))
+def draw(count: int, sample: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Draw instances from the sample; return them, the previous map and the relevance."""
+    real = sample.select("latex", "layout", given=pl.concat_str(pl.lit("9"), "official"))
     random = np.random.default_rng(3)
     rows = real.select(pl.all().gather(random.integers(0, len(real), count)))
     luck = pl.Series(random.random(count))

@@ -95,7 +95,7 @@ class Size(NamedTuple):
 
 
 FULL = Size(36_000, 500, None, topics=100, few=8, many=32, judgments=448, workers=4)
-SMALLEST = Size(200, 80, 100, topics=10, few=4, many=10, judgments=20, workers=1)
+SMALLEST = Size(80, 32, 40, topics=10, few=4, many=10, judgments=10, workers=1)
 
 
 def main(bench: Benchmark) -> None:
@@ -107,8 +107,7 @@ def main(bench: Benchmark) -> None:
         contextlib.ExitStack() as stack,
     ):
         folder = Path(name)
-        execute(server, ("CREATE DATABASE migrated",))
-        migrate(environment(folder, f"{server.rpartition('/')[0]}/migrated"))
+        migrate(environment(folder, server))
         big, small = (
             stack.enter_context(served(server, folder, site, items, size))
             for site, items in (("big", size.big), ("small", size.small))
@@ -128,7 +127,9 @@ def main(bench: Benchmark) -> None:
         }
         report(bench, bench.alternate(sides), size.few)
         execute(big.database, RESET)
-        queries = in_process(most_queries, big.variables, session=big.sessions[0])
+        queries = in_process(
+            most_queries, big.variables, session=big.sessions[0], judgments=bench.sized(15, 3)
+        )
     print(f"queries of a judgment: {queries}")
     bench.require(f"a judgment takes at most {MOST_QUERIES} queries", queries <= MOST_QUERIES)
 
@@ -286,8 +287,9 @@ def execute(url: str, commands: tuple[str, ...]) -> None:
 @contextlib.contextmanager
 def served(server: str, folder: Path, name: str, items: int, size: Size) -> Iterator[Place]:
     """Serve a lab with a pool of so many items on a database of its own."""
-    execute(server, (f"CREATE DATABASE {name} TEMPLATE migrated",))
-    database = f"{server.rpartition('/')[0]}/{name}"
+    address, _, template = server.rpartition("/")
+    database = f"{address}/bench_{name}"
+    execute(f"{address}/template1", (f"CREATE DATABASE bench_{name} TEMPLATE {template}",))
     variables = environment(folder / name, database)
     used = size.topics if items == size.big else size.few
     arguments = {"items": items, "used": used, "posts": size.posts, "assessors": size.many}
@@ -488,8 +490,8 @@ def typeset_all(posts: list[Any]) -> None:
     typeset_formulas(keys_of(read_text(post.safe_body) for post in posts))
 
 
-def most_queries(session: str) -> int:
-    """Judge as `assessor` does; return the most queries of a judgment, of 15."""
+def most_queries(session: str, judgments: int) -> int:
+    """Judge as `assessor` does; return the most queries of a judgment."""
     set_up_django()
     from django.db import connection
     from django.test import Client
@@ -499,7 +501,7 @@ def most_queries(session: str) -> int:
     client.cookies["sessionid"] = session
     base = "/api/labs/bench/tasks/task1/topics/A.1/judging/"
     item = client.get(f"{base}next/").json()["item"]
-    for _ in range(15):
+    for _ in range(judgments):
         label = {"instance": item["instances"][0]["instance"], "label": 2, "key": str(uuid4())}
         body = {"item": item["item"], "lease": item["lease"], "judgments": [label]}
         with CaptureQueriesContext(connection) as queries:

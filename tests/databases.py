@@ -19,6 +19,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 TEMPLATE = "ARQLAB_TEST_TEMPLATE"
 """The variable that names the migrated database: PostgreSQL's by its name, SQLite's by its file."""
+SQLITE_TEMPLATE = "ARQLAB_TEST_SQLITE"
+"""The variable that names the migrated file of SQLite, in tests on PostgreSQL too."""
 UseDatabase = Callable[[Path], None]
 # Django fills these when it migrates, and no test changes them.
 KEPT = {"django_content_type", "auth_permission"}
@@ -73,8 +75,7 @@ def new_database(folder: Path) -> str | None:
 
 def copy_embedded(folder: Path) -> None:
     """Copy the migrated database of SQLite, where there is one, into a data folder."""
-    template = os.environ.get(TEMPLATE, "")
-    if Path(template).is_absolute():
+    if template := os.environ.get(SQLITE_TEMPLATE):
         shutil.copyfile(template, folder / "arqlab.sqlite3")
 
 

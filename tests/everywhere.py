@@ -51,18 +51,13 @@ def main(arguments: list[str]) -> int:
         postgresql = stack.enter_context(postgresql_server())
         redis = stack.enter_context(redis_server())
         chosen = ON_SQLITE if postgresql else "not servers"
-        found = [tested("SQLite", chosen, sqlite_variables(Path(folder)), arguments)]
+        embedded = sqlite_variables(Path(folder))
+        found = [tested("SQLite", chosen, embedded, arguments)]
         if postgresql:
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
-            variables = postgresql_variables(postgresql) | {"ARQLAB_TEST_REDIS_URL": redis or ""}
-            found.append(
-                tested(
-                    name,
-                    ON_POSTGRESQL,
-                    variables | {"ARQLAB_DATA": f"{folder}/postgresql"},
-                    arguments,
-                )
-            )
+            variables = embedded | postgresql_variables(postgresql)
+            variables |= {"ARQLAB_TEST_REDIS_URL": redis or "", "ARQLAB_DATA": f"{folder}/pg"}
+            found.append(tested(name, ON_POSTGRESQL, variables, arguments))
     for name, url in (("postgresql", postgresql), ("redis", redis)):
         if not url:
             print(f"SKIPPED: {MISSING[name]}")  # noqa: T201
@@ -94,7 +89,8 @@ def sqlite_variables(folder: Path) -> dict[str, str]:
     """Migrate an SQLite database and return the variables by which tests start with a copy."""
     template = folder / "template.sqlite3"
     migrate({"DATABASE_URL": f"sqlite:///{template}", "ARQLAB_DATA": str(folder)})
-    return {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_DATA": str(folder)}
+    own = {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_TEST_SQLITE": str(template)}
+    return own | {"ARQLAB_DATA": str(folder)}
 
 
 def postgresql_variables(server: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.common import Benchmark, postgresql
 from tests.browser.chromium import CHROMIUM, NO_CHROMIUM
+from tests.databases import TEMPLATE
 from tests.paths import ROOT
 
 NAMES = sorted({path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py")} - {"common"})
@@ -78,7 +79,8 @@ def test_the_sides_of_a_benchmark_take_turns():
 
 
 @pytest.mark.servers
-def test_benchmarks_use_postgresql_with_fsync():
+def test_benchmarks_use_postgresql_with_fsync(monkeypatch):
+    monkeypatch.delenv(TEMPLATE, raising=False)
     with postgresql() as address, closing(psycopg2.connect(address)) as connection:
         cursor = connection.cursor()
         cursor.execute("SHOW fsync")

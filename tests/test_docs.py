@@ -76,6 +76,13 @@ def test_every_script_is_described():
     ] == []
 
 
+def test_every_benchmark_is_listed_and_no_other():
+    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    modules = {path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py")} - {"common"}
+
+    assert sorted(re.findall(r"`python -m benchmarks\.(\w+)` \|", page)) == sorted(modules)
+
+
 def test_every_management_command_is_described_and_no_other():
     assert sorted(re.findall(r"^### ([a-z_]+)$", COMMANDS, re.MULTILINE)) == OURS
     assert sorted(re.findall(r"^\| \[`([a-z_]+)`\]", COMMANDS, re.MULTILINE)) == OURS

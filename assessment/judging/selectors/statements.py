@@ -1,7 +1,7 @@
 """The SQL of judging that is written by hand, for SQLite and PostgreSQL.
 
-Django takes long to build and compile queries. Each statement says what it saves: how much more CPU
-a judgment takes without it (docs/adr/0017). What saves less than 15% is left to Django.
+Django takes long to build and compile queries. Each statement says how much more CPU a judgment
+takes without it (docs/adr/0017). What saves less than 15% is left to Django.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SQLITE = {
 class Planned:
     """A query with named parameters; the keywords give their types for PostgreSQL.
 
-    PostgreSQL takes longer to plan it than to run it, so it is prepared once per connection. That
-    saves 19% of a judgment.
+    PostgreSQL takes longer to plan it than to run it, so it is prepared once per connection.
+    Without that: +29%.
     """
 
     def __init__(self, name: str, query: str, **types: str) -> None:
@@ -68,7 +68,7 @@ def database_moment(at: datetime) -> Any:
 
 
 # The topics that a person judges now; who has no role in the lab any more judges nothing there.
-# Saves nothing by itself: it is part of SUBMITTED, and `assigned_topics` repeats no rule.
+# Not for speed: it is part of SUBMITTED, and `assigned_topics` repeats no rule.
 ASSIGNED = """
     SELECT given.topic_id FROM assessment_assignment given
     JOIN core_topic asked ON asked.id = given.topic_id
@@ -78,7 +78,7 @@ ASSIGNED = """
         AND held.role IN ('assessor', 'organizer')
 """
 
-# The item that labels are submitted for. Saves 83%.
+# The item that labels are submitted for. Without it: +143%.
 SUBMITTED = Planned(
     "submitted_item",
     f"""
@@ -119,7 +119,7 @@ _SHOWN = f"""
     )
     WHERE item.id = {{which}} ORDER BY instance.position
 """  # noqa: S608  # our words
-# An item by its id. Saves nothing by itself: its rows are those of the next item.
+# An item by its id. Not for speed: its rows are those of the next item.
 SHOWN = _SHOWN.format(which="%(item)s AND item.topic_id = %(topic)s")
 # The first item that an assessor may take: no other assessor has it on the page.
 _FIRST = """(
@@ -137,7 +137,7 @@ def _next(name: str, order: str) -> Planned:
     return Planned(name, _SHOWN.format(which=_FIRST.format(order=order)), **_TYPES)
 
 
-# The next item; what was skipped comes last. Saves 102%.
+# The next item; what was skipped comes last. Without it: +91%.
 NEXT = (
     _next("next_item", "item.later_at IS NULL ORDER BY item.pool_id, item.position"),
     _next(
@@ -146,7 +146,7 @@ NEXT = (
     ),
 )
 
-# Completes the item and leases the next one, if any. Saves 16%: one statement instead of two. Both
+# Completes the item and leases the next one, if any. Without it: +17%, for two statements. Both
 # rows are locked before it, so that two assessors who do this with each other's items never wait
 # for each other.
 FINISH_AND_LEASE = """
