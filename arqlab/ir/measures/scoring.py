@@ -14,6 +14,8 @@ from arqlab.ir.measures.prime import JudgedRanking, Reals, prime_values, ratio, 
 from arqlab.ir.measures.providers import ProvidedMeasures
 from arqlab.ir.topics import natural_key
 
+_KEY = (pl.col("topic").hash(seed=1) * 31 + pl.col("item").hash(seed=2)).alias("key")
+
 
 class Scorer:
     """Qrels and measures, prepared once for many runs.
@@ -42,6 +44,7 @@ class Scorer:
         )
         judged = qrels.drop_nulls("label").join(codes, on="topic")
         self._judged = judged.select("topic", "item", "code", pl.col("label").cast(pl.Int64))
+        self._keyed = self._judged.with_columns(_KEY)
         self._codes = codes
         label = self._judged["label"].to_numpy()
         self._ideal = JudgedRanking.of(
@@ -80,7 +83,7 @@ class Scorer:
     def _values(self, index: pl.DataFrame) -> dict[str, Reals]:
         # Unjudged items are removed before any cutoff, and before rows become Python objects.
         rows = index.select("topic", "item", "order")
-        judged = rows.join(self._judged, on=["topic", "item"], maintain_order="left")
+        judged = self._only_judged(rows)
         order = judged["order"].cast(pl.Int64).to_numpy()
         run = JudgedRanking.of(judged["code"].to_numpy(), judged["label"].to_numpy(), order)
         values = self._provided.values(rows)
@@ -92,6 +95,14 @@ class Scorer:
             elif measure.kind == "Judged":
                 values[measure.name] = self._share_judged(rows, judged, measure.cutoff)
         return values
+
+    def _only_judged(self, rows: pl.DataFrame) -> pl.DataFrame:
+        # Joining by one number takes half the time of joining by two strings. The filter removes
+        # different items with the same hash.
+        found = rows.with_columns(_KEY).join(self._keyed, on="key", maintain_order="left")
+        return found.filter(
+            pl.col("topic") == pl.col("topic_right"), pl.col("item") == pl.col("item_right")
+        )
 
     def _share_judged(self, index: pl.DataFrame, judged: pl.DataFrame, cutoff: int | None) -> Reals:
         """Return the proportion of judged items among the top items, or in a shorter list."""

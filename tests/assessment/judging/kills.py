@@ -27,6 +27,7 @@ from collections.abc import Iterator, Sequence
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -184,7 +185,7 @@ class Served:
             self.listening, command, env=self.environment, start_new_session=True
         )
         # The socket outlives the processes, so only a time limit shows that they cannot start.
-        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz/", timeout=60).close()
+        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz/", timeout=300).close()
 
     def kill(self) -> None:
         """Kill all processes at once, as a power cut does."""
@@ -267,18 +268,21 @@ class Seat:
             one["key"]: (one["instance"], one["label"]) for one in answer["saved"]
         }
 
-    def judge(self, over: threading.Event, submitted: threading.Semaphore) -> None:
-        """Judge until it is over, and tell of each submit; what is under way then is sent to its
-        end.
+    def judge(self, over: threading.Event, submitted: SimpleQueue[bool]) -> None:
+        """Judge until it is over, and report each submit as true and the end as false; what is
+        under way then is sent to its end.
         """
-        item = self.insist("GET", "next/", None)["item"]
-        while item and not over.is_set():
-            start, body = time.monotonic(), self.labels(item)
-            answer = self.insist("POST", "judgments/", body)
-            self.times.append(time.monotonic() - start)
-            self.note(answer)
-            submitted.release()
-            item = answer["next"]
+        try:
+            item = self.insist("GET", "next/", None)["item"]
+            while item and not over.is_set():
+                start, body = time.monotonic(), self.labels(item)
+                answer = self.insist("POST", "judgments/", body)
+                self.times.append(time.monotonic() - start)
+                self.note(answer)
+                submitted.put(True)
+                item = answer["next"]
+        finally:
+            submitted.put(False)
 
 
 @contextlib.contextmanager
@@ -300,7 +304,7 @@ def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Fo
     """Have 32 assessors submit so many items, and kill the web processes so often meanwhile; return
     also the times of submits."""
     seats = [Seat(served, number) for number in range(ASSESSORS)]
-    over, submitted = threading.Event(), threading.Semaphore(0)
+    over, submitted = threading.Event(), SimpleQueue[bool]()
     threads = [
         threading.Thread(target=seat.judge, args=(over, submitted), daemon=True) for seat in seats
     ]
@@ -308,8 +312,7 @@ def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Fo
         thread.start()
     for number in range(kills + 1):
         for _ in range(submits // (kills + 1)):
-            while not submitted.acquire(timeout=1):
-                assert any(thread.is_alive() for thread in threads), "Nobody judges any more."
+            assert submitted.get(), "An assessor stopped judging."
         if number < kills:
             served.kill()
             served.start()
