@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 LARGEST_VALUE = 99
-"""The largest value of a label; the smallest is 0."""
+"""The maximum value of a label; the minimum is 0."""
 
 LONGEST_WORD = 40
 

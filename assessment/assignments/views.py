@@ -58,7 +58,7 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "form": form,
         "chosen": request.POST.getlist("topics"),
         "person": request.POST.get("person", ""),
-        "states": ("not-begun", "in-progress", "done", "in-review"),
+        "states": ("not-started", "in-progress", "done", "in-review"),
         "grid": assignment_grid(found, at=now),
     }
     return render(request, "assessment/assignment_list.html", context)

@@ -16,7 +16,7 @@ NOTHING = SafeString('<td class="person"></td>')
 @register.filter
 def state_words(state: str) -> str:
     """Return the name of a topic's judging state, such as `in progress`."""
-    return "not started" if state == "not-begun" else state.replace("-", " ")
+    return "not started" if state == "not-started" else state.replace("-", " ")
 
 
 @register.filter

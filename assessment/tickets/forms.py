@@ -19,7 +19,7 @@ class AnswerForm(forms.Form):
             "required": "Write an answer: what the assessor should do, or what you have done."
         },
     )
-    gives_back = forms.BooleanField(
+    returns_item = forms.BooleanField(
         label="Return the item for another judgment",
         required=False,
         help_text="The item returns to the open items of its topic. The earlier label stays in "

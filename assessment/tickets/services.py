@@ -27,8 +27,10 @@ def shown_html(ticket: Ticket) -> SafeHtml:
 
 
 @transaction.atomic
-def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime, by: User) -> None:
-    """Answer a ticket. With `gives_back`, return the item to its topic to be judged again.
+def answer_ticket(
+    *, ticket: Ticket, answer: str, returns_item: bool, at: datetime, by: User
+) -> None:
+    """Answer a ticket. With `returns_item`, return the item to its topic to be judged again.
 
     The judgment then no longer counts but stays in the history. Raise `UserError` if the ticket is
     already answered, if the answer is empty or too long, or if the item cannot be returned because
@@ -36,7 +38,7 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
     """
     _refuse_text(answer)
     # A submitted label locks the item and then its ticket. Another order here could deadlock.
-    item = _locked_item(ticket) if gives_back else None
+    item = _locked_item(ticket) if returns_item else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise UserError(
@@ -44,7 +46,7 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
             code="answered-meanwhile",
         )
     if item:
-        _give_back(ticket, item)
+        _return_item(ticket, item)
     topic = ticket.judgment.instance.item.topic
     record_event(
         verb="ticket.answer",
@@ -52,7 +54,7 @@ def answer_ticket(*, ticket: Ticket, answer: str, gives_back: bool, at: datetime
         lab=topic.task.lab,
         actor=by,
         answer=answer,
-        gives_back=gives_back,
+        returns_item=returns_item,
     )
 
 
@@ -87,7 +89,7 @@ def _locked_item(ticket: Ticket) -> PoolItem:
     return items.get(pk=ticket.judgment.instance.item_id)
 
 
-def _give_back(ticket: Ticket, item: PoolItem) -> None:
+def _return_item(ticket: Ticket, item: PoolItem) -> None:
     if item.pool.closed_at is not None:
         raise UserError(
             "The pool is closed, so the item cannot be judged again. "
@@ -100,9 +102,9 @@ def _give_back(ticket: Ticket, item: PoolItem) -> None:
             "item.",
             code="judged-since",
         )
-    given_back = PoolItem.objects.filter(pk=item.pk)
-    given_back.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
-    end_reviews(given_back)
+    returned = PoolItem.objects.filter(pk=item.pk)
+    returned.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(returned)
 
 
 def _refuse_text(answer: str) -> None:

@@ -116,7 +116,7 @@ class ImportRow:
         )
 
     @property
-    def asks(self) -> bool:
+    def needs_attention(self) -> bool:
         """Return whether the import needs attention: it is not done or has problems."""
         return self.state != Import.State.DONE or self.record.problem_count > 0
 

@@ -24,7 +24,7 @@ from collection.services.parquet_files import replace_files, store_frame
 
 BATCH = 500
 SAVE_INTERVAL = 60.0
-"""Seconds between two saves: the work that a dying process may lose."""
+"""Seconds between two saves: the most work that is lost if the process is killed."""
 SCHEMA = {"latex": pl.String, "layout": pl.String, "error": pl.String, "engine": pl.String}
 NO_MATHML = "The converter returns no MathML."
 NO_LAYOUT = "The MathML from the converter cannot be read."

@@ -37,7 +37,11 @@ def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
     if collection is not None:
         rows = import_rows(collection, at=timezone.now())
         holdings = holdings_of(collection)
-        context |= {"rows": rows, "holdings": holdings, "steps": [row for row in rows if row.asks]}
+        context |= {
+            "rows": rows,
+            "holdings": holdings,
+            "steps": [row for row in rows if row.needs_attention],
+        }
         context |= {"lacks": missing_parts(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
 

@@ -110,7 +110,10 @@ def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
 
 
 def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, str]]:
-    """Return the valid runs that are not `scored`, each with the reason, empty if it only waits."""
+    """Return the valid runs that are not `scored`, with the reasons.
+
+    The reason is empty for a run that is only waiting.
+    """
     joins = bool(formulas_index_of(qrel_set))
     runs = (
         Run.objects.valid()

@@ -36,13 +36,13 @@ from submissions.tasks import validate_after_commit
 def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
     """Edit the details of a run."""
     found = run_or_404(request.user, lab, task, run)
-    said, organizes = metadata_of(found), may_organize(request.user, found.task.lab)
+    current, organizes = metadata_of(found), may_organize(request.user, found.task.lab)
     form = RunMetadataForm(
-        request.POST or None, initial=said.as_fields(), task=found.task, organizes=organizes
+        request.POST or None, initial=current.as_fields(), task=found.task, organizes=organizes
     )
     status = 200
     if request.method == "POST" and form.is_valid():
-        metadata = replace(said, **form.filled())
+        metadata = replace(current, **form.filled())
         try:
             with transaction.atomic():
                 if correct_run(

@@ -69,13 +69,13 @@ def _take(
     request: HttpRequest, task: Task, form: UploadForm, metadata: list[RunMetadataForm]
 ) -> list[Run]:
     """Store all files or none, and queue their validation."""
-    said = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
+    by_name = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
     take = check_upload if "check" in request.POST else submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
     with transaction.atomic():
         for file in form.cleaned_data["file"]:
             runs += take(
-                file=file, task=task, team=team, by=signed_in(request), at=at, metadata=said
+                file=file, task=task, team=team, by=signed_in(request), at=at, metadata=by_name
             )
         validate_after_commit(runs)
     files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"

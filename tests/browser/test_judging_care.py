@@ -118,7 +118,7 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
     place = home.locator("#waiting")
     expect(place).to_have_text(
         "2 judgments and 1 skipped item in this browser have not been sent yet."
-        " They will be sent when the server answers."
+        " They will be sent when the server responds."
     )
     home.unroute("**/judging/judgments/")
 

@@ -84,7 +84,7 @@ def test_the_list_of_own_judgments_never_shows_the_sign_in_page_nor_an_old_list(
     held: list[Route] = []
     at_work.page.route("**/judgments/", lambda route: held.append(route))
     at_work.press("j")
-    expect(panel).to_contain_text("It appears when the server responds")
+    expect(panel).to_contain_text("The list appears when the server responds")
     expect(panel.locator("tbody tr")).to_have_count(0)
     at_work.press("Escape")
     at_work.page.unroute_all()

@@ -86,7 +86,7 @@ def test_an_answer_that_fails_leaves_nothing_to_freeze_and_the_next_one_does(bro
         planner.locator(".figures dd").first,
         planner.get_by_role("link", name="Freeze pool…"),
     )
-    told = planner.get_by_text("These figures belong to earlier settings")
+    told = planner.get_by_text("These figures are out of date")
     expect(freeze).to_be_visible()
     planner.route("**/pools/plan/?*", lambda route: route.abort())
 

@@ -1,7 +1,7 @@
 """Read a dump's comments, links, tags, users, votes and badges as checked records (protocol §2).
 
 The attributes are those of the public Stack Exchange dump. The spellings of the ARQMath releases
-and of older dumps (`PostLinkTypeId`, `ParentID`) are read too, in upper or lower case. Ids are
+and of older dumps (`PostLinkTypeId`, `ParentID`) are also accepted, in upper or lower case. Ids are
 strings of digits; the site's own user is -1. A time without a zone is in UTC. An unreadable row
 becomes a Problem and affects no other row.
 """

@@ -151,7 +151,7 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
 
 
 def check_tags(rows: pl.DataFrame) -> Iterator[Finding]:
-    """Find rows whose run tag is empty, or not the tag of most rows."""
+    """Find rows with an empty run tag, or with a tag that differs from that of most rows."""
     empty = rows.filter(pl.col("tag") == "")
     yield from find_rows("empty-tag", empty, pl.lit("an empty cell"), "a run tag")
     named = rows["tag"].value_counts(sort=True).filter(pl.col("tag") != "")

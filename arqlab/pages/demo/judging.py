@@ -10,22 +10,22 @@ from arqlab.pages.demo.posts import FOLDER
 
 @dataclass(frozen=True)
 class SharePlan:
-    """The topics of an assessor in a task: done, begun (with judged items) and waiting."""
+    """The topics of an assessor in a task: done, started (with judged items) and waiting."""
 
     assessor: str
     done: tuple[str, ...]
-    begun: Mapping[str, int]
+    started: Mapping[str, int]
     waiting: tuple[str, ...]
 
     @property
     def topics(self) -> list[str]:
         """Return all topics in judging order."""
-        return [*self.done, *self.begun, *self.waiting]
+        return [*self.done, *self.started, *self.waiting]
 
     @property
     def sittings(self) -> list[tuple[str, int | None]]:
         """Return the judged topics and the number of judged items of each; None means all."""
-        return [*((topic, None) for topic in self.done), *self.begun.items()]
+        return [*((topic, None) for topic in self.done), *self.started.items()]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,10 @@ def read_pools(path: Path = FOLDER / "judging.toml") -> list[DemoPool]:
             tuple(pool["qrels"]),
             tuple(
                 SharePlan(
-                    share["assessor"], tuple(share["done"]), share["begun"], tuple(share["waiting"])
+                    share["assessor"],
+                    tuple(share["done"]),
+                    share["started"],
+                    tuple(share["waiting"]),
                 )
                 for share in pool["shares"]
             ),

@@ -19,8 +19,8 @@ from arqlab.texts.posts.text import TextFormula, text_formulas
 Post = PostRecord
 FOLDER = Path(__file__).parent
 INDEX_COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
-# Ids increase with time. Posts from this id on are later than the window of `lab.toml` and must not
-# be retrieved.
+# Ids increase with time. Posts with this id or a higher one are after the window of `lab.toml` and
+# must not be retrieved.
 FIRST_LATER_ID = 3_000
 # The questions that topics were made from.
 THREADS = {"A.1": "3100"}

@@ -74,13 +74,13 @@ class TopicRow:
             return self._finished_state()
         if not self.judging_shares:
             return "unassigned"
-        is_begun = self.done or any(share.judged.items for share in self.shares.values())
-        return "in-progress" if is_begun else "not-begun"
+        is_started = self.done or any(share.judged.items for share in self.shares.values())
+        return "in-progress" if is_started else "not-started"
 
     def state_of(self, share: Share) -> str:
         """Return the state of the topic for one assessor, who may not have started yet."""
         state = self.state
-        return "not-begun" if state == "in-progress" and not share.judged.items else state
+        return "not-started" if state == "in-progress" and not share.judged.items else state
 
     def _finished_state(self) -> str:
         if self.done < self.total:

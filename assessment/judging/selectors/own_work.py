@@ -52,8 +52,8 @@ class OwnWork:
     def next_of(self, rows: Iterable[TopicRow]) -> TopicRow | None:
         """Return the topic to continue with: judged last, else the first with items left."""
         waiting = [row for row in rows if row.left]
-        begun = {last: row for row in waiting if (last := self._judged(row).last)}
-        return begun[max(begun)] if begun else next(iter(waiting), None)
+        started = {last: row for row in waiting if (last := self._judged(row).last)}
+        return started[max(started)] if started else next(iter(waiting), None)
 
     def _judged(self, row: TopicRow) -> JudgedCounts:
         return row.shares[self.person.pk].judged

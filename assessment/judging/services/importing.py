@@ -81,7 +81,7 @@ def import_judgments(
             if problems:
                 raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
             made = _store(changes, people, at=at)
-            _look_after_tickets(task, made, scale, at=at)
+            _move_tickets(task, made, scale, at=at)
             counts = _counts(rows, changes)
             if changes:
                 digest = hashlib.sha256(data).hexdigest()
@@ -226,9 +226,7 @@ def _store(
     return made
 
 
-def _look_after_tickets(
-    task: Task, made: Iterable[Judgment], scale: LabelScale, *, at: datetime
-) -> None:
+def _move_tickets(task: Task, made: Iterable[Judgment], scale: LabelScale, *, at: datetime) -> None:
     """Move the open ticket of a label to the label that replaces it, or close it if not needed."""
     newer = {judgment.supersedes_id: judgment for judgment in made}
     waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)

@@ -57,4 +57,4 @@ class Command(LabCommand):
         changed = assign_topics(
             task=task, pairs=pairs, replaces=options["replace"], at=timezone.now(), by=by
         )
-        self.stdout.write(f"{changed.made} assignments added, {changed.ended} ended.")
+        self.stdout.write(f"{changed.made} assignments made, {changed.ended} ended.")

@@ -97,7 +97,7 @@ class Command(LabCommand):
         if options["format"] == "tsv":
             self.stdout.write(write_pool(computed.labels).decode(), ending="")
         else:
-            self._tell(computed)
+            self._print_summary(computed)
 
     def _freeze(self, computed: ComputedPool, options: dict[str, Any]) -> None:
         supplement = partial(supplement_pool, reason=options["reason"])
@@ -110,7 +110,7 @@ class Command(LabCommand):
         )
         self.stderr.write(f"Frozen as pool {pool.number} of {pool.task}.")
 
-    def _tell(self, computed: ComputedPool) -> None:
+    def _print_summary(self, computed: ComputedPool) -> None:
         sources, line = computed.sources, "{:<44} {:<20} {:>6}"
         protocol = sources.choice.protocol
         self.stdout.write(line.format("run", "pooled as", "depth"))
@@ -143,19 +143,19 @@ def _whole_number(text: str) -> int:
 
 def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
     """Read the settings. Raises `UserError` that lists the known presets or baselines."""
-    begun = _begun(task, options)
+    initial = _initial_choice(task, options)
     given = {
         name: options[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if options[name] is not None
     }
-    kinds = {} if options["baselines"] else begun.kinds
+    kinds = {} if options["baselines"] else initial.kinds
     return PoolChoice(
-        replace(begun.protocol, **given),
+        replace(initial.protocol, **given),
         options["seed"],
         {**kinds, **_kinds(task, options["as_alternate"])},
     )
 
 
-def _begun(task: Task, options: dict[str, Any]) -> PoolChoice:
+def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:
     """Return the initial settings: a preset's, the last pool's or the protocol's."""
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:

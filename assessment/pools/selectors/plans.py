@@ -82,7 +82,7 @@ class PoolPlan:
 
     @property
     def labels(self) -> int:
-        """Return the number of labels that the items need."""
+        """Return the number of labels required for the items."""
         return sum(topic.labels for topic in self.topics)
 
     @property

@@ -56,7 +56,7 @@ class ComputedPool:
 
     @property
     def label_count(self) -> int:
-        """Return the number of labels that the items need."""
+        """Return the number of labels required for the items."""
         return self.labels.height
 
 

@@ -36,7 +36,7 @@ export class Outage extends Error {
   }
 }
 
-/** The token in the cookie at this moment: signing in again in another tab changes it. */
+/** Return the current token from the cookie: signing in again in another tab changes it. */
 function token() {
   return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
 }

@@ -9,7 +9,7 @@ import { Queue } from "./queue.js";
 import { Session } from "./session.js";
 import { Status } from "./status.js";
 
-/** Return the status, the outbox, the queue and the session of `page`; nothing is shown yet. */
+/** Return the status, outbox, queue and session of `page`, without showing an item. */
 export async function openSession({ page, config, timer }) {
   askAs(config.user);
   const status = new Status(page, config);

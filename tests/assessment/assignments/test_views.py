@@ -187,7 +187,7 @@ def test_a_review_ends_when_an_item_waits_again(organizing, organizer, task, ass
     assign(assessor, *task.topics.all())
     ticket = raise_ticket(assessor, PoolItem.objects.get().instances.get())
     do(organizing, "review", "A.2")
-    answer_ticket(ticket=ticket, answer="Again.", gives_back=True, at=NOW, by=organizer)
+    answer_ticket(ticket=ticket, answer="Again.", returns_item=True, at=NOW, by=organizer)
     Desk(assessor, "A.2").submit(Desk(assessor, "A.2").next(), 2)
 
     assert " Done " in row(organizing.get(path()).text, "A.2")

@@ -109,7 +109,7 @@ def test_an_answer_is_stored_once_and_audited(organizing, ticket, organizer):
     assert (ticket.answer, ticket.answered_by) == ("It shows now.", organizer)
     assert AuditEvent.objects.get(verb="ticket.answer").detail == {
         "answer": "It shows now.",
-        "gives_back": False,
+        "returns_item": False,
     }
     assert "has already answered this ticket" in answer(organizing, ticket, "Another one.")
     assert Ticket.objects.get().answer == "It shows now."
@@ -119,7 +119,7 @@ def test_the_words_of_an_answer_are_corrected_and_those_before_are_kept(organizi
     assert "Nobody has answered this ticket yet" in answer(
         organizing, ticket, "Too early.", corrects="yes"
     )
-    answer(organizing, ticket, gives_back="on")
+    answer(organizing, ticket, returns_item="on")
     assert "It shows now.</textarea>" in organizing.get(path(ticket)).text
 
     assert "Answer updated" in answer(organizing, ticket, "It shows tomorrow.", corrects="yes")
@@ -138,7 +138,7 @@ def test_an_answer_that_cannot_be_is_refused(organizing, ticket, text):
 
 
 def test_an_item_given_back_is_judged_again_and_its_history_stays(organizing, ticket, desk):
-    answer(organizing, ticket, gives_back="on")
+    answer(organizing, ticket, returns_item="on")
     again = desk.get(f"items/{ticket.judgment.instance.item_id}/")
     outcome = desk.submit(again, 2)
 
@@ -149,7 +149,7 @@ def test_an_item_given_back_is_judged_again_and_its_history_stays(organizing, ti
 def test_who_has_the_topic_now_gets_the_item_back(organizing, ticket, desk, lab, organizer):
     Assignment.objects.update(ended_at=NOW)
     assign(organizer, ticket.judgment.instance.item.topic)
-    answer(organizing, ticket, gives_back="on")
+    answer(organizing, ticket, returns_item="on")
 
     assert Desk(organizer).next()["item"] == ticket.judgment.instance.item_id
 
@@ -161,7 +161,7 @@ def test_a_ticket_goes_with_the_label_that_replaces_its_own(organizing, ticket, 
     page = organizing.get(path()).text
     assert "1 ticket about" in page
     assert "Line 3 is empty, too." in page
-    answer(organizing, ticket, gives_back="on")
+    answer(organizing, ticket, returns_item="on")
     assert list(Judgment.objects.values_list("label", "is_current")) == [(5, False), (6, False)]
     assert desk.get(f"items/{again['item']}/")["state"] == "waiting"
 
@@ -203,7 +203,7 @@ def test_an_item_that_was_judged_since_is_not_given_back(organizing, ticket):
     Judgment.objects.update(is_current=False)  # an import of labels put its own there
     judge(None, ticket.judgment.instance, 1, is_imported=True)
 
-    assert "was judged again after" in answer(organizing, ticket, gives_back="on")
+    assert "was judged again after" in answer(organizing, ticket, returns_item="on")
     assert Ticket.objects.get().answered_at is None
     assert "Return the item" not in organizing.get(path(ticket)).text
 
@@ -211,7 +211,7 @@ def test_an_item_that_was_judged_since_is_not_given_back(organizing, ticket):
 def test_an_item_of_a_closed_pool_is_not_given_back(organizing, ticket):
     Pool.objects.update(closed_at=NOW)
 
-    assert "The pool is closed" in answer(organizing, ticket, gives_back="on")
+    assert "The pool is closed" in answer(organizing, ticket, returns_item="on")
     assert PoolItem.objects.get(pk=ticket.judgment.instance.item_id).done_at is not None
 
 
@@ -220,7 +220,7 @@ def test_an_organizer_of_another_lab_finds_no_ticket_here(client_of, ticket, out
 
 
 def test_the_assessor_reads_the_answer_beside_their_topics(organizing, ticket, client_of, assessor):
-    answer(organizing, ticket, "Reload & judge <again>.", gives_back="on")
+    answer(organizing, ticket, "Reload & judge <again>.", returns_item="on")
     page = client_of(assessor).get(reverse("assessment:judging-home", args=["arqmath-x"])).text
 
     assert "Reload &amp; judge &lt;again&gt;." in page

@@ -22,7 +22,7 @@ def test_every_topic_belongs_to_the_task_and_to_one_assessor(
 
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.task)
 def test_topics_are_done_begun_or_waiting(pool: DemoPool) -> None:
-    for kind in ("done", "begun", "waiting"):
+    for kind in ("done", "started", "waiting"):
         assert any(getattr(share, kind) for share in pool.shares)
 
 

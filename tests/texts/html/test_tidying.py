@@ -75,8 +75,8 @@ def test_no_attack_leaves_an_element_or_attribute_outside_the_lists(
     clean: Callable[..., CleanText], careful: bool
 ) -> None:
     for attack in vectors():
-        given_back = slowly(attack, clean).html if careful else clean(attack, prefix="9").html
-        for element in html.fragment_fromstring(given_back, create_parent="div").iterdescendants():
+        returned = slowly(attack, clean).html if careful else clean(attack, prefix="9").html
+        for element in html.fragment_fromstring(returned, create_parent="div").iterdescendants():
             assert element.tag in POST_TAGS | {"span"}, attack
             known = (
                 {"class", "id"} if element.tag == "span" else set(ATTRIBUTES.get(element.tag, ()))

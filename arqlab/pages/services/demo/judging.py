@@ -144,5 +144,5 @@ def _answer_tickets(demo: DemoContext) -> None:
             )
             at = ticket.raised_at + timedelta(hours=3)
             answer_ticket(
-                ticket=ticket, answer=plan.answer, gives_back=False, at=at, by=demo.organizer
+                ticket=ticket, answer=plan.answer, returns_item=False, at=at, by=demo.organizer
             )

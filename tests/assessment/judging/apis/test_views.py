@@ -361,7 +361,7 @@ def test_a_label_sent_again_after_the_item_was_given_back_leaves_the_item_waitin
     answer_ticket(
         ticket=Ticket.objects.get(),
         answer="Again.",
-        gives_back=True,
+        returns_item=True,
         at=timezone.now(),
         by=organizer,
     )

@@ -27,7 +27,7 @@ def file(tmp_path, assessor):
 
 
 def test_topics_are_assigned(file, task, assessor, organizer):
-    assert run(file, "--by", organizer.username) == "2 assignments added, 0 ended.\n"
+    assert run(file, "--by", organizer.username) == "2 assignments made, 0 ended.\n"
     assert set(Assignment.objects.values_list("assessor", "assigned_by")) == {
         (assessor.pk, organizer.pk)
     }
@@ -36,7 +36,7 @@ def test_topics_are_assigned(file, task, assessor, organizer):
 def test_with_replace_others_lose_the_topics(file, task, organizer):
     assign(organizer, *task.topics.all())
 
-    assert run(file, "--replace") == "2 assignments added, 2 ended.\n"
+    assert run(file, "--replace") == "2 assignments made, 2 ended.\n"
 
 
 def test_one_bad_line_and_nothing_is_assigned(file, task):

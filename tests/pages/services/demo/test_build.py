@@ -71,7 +71,7 @@ def test_an_assessor_signs_in_and_judges_at_once(demo: Demo, client, db):
     home = client.get("/labs/demo/judging/")
     states = {row.topic.query_id: row.state for row in home.context["work"].rows}
     assert states["A.4"] == states["B.8"] == "in-progress"
-    assert states["A.7"] == states["B.10"] == "not-begun"
+    assert states["A.7"] == states["B.10"] == "not-started"
     for topic, task in (("A.4", "task1"), ("B.8", "task2")):
         page = client.get(f"/labs/demo/tasks/{task}/judge/{topic}/")
         assert page.context["config"]["items"][0]["state"] == "waiting"
@@ -87,7 +87,7 @@ def test_the_organizer_sees_judging_in_progress(demo: Demo, client, db):
         assert {row.state for row in grid.topics} >= {
             "done",
             "in-progress",
-            "not-begun",
+            "not-started",
             "unassigned",
         }
         assert {row.person.username: bool(row.judged) for row in grid.judges} == {
