@@ -75,16 +75,21 @@ class ProvidedMeasures:
 
     def __init__(self, judged: pl.DataFrame, names: Iterable[str], *, topics: int) -> None:
         self._topics = topics
-        by_provider: dict[Provider, list[ir_measures.Measure]] = defaultdict(list)
         self._names = {ir_measures.parse_measure(name): name for name in names}
-        # pytrec_eval computes nDCG in one pass with the measure before it.
-        for measure in sorted(self._names, key=lambda each: "rel" not in each.params):
-            by_provider[require_provider(self._names[measure])].append(measure)
-        self._item = _WITHOUT_BLANKS if ir_measures.gdeval in by_provider else pl.col("item")
+        passes: dict[tuple[Provider, ir_measures.Measure | None], list[ir_measures.Measure]] = (
+            defaultdict(list)
+        )
+        for measure in self._names:
+            # ir_measures joins a measure without `rel` to any pass of pytrec_eval, even one that
+            # ranks judged items only or maps labels to gains. Such a measure gets its own pass.
+            alone = None if "rel" in measure.params else measure
+            passes[require_provider(self._names[measure]), alone].append(measure)
+        uses_gdeval = any(provider is ir_measures.gdeval for provider, _ in passes)
+        self._item = _WITHOUT_BLANKS if uses_gdeval else pl.col("item")
         labels = _nested(judged.select("code", self._item, value="label")) if self._names else {}
         self._codes = judged.select("topic", "code").unique()
         self._evaluators: list[Evaluator] = [
-            provider.evaluator(group, labels) for provider, group in by_provider.items()
+            provider.evaluator(group, labels) for (provider, _), group in passes.items()
         ]
 
     def values(self, index: pl.DataFrame) -> dict[str, NDArray[np.float64]]:

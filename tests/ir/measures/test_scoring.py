@@ -92,8 +92,9 @@ def reference(names: tuple[str, ...], judgments: Labels, run: Run) -> dict[tuple
 def ir_measures_values(
     names: tuple[str, ...], judgments: Labels, index: pl.DataFrame
 ) -> dict[tuple[str, str], float]:
-    """What ir_measures gives for the order of the index, by whichever provider it chooses; 0 where
-    trec_eval divides by zero. Topics are numbered, because gdeval takes no others.
+    """Return the values of ir_measures for the order of the index; 0 where trec_eval divides by
+    zero. Each measure is computed alone, because ir_measures lets those without `rel` depend on the
+    others. Topics are numbered, because gdeval accepts no others.
     """
     number = {topic: str(place) for place, topic in enumerate(judgments)}
     qrels = {number[topic]: labels for topic, labels in judgments.items()}
@@ -104,7 +105,8 @@ def ir_measures_values(
         (measures[metric.measure], list(judgments)[int(metric.query_id)]): (
             0.0 if math.isnan(metric.value) else metric.value
         )
-        for metric in ir_measures.iter_calc(list(measures), qrels, run)
+        for measure in measures
+        for metric in ir_measures.iter_calc([measure], qrels, run)
     }
 
 
@@ -186,6 +188,21 @@ def test_every_other_measure_is_ir_measures_in_trec_evals_order(run, judgments):
     found = score_frame(index, qrels_frame(judgments), PROVIDED)
 
     assert values(found) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["NumRet", "NumQ", "nDCG@10", "R(rel=1)@5"])
+@pytest.mark.parametrize(
+    "before", ["Rprec(rel=2,judged_only=True)", "nDCG(gains={1:5},judged_only=True)@10"]
+)
+def test_a_measure_does_not_depend_on_the_measures_before_it(before, name):
+    index = run_frame({"A.1": {"1": 3.0, "unjudged": 2.0, "2": 1.0}})
+    judgments = {"A.1": {"1": 1, "2": 3}}
+
+    found = values(score_frame(index, qrels_frame(judgments), [before, name]))
+
+    assert found[name, "A.1"] == pytest.approx(
+        ir_measures_values((name,), judgments, index)[name, "A.1"]
+    )
 
 
 @given(RUNS, JUDGMENTS)
