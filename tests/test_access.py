@@ -105,7 +105,7 @@ GET  collection:import-problems           404 404 404 404 404 200 200
 GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:visual-map-detail         404 404 404 404 404 200 200
-GET  collection:topic-thread              200 200 200 200 200 200 200
+GET  collection:topic-thread              404 404 404 404 200 200 200
 GET  collection:formula-by-id             404 404 404 404 302 302 302
 GET  collection:formula-detail            404 404 404 404 200 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200

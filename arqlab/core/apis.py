@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import generics, serializers
 
 from arqlab.core import permissions
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Lab, Task, Visitor
 
 
 class ScaleLabelSerializer(serializers.Serializer[Any]):
@@ -85,7 +85,7 @@ class LabListApi(generics.ListAPIView[Lab]):
 
     def get_queryset(self) -> QuerySet[Lab]:
         """Return the labs the user can see, with their tasks."""
-        return permissions.labs_visible_to(self.request.user).prefetch_related("tasks")
+        return _with_tasks(permissions.labs_visible_to(self.request.user), self.request.user)
 
 
 class LabDetailApi(generics.RetrieveAPIView[Lab]):
@@ -96,7 +96,12 @@ class LabDetailApi(generics.RetrieveAPIView[Lab]):
 
     def get_object(self) -> Lab:
         """Return the lab, or 404 if the user cannot see it."""
-        return permissions.lab_or_404(self.request.user, self.kwargs["lab"])
+        lab = permissions.lab_or_404(self.request.user, self.kwargs["lab"])
+        return _with_tasks(Lab.objects.filter(pk=lab.pk), self.request.user).get()
+
+
+def _with_tasks(labs: QuerySet[Lab], user: Visitor) -> QuerySet[Lab]:
+    return labs.prefetch_related(Prefetch("tasks", permissions.tasks_visible_to(user)))
 
 
 class TaskListApi(generics.ListAPIView[Task]):
@@ -108,7 +113,8 @@ class TaskListApi(generics.ListAPIView[Task]):
     def get_queryset(self) -> QuerySet[Task]:
         """Return the tasks of the lab in order."""
         lab = permissions.lab_or_404(self.request.user, self.kwargs["lab"])
-        return Task.objects.filter(lab=lab).select_related("lab")
+        tasks = permissions.tasks_visible_to(self.request.user)
+        return tasks.filter(lab=lab).select_related("lab")
 
 
 class TaskDetailApi(generics.RetrieveAPIView[Task]):

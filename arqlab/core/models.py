@@ -83,6 +83,13 @@ class Task(models.Model):
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "visual ids"
         ANSWERS = ItemKind.ANSWERS.value, "generated answers"
 
+    class Threads(models.TextChoices):
+        """When teams and visitors may see the threads of the topics."""
+
+        AT_RELEASE = "at-release", "When a leaderboard is released"
+        OPEN = "open", "Now"
+        CLOSED = "closed", "Never"
+
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="tasks")
     slug = models.SlugField()
     name = models.CharField(max_length=200)
@@ -104,9 +111,19 @@ class Task(models.Model):
         help_text="Teams see the scores of their own runs before the leaderboard is released.",
     )
 
+    threads = models.CharField(
+        max_length=10,
+        choices=Threads.choices,
+        default=Threads.AT_RELEASE,
+        help_text="When teams and visitors see the threads of the topics, which contain answers.",
+    )
+
     class Meta:
         ordering = ["lab", "position", "slug"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(threads__in=["at-release", "open", "closed"]), name="task_threads_known"
+            ),
             models.UniqueConstraint(fields=["lab", "slug"], name="task_slug_once_per_lab"),
             models.CheckConstraint(
                 condition=Q(kind__in=["answers", "formulas", "written-answers"]),

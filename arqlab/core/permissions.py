@@ -4,6 +4,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from arqlab.core.models import Lab, Membership, Task, Team, User, Visitor
 
@@ -53,6 +54,25 @@ def labs_visible_to(user: Visitor) -> QuerySet[Lab]:
     return Lab.objects.filter(seen)
 
 
+def labs_staffed_by(user: Visitor) -> QuerySet[Lab]:
+    """Return the labs a user organizes or assesses for; a superuser organizes all labs."""
+    if user.is_authenticated and user.is_superuser:
+        return Lab.objects.all()
+    roles = Membership.objects.filter(user_id=user.pk, role__in=Membership.Role.granted())
+    return Lab.objects.filter(pk__in=roles.values("lab"))
+
+
+def tasks_visible_to(user: Visitor) -> QuerySet[Task]:
+    """Return the tasks a user may see, in order.
+
+    Before a task opens, only organizers and assessors see it: teams must not have its topics early.
+    """
+    has_opened = Q(opens_at=None) | Q(opens_at__lte=timezone.now())
+    return Task.objects.filter(
+        has_opened | Q(lab__in=labs_staffed_by(user)), lab__in=labs_visible_to(user)
+    )
+
+
 def lab_or_404(user: Visitor, slug: str) -> Lab:
     """Return the lab, or raise 404 if the user may not see it."""
     return get_object_or_404(labs_visible_to(user), slug=slug)
@@ -60,7 +80,7 @@ def lab_or_404(user: Visitor, slug: str) -> Lab:
 
 def task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     """Return the task with its lab, or raise 404 if the user may not see it."""
-    tasks = Task.objects.select_related("lab").filter(lab__in=labs_visible_to(user))
+    tasks = tasks_visible_to(user).select_related("lab")
     return get_object_or_404(tasks, lab__slug=lab_slug, slug=task_slug)
 
 
@@ -86,6 +106,17 @@ def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
     if not may_see_team(user, team):
         raise Http404
     return team
+
+
+def may_see_threads(user: Visitor, task: Task) -> bool:
+    """Return whether a user may see the threads of the task's topics, with answers and links.
+
+    Organizers and assessors may, others when the threads are open: a thread contains the answers,
+    and its duplicates are the strongest oracle ("not available to participants", seed 000, §4.3).
+    """
+    return (
+        task.threads == Task.Threads.OPEN or labs_staffed_by(user).filter(pk=task.lab_id).exists()
+    )
 
 
 def may_look_up(user: Visitor, lab: Lab) -> bool:

@@ -143,19 +143,21 @@ def _lab_roles(user: User, memberships: list[Membership]) -> LabRoles:
     )
 
 
-def lab_rows(labs: QuerySet[Lab], *, at: datetime) -> list[LabRow]:
-    """Return labs with the states of their tasks at a time, open labs first, in two queries."""
-    tasks = Task.objects.annotate(topics_count=Count("topics"))
+def lab_rows(labs: QuerySet[Lab], *, tasks: QuerySet[Task], at: datetime) -> list[LabRow]:
+    """Return labs with the states of those of `tasks` that they have, open labs first.
+
+    Takes two queries.
+    """
     found = labs.annotate(teams_count=Count("teams")).prefetch_related(
-        Prefetch("tasks", queryset=tasks)
+        Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics")))
     )
     rows = [_lab_row(lab, at) for lab in found]
     return sorted(rows, key=lambda row: ["draft", "open", "upcoming", "closed"].index(row.state))
 
 
-def lab_row(lab: Lab, *, at: datetime) -> LabRow:
+def lab_row(lab: Lab, *, tasks: QuerySet[Task], at: datetime) -> LabRow:
     """Return the row of one lab, as `lab_rows` does."""
-    return lab_rows(Lab.objects.filter(pk=lab.pk), at=at)[0]
+    return lab_rows(Lab.objects.filter(pk=lab.pk), tasks=tasks, at=at)[0]
 
 
 def _lab_row(lab: Any, at: datetime) -> LabRow:
@@ -173,12 +175,12 @@ def _lab_row(lab: Any, at: datetime) -> LabRow:
     )
 
 
-def own_labs(user: User, *, at: datetime) -> list[OwnLab]:
-    """Return the labs in which a user has a role, in three queries."""
+def own_labs(user: User, *, tasks: QuerySet[Task], at: datetime) -> list[OwnLab]:
+    """Return the labs in which a user has a role, with those of `tasks`, in three queries."""
     memberships: dict[int, list[Membership]] = {}
     for membership in roles_of(user):
         memberships.setdefault(membership.lab_id, []).append(membership)
-    rows = lab_rows(Lab.objects.filter(pk__in=memberships), at=at)
+    rows = lab_rows(Lab.objects.filter(pk__in=memberships), tasks=tasks, at=at)
     return [OwnLab(row=row, standing=_lab_roles(user, memberships[row.lab.pk])) for row in rows]
 
 

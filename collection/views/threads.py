@@ -7,9 +7,12 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
-from arqlab.core.permissions import lab_or_404, may_look_up, task_or_404
+from arqlab.core.permissions import lab_or_404, may_look_up, may_see_threads, task_or_404
+from collection.models import Collection
+from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
-from collection.selectors.threads import find_thread
+from collection.selectors.threads import Thread, find_thread
+from collection.services.closed_threads import without_closed_threads
 from collection.services.rendering import render_thread
 
 
@@ -23,7 +26,7 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     """
     found = lab_or_404(request.user, lab)
     collection = collection_of(found)
-    thread = find_thread(collection, post_id) if collection else None
+    thread = _visible_thread(request, collection, post_id) if collection else None
     if thread is None:
         raise Http404
     looks_up, has_formula_links = _formula_links(request, found)
@@ -54,8 +57,11 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     """
     found = task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
-    collection = collection_of(found.lab)
-    thread = find_thread(collection, topic.thread_id) if collection and topic.thread_id else None
+    if not may_see_threads(request.user, found):
+        raise Http404
+    collection, thread = collection_of(found.lab), None
+    if collection and topic.thread_id:
+        thread = _visible_thread(request, collection, topic.thread_id)
     looks_up, has_links = _formula_links(request, found.lab)
     context = {
         "lab": found.lab,
@@ -69,6 +75,14 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
         "has_formula_links": has_links,
     }
     return render(request, "collection/topic_thread.html", context)
+
+
+def _visible_thread(request: HttpRequest, collection: Collection, post_id: str) -> Thread | None:
+    """Return the thread of a post without links to closed threads, or None if it is closed."""
+    thread, closed = find_thread(collection, post_id), closed_threads(request.user, collection)
+    if thread is None or thread.thread_id in closed:
+        return None
+    return without_closed_threads(thread, closed)
 
 
 def _formula_links(request: HttpRequest, lab: Lab) -> tuple[bool, bool]:

@@ -19,8 +19,8 @@ from evaluation.services.scoring import score_waiting
 def release_leaderboard(*, qrel_set: QrelSet, by: User | None, at: datetime) -> Leaderboard:
     """Release the board of all valid runs against these qrels as the task's next version.
 
-    Waiting runs are scored first. Raise `UserError` if no run has scores, or if the released
-    leaderboard is the same.
+    Waiting runs are scored first. Threads that wait for the release open. Raise `UserError` if no
+    run has scores, or if the released leaderboard is the same.
     """
     score_waiting(at=at, task=qrel_set.task)
     return _release(qrel_set, by=by, at=at)
@@ -59,6 +59,9 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
         released_by=by,
     )
     board.runs.set([int(run) for run in scores])
+    opened = Task.objects.filter(pk=task.pk, threads=Task.Threads.AT_RELEASE).update(
+        threads=Task.Threads.OPEN
+    )
     record_event(
         verb="leaderboard.release",
         target=task,
@@ -66,6 +69,7 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
         actor=by,
         version=board.version,
         qrels=qrel_set.name,
+        opens_threads=bool(opened),
     )
     return board
 

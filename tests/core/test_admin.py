@@ -52,6 +52,7 @@ def test_rules_are_read_only_in_the_admin(scene, client_of):
         "name": "Renamed",
         "position": "1",
         "trec_items": "posts",
+        "threads": "at-release",
         "overrides": '{"limit": 0}',
     }
 

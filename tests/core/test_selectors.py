@@ -6,7 +6,7 @@ import pytest
 
 from arqlab.core import selectors
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Topic
+from arqlab.core.models import Lab, Task, Topic
 from tests.factories import LabFactory, MemberFactory, OrganizerFactory, TaskFactory, UserFactory
 
 NOW = datetime(2027, 5, 1, tzinfo=UTC)
@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 
 
 def state_of(lab):
-    return selectors.lab_row(lab, at=NOW).state
+    return selectors.lab_row(lab, tasks=Task.objects.all(), at=NOW).state
 
 
 @pytest.mark.django_db
@@ -40,7 +40,8 @@ class TestTheStateOfALab:
         TaskFactory(lab__name="A", deadline=NOW - DAY)
         TaskFactory(lab__name="B")
 
-        assert [row.lab.name for row in selectors.lab_rows(Lab.objects.all(), at=NOW)] == ["B", "A"]
+        rows = selectors.lab_rows(Lab.objects.all(), tasks=Task.objects.all(), at=NOW)
+        assert [row.lab.name for row in rows] == ["B", "A"]
 
     def test_the_next_deadline_is_that_of_an_open_task(self):
         lab = LabFactory()
@@ -48,7 +49,9 @@ class TestTheStateOfALab:
             TaskFactory(lab=lab, deadline=NOW + days * DAY)
         TaskFactory(lab=lab, opens_at=NOW + DAY, deadline=NOW + 2 * DAY)
 
-        assert selectors.lab_row(lab, at=NOW).next_deadline == NOW + 3 * DAY
+        assert (
+            selectors.lab_row(lab, tasks=Task.objects.all(), at=NOW).next_deadline == NOW + 3 * DAY
+        )
 
 
 def test_a_command_names_a_task(task):
@@ -86,7 +89,7 @@ def test_own_labs_include_the_users_roles(scene, django_assert_num_queries):
     LabFactory()
 
     with django_assert_num_queries(3):
-        own = selectors.own_labs(scene.assessor, at=NOW)
+        own = selectors.own_labs(scene.assessor, tasks=Task.objects.all(), at=NOW)
 
     assert [(lab.row.lab, lab.standing.assesses) for lab in own] == [(scene.lab, True)]
 

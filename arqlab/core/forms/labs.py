@@ -13,7 +13,7 @@ from arqlab.core.selectors import person_named
 from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.measures.providers import MeasureRefusedError
 
-OWN_FIELDS = ("name", "description", "opens_at", "deadline", "shows_own_scores")
+OWN_FIELDS = ("name", "description", "opens_at", "deadline", "shows_own_scores", "threads")
 PROTOCOL_FIELDS = ("limit", "max_characters", "quota", "order", "measures")
 
 
@@ -151,6 +151,12 @@ class TaskForm(forms.Form):
         label="Teams see the scores of their own runs before the leaderboard is released",
         required=False,
     )
+    threads = forms.ChoiceField(
+        label="Teams and visitors see the threads of the topics",
+        choices=Task.Threads.choices,
+        required=False,
+        help_text="Threads contain the answers to the topics, and their duplicates.",
+    )
     limit = CountField("Items per topic")
     max_characters = CountField("Characters per answer")
     quota = CountField("Runs per team")
@@ -181,6 +187,10 @@ class TaskForm(forms.Form):
             ].help_text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
         if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["max_characters"]
+
+    def clean_threads(self) -> str:
+        """Return the choice, or the current value if there is none."""
+        return self.cleaned_data["threads"] or self.task.threads
 
     def clean_measures(self) -> list[str]:
         """Return the measures, one per line; reject unknown ones with the kernel's message."""

@@ -13,7 +13,9 @@ from arqlab.ir.labels import LabelScale
 from arqlab.ir.protocols.overrides import OverrideRefusedError, with_overrides
 
 LAB_FIELDS = frozenset({"name", "description", "is_public"})
-TASK_FIELDS = frozenset({"name", "description", "opens_at", "deadline", "shows_own_scores"})
+TASK_FIELDS = frozenset(
+    {"name", "description", "opens_at", "deadline", "shows_own_scores", "threads"}
+)
 
 
 @transaction.atomic

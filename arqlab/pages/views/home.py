@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import User
-from arqlab.core.permissions import labs_visible_to
+from arqlab.core.permissions import labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_rows, own_labs
 from arqlab.pages.selectors import labs_overview
 
@@ -16,10 +16,11 @@ from arqlab.pages.selectors import labs_overview
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show a visitor the public labs; show a signed-in person their labs and next steps."""
-    now = timezone.now()
-    own = own_labs(request.user, at=now) if isinstance(request.user, User) else []
+    now, tasks = timezone.now(), tasks_visible_to(request.user)
+    own = own_labs(request.user, tasks=tasks, at=now) if isinstance(request.user, User) else []
     others = labs_visible_to(request.user).exclude(pk__in=[lab.row.lab.pk for lab in own])
     standings = [(lab.row.lab, lab.standing) for lab in own]
     overview = labs_overview(standings, request.user, at=now)
-    context = {"own_labs": own, "labs": lab_rows(others, at=now), "overview": overview}
+    labs = lab_rows(others, tasks=tasks, at=now)
+    context = {"own_labs": own, "labs": labs, "overview": overview}
     return render(request, "pages/home.html", context)

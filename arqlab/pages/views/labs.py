@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from arqlab.core.permissions import lab_or_404, labs_visible_to
+from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_row, lab_rows, roles_in
 from arqlab.pages.selectors import labs_overview
 
@@ -15,7 +15,8 @@ from arqlab.pages.selectors import labs_overview
 @require_safe
 def lab_list(request: HttpRequest) -> HttpResponse:
     """Show all labs the person may see, open labs first."""
-    labs = lab_rows(labs_visible_to(request.user), at=timezone.now())
+    tasks = tasks_visible_to(request.user)
+    labs = lab_rows(labs_visible_to(request.user), tasks=tasks, at=timezone.now())
     return render(request, "pages/lab_list.html", {"labs": labs})
 
 
@@ -24,7 +25,7 @@ def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
     """Show a lab: its state, tasks and deadlines, the person's role and next steps."""
     found = lab_or_404(request.user, lab)
     now = timezone.now()
-    row = lab_row(found, at=now)
+    row = lab_row(found, tasks=tasks_visible_to(request.user), at=now)
     standing = roles_in(request.user, found)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
     context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}

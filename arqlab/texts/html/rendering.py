@@ -7,7 +7,7 @@ host.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from html import escape, unescape
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -32,6 +32,7 @@ _ALONE = re.compile(rf"<p>\s*(?={_FORMULA.pattern}\s*</p>)")
 # LaTeXML's output for display formulas, between single dollars.
 _ALIGNED = (r"\begin{aligned}", r"\@@eqnarray")
 _HREF = re.compile(rf'<a\s(?:{_REST}\s)?href="([^"]*)"')
+_ANCHOR = re.compile(_HREF.pattern + rf"{_REST}>.*?</a>", re.DOTALL)
 _ATTRIBUTES = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])\b")
 # The default text of the site's editor.
@@ -110,6 +111,11 @@ def addresses_of(texts: Iterable[PostText]) -> list[str]:
     return list(
         dict.fromkeys(unescape(href) for text in texts for href in _HREF.findall(text.html))
     )
+
+
+def without_links(clean_html: str, addresses: Container[str]) -> str:
+    """Return a clean text without the links to these addresses, and without their texts."""
+    return _ANCHOR.sub(lambda each: "" if unescape(each[1]) in addresses else each[0], clean_html)
 
 
 def compose(

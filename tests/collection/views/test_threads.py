@@ -205,8 +205,16 @@ def test_a_page_takes_the_same_queries_whatever_its_length(
         add_answer(collection, str(50 + number), body=f"<p>$x_{{{number}}}$</p>")
     client.get(page(lab, "1"))
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get(page(lab, "1"))
+
+
+@pytest.fixture
+def task(task: Task) -> Task:
+    """A task whose threads everyone sees; `test_closed_threads` has the others."""
+    task.threads = Task.Threads.OPEN
+    task.save()
+    return task
 
 
 def topic_page(task: Task) -> str:

@@ -56,13 +56,13 @@ def test_a_deadline_appears_in_utc_and_anywhere_on_earth(scene, client):
     ("opens", "closes", "state"),
     [(None, None, "open"), (2000, 2001, "closed"), (2900, 2901, "upcoming"), (2000, 2900, "open")],
 )
-def test_a_task_shows_its_state(scene, client, opens, closes, state):
+def test_a_task_shows_its_state(scene, client_of, opens, closes, state):
     moment = {"opens_at": opens, "deadline": closes}
     Task.objects.update(
         **{name: year and datetime(year, 1, 1, tzinfo=UTC) for name, year in moment.items()}
     )
 
-    assert f"chip-{state}" in text_of(client.get(TASK))
+    assert f"chip-{state}" in text_of(client_of(scene.organizer).get(TASK))
 
 
 def test_an_unknown_task_is_404(scene, client):

@@ -1,0 +1,24 @@
+"""Who may see which threads."""
+
+from __future__ import annotations
+
+from arqlab.core.models import Task, Topic, Visitor
+from arqlab.core.permissions import labs_staffed_by
+from collection.models import Collection
+
+
+def closed_threads(user: Visitor, collection: Collection) -> frozenset[str]:
+    """Return the ids of the threads in a collection that a user may not see.
+
+    These are the threads of topics, until the organizers open them (`Task.threads`). Organizers and
+    assessors see those of their own lab. Labs may share a collection, so the topics of all of them
+    count.
+    """
+    topics = Topic.objects.exclude(thread_id="").filter(
+        task__lab__labcollection__collection=collection
+    )
+    own = topics.filter(task__lab__in=labs_staffed_by(user))
+    closed = topics.exclude(task__threads=Task.Threads.OPEN).exclude(
+        thread_id__in=own.values("thread_id")
+    )
+    return frozenset(closed.values_list("thread_id", flat=True))
