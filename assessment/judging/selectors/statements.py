@@ -103,9 +103,18 @@ SUBMITTED = Planned(
     item="bigint",
 )
 
+# Whether generated answers are judged among the posts of the topic's task. SQLite's `true` is 1.
+_IS_MIXED = """EXISTS (
+    SELECT 1 FROM core_topic topic
+    JOIN core_task task ON task.id = topic.task_id
+    JOIN core_task other ON other.lab_id = task.lab_id AND other.kind = 'written-answers'
+    JOIN assessment_pool pool ON pool.task_id = task.id
+    WHERE topic.id = %(topic)s
+        AND CAST(pool.settings ->> 'includes_generated_answers' AS text) IN ('true', '1')
+)"""
 _SHOWN = f"""
-    SELECT item.id, item.kind, item.item, item.position, item.text,
-        item.done_at IS NOT NULL, item.later_at IS NOT NULL,
+    SELECT item.id, item.kind, item.position, item.text,
+        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {_IS_MIXED},
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current
