@@ -130,10 +130,8 @@ def lock_next(
 
 def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None:
     """Return an item as the assessor may see it; None if missing or judged by others."""
-    parameters = {"item": item_id, "topic": topic_id}
     with connection.cursor() as cursor:
-        cursor.execute(SHOWN, parameters)
-        rows = cursor.fetchall()
+        rows = SHOWN.ask(cursor, item=item_id, topic=topic_id)
     found = _shown(rows, user_id) if rows else None
     return found if found and found.instances else None
 
