@@ -16,7 +16,7 @@ from django.utils import timezone
 from arqlab.core.models import Team, User
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from tests.assessment.judging.desk import Desk
+from tests.assessment.judging.desk import Desk, name_of
 
 OFFICIAL = 'qrels = [{ name = "official", file = "qrels.tsv" }]'
 LAB = f"""
@@ -117,7 +117,7 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
         desk = Desk(assessor, topic, lab="small")
         item = desk.next()
         while item:
-            item = desk.submit(item, SAID[topic, item["name"]])["next"]
+            item = desk.submit(item, SAID[topic, name_of(item)])["next"]
     organizer.post("/labs/small/tasks/task1/qrels/", {"name": "judged"})
 
     score_waiting(at=timezone.now())

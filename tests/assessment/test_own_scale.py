@@ -24,7 +24,7 @@ from assessment.qrels.services.versions import freeze_qrels
 from evaluation.models import TopicScore
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import NOW, assign
-from tests.assessment.judging.desk import Desk
+from tests.assessment.judging.desk import Desk, doc_id_of
 from tests.evaluation.factories import make_run
 from tests.factories import TeamFactory, UserFactory
 
@@ -85,7 +85,7 @@ def judged(desk: Desk) -> Desk:
     """Every item judged over HTTP, as GIVEN says."""
     for _ in ITEMS:
         item = desk.next()
-        desk.submit(item, GIVEN[item["instances"][0]["doc_id"]], comment="c", shown="<p>x</p>")
+        desk.submit(item, GIVEN[doc_id_of(item["instances"][0])], comment="c", shown="<p>x</p>")
         assert desk.last.status_code == 200, desk.last.json()
     return desk
 

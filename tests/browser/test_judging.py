@@ -268,7 +268,7 @@ def test_what_a_closed_pool_refuses_stays_in_sight_until_it_is_settled(at_work):
     notice = at_work.page.locator(NOTICES)
     expect(notice).to_contain_text("was not saved. This pool is closed")
     at_work.page.goto(SMALL)
-    expect(notice).to_contain_text("A.1, Answer post 10 was not saved.")
+    expect(notice).to_contain_text("A.1, item 1 was not saved.")
 
     Pool.objects.update(closed_at=None)
     notice.get_by_role("button", name="Send again").click()
@@ -315,7 +315,7 @@ def test_earlier_judgments_are_found_by_label_and_opened_beside_the_question(at_
     panel = at_work.page.locator("#judge-judgments")
     panel.get_by_role("link", name="High").click()
     expect(panel.locator("tbody tr")).to_have_count(1)
-    panel.get_by_role("link", name="Answer post 10").click()
+    panel.get_by_role("link", name="Answer, position 1").click()
 
     expect(panel).to_be_hidden()
     assert at_work.active == first
@@ -373,11 +373,11 @@ def test_a_generated_answer_does_not_reveal_which_system_wrote_it(small, page):
     assessor.open(SMALL.replace("A.1", "A.2"))
 
     assessor.judge(0)
-    expect(page.get_by_role("heading", name="Generated answer")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
     assert page.locator(f"{SHOWN} math").count() == 1
     assert "GPT3" not in page.content()
     assessor.press("t")
-    expect(page.locator(SAVED)).to_have_text("A generated answer has no thread.")
+    expect(page.locator(SAVED)).to_have_text("This item has no link to a thread.")
 
 
 def test_what_others_judged_is_not_shown(at_work, small):

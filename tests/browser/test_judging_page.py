@@ -133,7 +133,7 @@ def test_nothing_moves_when_the_font_of_formulas_comes_late(real_scene, page, wi
     assert page.evaluate("window.shift") < 0.001
 
 
-def test_a_post_that_the_collection_lacks_is_not_called_a_written_answer(page, small):
+def test_a_post_that_the_collection_lacks_has_no_link_to_a_thread(page, small):
     PoolInstance.objects.filter(item__topic__query_id="A.1", item__position=1).update(post_id="999")
     page.goto("/healthz/")
     enter(page, small.assessor)
@@ -141,6 +141,4 @@ def test_a_post_that_the_collection_lacks_is_not_called_a_written_answer(page, s
     assessor.open(SMALL)
 
     assessor.press("t")
-    expect(page.locator(SAVED)).to_have_text(
-        "This post is not in the collection, so it has no thread."
-    )
+    expect(page.locator(SAVED)).to_have_text("This item has no link to a thread.")

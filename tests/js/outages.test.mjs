@@ -154,7 +154,7 @@ test("a refused label counts as judged only when it is sent again and stored", a
   const { world, server, assessor } = scene;
   server.isClosed = true;
   await judgeSaved(scene, 3);
-  assert.deepEqual(assessor.notices, ["A.1, Answer post 10 was not saved. This pool is closed."]);
+  assert.deepEqual(assessor.notices, ["A.1, item 1 was not saved. This pool is closed."]);
   assert.equal(assessor.line, "1 not saved");
   assert.equal(assessor.progress, "item 1 of 3");
   server.isClosed = false;
@@ -222,7 +222,7 @@ test("a skipped item that is refused is not called unsaved", async () => {
   await assessor.press("skip");
   await world.settle();
 
-  const text = "A.1, Answer post 10 was not skipped. This item is not yours.";
+  const text = "A.1, item 1 was not skipped. This item is not yours.";
   assert.deepEqual(assessor.notices, [text]);
 });
 

@@ -71,16 +71,14 @@ class InstanceSerializer(serializers.Serializer[Any]):
     """An instance, the unit that receives one label."""
 
     instance = serializers.IntegerField()
-    doc_id = serializers.CharField(
-        help_text="Id as in the qrels; blank for Task 3, where the id would reveal the run."
-    )
     heading = serializers.CharField()
-    post_kind = serializers.CharField(help_text="`question`, `answer`, or blank.")
     title_html = serializers.CharField(help_text="Sanitized title of a question.")
     html = serializers.CharField(
         help_text="Sanitized post with typeset formulas; the formula to judge is highlighted."
     )
-    thread_url = serializers.CharField(help_text="Blank if the item has no thread.")
+    thread_url = serializers.CharField(
+        help_text="Blank if the post is missing, or if the pool includes generated answers."
+    )
     judgment = OwnJudgmentSerializer(allow_null=True)
 
 
@@ -88,8 +86,10 @@ class ItemSerializer(serializers.Serializer[Any]):
     """An item as the judging page shows it."""
 
     item = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=PoolItem.Kind.choices)
-    name = serializers.CharField(help_text="A post id, a visual id, or `Generated answer`.")
+    kind = serializers.ChoiceField(
+        choices=[PoolItem.Kind.VISUAL_IDS.value, PoolItem.Kind.ANSWERS.value],
+        help_text="`answers` for posts and for generated answers.",
+    )
     position = serializers.IntegerField()
     state = serializers.ChoiceField(choices=["waiting", "done", "skipped"])
     lease = serializers.CharField()
@@ -153,9 +153,6 @@ class ListedJudgmentSerializer(OwnJudgmentSerializer):
 
     item = serializers.IntegerField()
     instance = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=PoolItem.Kind.choices)
-    name = serializers.CharField()
-    doc_id = serializers.CharField()
     position = serializers.IntegerField()
 
 

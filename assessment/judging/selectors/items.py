@@ -67,11 +67,15 @@ class ShownInstance(NamedTuple):
 
 
 class ShownItem(NamedTuple):
-    """An item for one assessor, without the instances that others judged."""
+    """An item for one assessor, without the instances that others judged.
+
+    `is_mixed` is True if generated answers are judged among the posts of its task.
+    """
 
     item: PoolItem
     is_done: bool
     is_skipped: bool
+    is_mixed: bool
     instances: tuple[ShownInstance, ...]
 
 
@@ -126,21 +130,19 @@ def lock_next(
 
 def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None:
     """Return an item as the assessor may see it; None if missing or judged by others."""
-    parameters = {"item": item_id, "topic": topic_id}
     with connection.cursor() as cursor:
-        cursor.execute(SHOWN, parameters)
-        rows = cursor.fetchall()
+        rows = SHOWN.ask(cursor, item=item_id, topic=topic_id)
     found = _shown(rows, user_id) if rows else None
     return found if found and found.instances else None
 
 
 def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
-    pk, kind, name, position, text, is_done, is_skipped = rows[0][:7]
-    item = PoolItem(pk=pk, kind=kind, item=name, position=position, text=text)
+    pk, kind, position, text, is_done, is_skipped, is_mixed = rows[0][:7]
+    item = PoolItem(pk=pk, kind=kind, position=position, text=text)
     judged = _judgments(row[10] for row in rows if row[10])
     own = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
     instances = (_instance(row, judged) for row in rows if row[10] is None or row[10] in own)
-    return ShownItem(item, bool(is_done), bool(is_skipped), tuple(instances))
+    return ShownItem(item, bool(is_done), bool(is_skipped), bool(is_mixed), tuple(instances))
 
 
 def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInstance:

@@ -21,11 +21,13 @@ _POSTGRESQL = {
     "lock_item": "FOR UPDATE OF item",
     "lock_free": "FOR UPDATE SKIP LOCKED",
     "not_at_hand": "item.id <> ALL (%(have)s)",
+    "is_mixed": "(pool.settings -> 'includes_generated_answers')::boolean",
 }
 _SQLITE = {
     "lock_item": "",
     "lock_free": "",
     "not_at_hand": "item.id NOT IN (SELECT value FROM json_each(%(have)s))",
+    "is_mixed": "json_extract(pool.settings, '$.includes_generated_answers')",
 }
 
 
@@ -103,9 +105,17 @@ SUBMITTED = Planned(
     item="bigint",
 )
 
+# Whether generated answers are judged among the posts of the topic's task.
+_IS_MIXED = """EXISTS (
+    SELECT 1 FROM core_topic topic
+    JOIN core_task task ON task.id = topic.task_id
+    JOIN core_task other ON other.lab_id = task.lab_id AND other.kind = 'written-answers'
+    JOIN assessment_pool pool ON pool.task_id = task.id
+    WHERE topic.id = %(topic)s AND {{is_mixed}}
+)"""
 _SHOWN = f"""
-    SELECT item.id, item.kind, item.item, item.position, item.text,
-        item.done_at IS NOT NULL, item.later_at IS NOT NULL,
+    SELECT item.id, item.kind, item.position, item.text,
+        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {_IS_MIXED},
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current
@@ -121,7 +131,12 @@ _SHOWN = f"""
     WHERE item.id = {{which}} ORDER BY instance.position
 """  # noqa: S608  # our words
 # An item by its id. Not for speed: its rows are those of the next item.
-SHOWN = _SHOWN.format(which="%(item)s AND item.topic_id = %(topic)s")
+SHOWN = Planned(
+    "shown_item",
+    _SHOWN.format(which="%(item)s AND item.topic_id = %(topic)s"),
+    item="bigint",
+    topic="bigint",
+)
 # The first item that an assessor may take: no other assessor has it on the page.
 _FIRST = """(
     SELECT item.id FROM assessment_poolitem item

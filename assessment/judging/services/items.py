@@ -1,4 +1,8 @@
-"""Items as the judging page shows them, without runs, teams, ranks, scores or labels of others."""
+"""Items as the judging page shows them, without runs, teams, ranks, scores or labels of others.
+
+Answer posts and generated answers look the same, because both can be in one pool: nothing that an
+assessor gets has the kind of an answer, its id, or the ids of its formulas.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ from collection.models import Post
 from collection.services.addresses import local_pages
 
 NOT_HELD = (
-    '<p class="notice">This post is not in the collection, so it cannot be judged. '
+    '<p class="notice">The text of this item is missing, so it cannot be judged. '
     "Report it to the organizers with a label that is not a judgment.</p>"
 )
 NOT_FOUND = (
@@ -65,6 +69,7 @@ class _Page(NamedTuple):
     lab_slug: str
     formulas: Mapping[Key, Typeset]
     links: Mapping[str, str]
+    has_threads: bool
 
 
 def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
@@ -76,11 +81,12 @@ def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
     read = [_read(item, instance) for instance in found.shown.instances]
     candidate = one_formula(_judged_latex(item, read), Definitions())
     texts = [candidate, *(text for each in read for text in (each.title, each.body))]
-    page = _Page(item, lab_slug, typeset_formulas(keys_of(texts)), _links(read, lab_slug))
+    formulas, links = typeset_formulas(keys_of(texts)), _links(read, lab_slug)
+    # Generated answers have no threads, so that a thread would reveal a post among them.
+    page = _Page(item, lab_slug, formulas, links, has_threads=not found.shown.is_mixed)
     return {
         "item": item.pk,
-        "kind": item.kind,
-        "name": name_of(item),
+        "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
         "position": item.position,
         "state": _state(found.shown),
         "lease": found.lease.token,
@@ -111,9 +117,6 @@ def listed_judgment(judgment: Judgment) -> dict[str, Any]:
         **judgment_payload(judgment),
         "item": item.pk,
         "instance": instance.pk,
-        "kind": item.kind,
-        "name": name_of(item),
-        "doc_id": _doc_id(item, instance.doc_id),
         "position": item.position,
     }
 
@@ -128,14 +131,8 @@ def judgment_payload(judgment: Judgment) -> dict[str, Any]:
     }
 
 
-def name_of(item: PoolItem) -> str:
-    """Return the name of an item, without the id of a Task 3 answer, which would reveal its run."""
-    return "Generated answer" if item.kind == PoolItem.Kind.ANSWERS else item.item
-
-
-def _doc_id(item: PoolItem, doc_id: str) -> str:
-    """Return the qrels id of an instance; blank for Task 3, where it would reveal the run."""
-    return "" if item.kind == PoolItem.Kind.ANSWERS else doc_id
+def _is_formula(item: PoolItem) -> bool:
+    return item.kind == PoolItem.Kind.VISUAL_IDS
 
 
 def _state(shown: ShownItem) -> str:
@@ -146,27 +143,33 @@ def _state(shown: ShownItem) -> str:
 
 def _read(item: PoolItem, instance: ShownInstance) -> _Read:
     definitions, post = Definitions(), instance.post
-    if item.kind == PoolItem.Kind.ANSWERS:
-        return _Read(instance, read_text(""), read_text(_written(item), definitions))
-    if post is None:
-        return _Read(instance, read_text(""), read_text(""))
-    title = post.safe_title if post.kind == Post.Kind.QUESTION else ""
-    return _Read(instance, read_text(title, definitions), read_text(post.safe_body, definitions))
+    title = post.safe_title if post and post.kind == Post.Kind.QUESTION else ""
+    texts = (read_text(title, definitions), read_text(body_of(item, post), definitions))
+    return _Read(instance, *(texts if _is_formula(item) else map(_without_ids, texts)))
 
 
-def _written(item: PoolItem) -> str:
-    """Return a Task 3 answer, plain text with LaTeX, as clean HTML.
+def body_of(item: PoolItem, post: Post | None) -> str:
+    """Return the clean HTML of a post or a generated answer, or an empty text if it is missing.
 
-    Lines and paragraphs are kept, except inside formulas.
+    A generated answer is plain text with LaTeX. Its lines and paragraphs are kept, except inside
+    formulas.
     """
+    if post or not item.text:
+        return post.safe_body if post else ""
     clean = clean_post(escape(item.text.replace("\r", "").strip()), prefix=f"w{item.pk}").html
     broken = _LINES.sub(lambda found: found[1] or _BREAKS[found[0].count(chr(10)) > 1], clean)
     return f"<p>{broken}</p>"
 
 
+def _without_ids(text: PostText) -> PostText:
+    return text._replace(
+        formulas=tuple(formula._replace(formula_id="") for formula in text.formulas)
+    )
+
+
 def _judged_latex(item: PoolItem, read: list[_Read]) -> str:
     """Return the LaTeX of the judged formula from the first post that has it, or an empty text."""
-    if item.kind != PoolItem.Kind.VISUAL_IDS:
+    if not _is_formula(item):
         return ""
     return next(
         (
@@ -193,37 +196,33 @@ def _links(read: list[_Read], lab_slug: str) -> dict[str, str]:
 
 def _instance(each: _Read, page: _Page) -> dict[str, Any]:
     instance, item = each.instance, page.item
-    marked = frozenset({instance.doc_id} if item.kind == PoolItem.Kind.VISUAL_IDS else ())
+    marked = frozenset({instance.doc_id} if _is_formula(item) else ())
 
     def html(text: PostText) -> str:
         return compose(text, formulas=page.formulas, links=page.links.get, highlight=marked)
 
     return {
         "instance": instance.pk,
-        "doc_id": _doc_id(item, instance.doc_id),
         "heading": heading_of(item, instance.post, instance.post_id),
-        "post_kind": instance.post.kind if instance.post else "",
         "title_html": html(each.title),
         "html": _missing(each, item) + html(each.body),
         "thread_url": thread_url(item, instance.doc_id, instance.post_id, page.lab_slug)
-        if instance.post
+        if instance.post and page.has_threads
         else "",
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
-    """Return the heading of an instance, which must not reveal the system that wrote an answer."""
-    if item.kind == PoolItem.Kind.ANSWERS:
-        return "Generated answer"
+    """Return the heading of an instance; all answers have the same."""
+    if not _is_formula(item):
+        return "Answer"
     return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}".rstrip()
 
 
 def _missing(each: _Read, item: PoolItem) -> str:
     """Return a notice about a missing post or formula, or an empty text."""
-    if item.kind == PoolItem.Kind.ANSWERS:
-        return ""
     if each.instance.post is None:
-        return NOT_HELD
-    is_there = item.kind != PoolItem.Kind.VISUAL_IDS or each.instance.doc_id in each.formulas
+        return "" if item.text else NOT_HELD
+    is_there = not _is_formula(item) or each.instance.doc_id in each.formulas
     return "" if is_there else NOT_FOUND

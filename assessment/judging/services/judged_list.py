@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from django.utils.html import escape, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from arqlab.core.models import Lab
@@ -15,7 +15,7 @@ from arqlab.texts.html.rendering import Key, PostText, compose, keys_of, one_for
 from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
 from arqlab.texts.posts.text import pieces, text_formulas
-from assessment.judging.services.items import heading_of
+from assessment.judging.services.items import body_of, heading_of
 from assessment.models import Judgment, PoolItem
 from collection.models import Post
 from collection.selectors.threads import posts_of
@@ -72,7 +72,7 @@ def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
     """Return the judged formula, or the beginning of the post."""
     instance, item = judgment.instance, judgment.instance.item
     if item.kind != PoolItem.Kind.VISUAL_IDS:
-        return _beginning(post.safe_body if post else escape(item.text))
+        return _beginning(body_of(item, post))
     found = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
     latex = next((formula.latex for formula in found if formula.formula_id == instance.doc_id), "")
     return [one_formula(latex, Definitions())]

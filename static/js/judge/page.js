@@ -24,8 +24,7 @@ function dialog(name) {
 
 function noThread() {
   if (!session.shown) return "No item is shown, so there is no thread to open.";
-  if (session.shown.item.kind === "answers") return "A generated answer has no thread.";
-  return "This post is not in the collection, so it has no thread.";
+  return "This item has no link to a thread.";
 }
 
 function openThread() {

@@ -232,9 +232,9 @@ export class Session extends EventTarget {
 
   #send(path, body) {
     const { item } = this.shown;
-    const what = item.kind === "visual-ids" ? `formula ${item.name}` : item.instances[0].heading;
     const { api, topic } = this.config;
-    return this.outbox.add({ base: api, path, item: item.item, name: `${topic}, ${what}`, body });
+    const name = `${topic}, item ${item.position}`;
+    return this.outbox.add({ base: api, path, item: item.item, name, body });
   }
 
   #saved({ row, answer }) {

@@ -9,6 +9,7 @@ from uuid import uuid4
 from django.test import Client
 
 from arqlab.core.models import User
+from assessment.models import PoolInstance, PoolItem
 
 
 class Desk:
@@ -49,6 +50,16 @@ class Desk:
             for instance, label in zip(item["instances"], labels, strict=False)
         ]
         return self.post("judgments/", body_for(item, rows, have))
+
+
+def name_of(item: Any) -> str:
+    """Return the id of an item in the pool, which the page does not get."""
+    return PoolItem.objects.get(pk=item["item"]).item
+
+
+def doc_id_of(instance: Any) -> str:
+    """Return the id of an instance in the qrels, which the page does not get."""
+    return PoolInstance.objects.get(pk=instance["instance"]).doc_id
 
 
 def label_for(instance: Any, label: Any, **fields: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from arqlab.formats.labs.folder import read_lab
 from arqlab.formats.qrels.read import read_qrels
 from collection.services.loading import load_collection
 from tests.assessment.factories import assign, make_formula_pool, make_pool
-from tests.assessment.judging.desk import Desk
+from tests.assessment.judging.desk import Desk, doc_id_of
 from tests.factories import AssessorFactory
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,7 @@ def judge_all(assessor: User, task: Task, labels: Mapping[tuple[str, str], int])
         item = desk.next()
         while item:
             assert all(instance["html"] for instance in item["instances"])
-            given = [labels[topic, instance["doc_id"]] for instance in item["instances"]]
+            given = [labels[topic, doc_id_of(instance)] for instance in item["instances"]]
             item = desk.submit(item, *given)["next"]
             assert desk.last.status_code == 200
             count += len(given)

@@ -93,9 +93,9 @@ export class Server {
       const current = this.current(instance);
       const { id: judgment, label, comment } = current ?? {};
       const own = current?.user === user ? { judgment, label, comment } : null;
-      return { instance, heading: `Answer post ${instance}`, html: "", judgment: own };
+      return { instance, heading: "Answer", html: "", judgment: own };
     });
-    return { item: id, kind: "posts", position: id, lease: `${id}`, instances };
+    return { item: id, kind: "answers", position: id, lease: `${id}`, instances };
   }
 
   next(query, user) {

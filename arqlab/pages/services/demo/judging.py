@@ -44,7 +44,7 @@ class _SimulatedAssessor:
         if label in self.scale.unjudged:
             payload = item_payload(taken, lab_slug=self.seat.path.lab)
             [shown] = [
-                each["html"] for each in payload["instances"] if each["doc_id"] == instance.doc_id
+                each["html"] for each in payload["instances"] if each["instance"] == instance.pk
             ]
         comment = self.comments[place] if shown else ""
         return Label(

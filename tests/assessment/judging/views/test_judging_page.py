@@ -48,10 +48,7 @@ def test_the_page_comes_with_the_first_two_items_so_that_nothing_is_fetched_for_
 ):
     config = config_of(client)
 
-    assert [item["instances"][0]["heading"] for item in config["items"]] == [
-        "Answer post 10",
-        "Answer post 11",
-    ]
+    assert [item["position"] for item in config["items"]] == [1, 2]
     assert config["progress"] == {"total": 3, "done": 0}
 
 
@@ -89,7 +86,7 @@ def test_an_own_item_can_be_asked_for(client, assessor):
 
     shown = config_of(client, f"{PAGE}?item={judged.item_id}")["shown"]
 
-    assert (shown["name"], shown["instances"][0]["judgment"]["label"]) == ("11", 2)
+    assert (shown["position"], shown["instances"][0]["judgment"]["label"]) == (2, 2)
 
 
 @pytest.mark.parametrize("asked_for", ["0", "no", "999999", "٣", "9" * 30])
@@ -210,18 +207,18 @@ def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, as
 
     page = client.get(f"{PAGE}judgments/").content.decode()
 
-    assert re.findall(r"Answer post (\d+)", page) == ["11", "10"]
+    assert re.findall(r"Answer, position (\d+)", page) == ["2", "1"]
     assert "You judged 2 items at 20 s per item" in page
 
 
 @pytest.mark.parametrize(
     ("chosen", "found"),
     [
-        ("label=3", ["10"]),
-        ("label=0", ["11"]),
-        ("only=commented", ["10"]),
-        ("only=changed", ["11"]),
-        ("label=x", ["11", "10"]),
+        ("label=3", ["1"]),
+        ("label=0", ["2"]),
+        ("only=commented", ["1"]),
+        ("only=changed", ["2"]),
+        ("label=x", ["2", "1"]),
     ],
 )
 def test_the_list_is_filtered_by_label_comment_and_change(client, assessor, chosen, found):
@@ -239,7 +236,7 @@ def test_the_list_is_filtered_by_label_comment_and_change(client, assessor, chos
 
     page = client.get(f"{PAGE}judgments/?{chosen}").content.decode()
 
-    assert re.findall(r"Answer post (\d+)", page) == found
+    assert re.findall(r"Answer, position (\d+)", page) == found
 
 
 def test_the_panel_of_the_judging_page_gets_the_list_without_its_frame(client, assessor):
