@@ -12,6 +12,7 @@ from typing import Literal
 
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
+from arqlab.ir.ranking import OrderBy
 from arqlab.ir.records import ItemKind, TaskKind
 
 PoolMethod = Literal["depth", "rank-by-rank", "none"]
@@ -86,7 +87,7 @@ class TaskProtocol:
     quota: int = 5
     labels: LabelScale = ARQMATH
     relevant_from: int = 2
-    order: str = "score"
+    order: OrderBy = "score"
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
     answered_only: bool = False
