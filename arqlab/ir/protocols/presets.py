@@ -120,12 +120,14 @@ def _formulas(
 def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> TaskProtocol:
     """Return the rules of an NTCIR task.
 
-    NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4).
+    NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4). Its
+    pools follow the submitted ranks.
     """
     return TaskProtocol(
         limit=limit,
         labels=NTCIR,
         relevant_from=3,
+        order="rank",
         measures=measures,
         items=ItemKind.FORMULA_IDS,
         pool=pool,
@@ -142,6 +144,7 @@ _GENERATED_ANSWERS = TaskProtocol(
 _KNOWN_ITEM = TaskProtocol(
     labels=TREC_BINARY,
     relevant_from=1,
+    order="rank",
     measures=("RR",),
     items=ItemKind.FORMULA_IDS,
     pool=PoolProtocol(method="none"),

@@ -122,6 +122,17 @@ def test_a_new_order_has_the_run_scored_again(team, task):
     assert means_of(run)[MAP] < by_score
 
 
+def test_ntcir_scores_runs_by_submitted_rank(team):
+    team.lab.protocol = "ntcir-12"
+    team.lab.save()
+    task = FormulaTaskFactory(lab=team.lab, slug="formulas", trec_items="formula-ids")
+    make_qrels(task, {"B.1": {"f1": 4, "f2": 0}}, items="formula-ids", relevant_from=3)
+    run = make_run(team, task, {"B.1": ["f1", "f2"]}, scores={"f1": 1.0, "f2": 2.0})
+    score_waiting(at=NOW)
+
+    assert means_of(run)["AP(rel=3)"] == 1.0
+
+
 @pytest.mark.parametrize(
     "fields", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}]
 )

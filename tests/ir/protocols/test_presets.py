@@ -145,6 +145,13 @@ def test_at_most_five_instances_of_a_formula_are_judged(slug, policy):
     assert (pool.visually_distinct, pool.instances, pool.instance_policy) == (True, 5, policy)
 
 
+@pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
+def test_ntcir_orders_items_by_submitted_rank_and_arqmath_by_score(slug, kind):
+    by = "rank" if slug.startswith("ntcir") else "score"
+
+    assert PROTOCOLS[slug].tasks[kind].order == by
+
+
 @pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
 def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]
