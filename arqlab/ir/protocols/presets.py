@@ -79,6 +79,7 @@ class TaskProtocol:
     - quota: the number of runs per team.
     - labels: the scale.
     - relevant_from: the lowest relevant label.
+    - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
     - order: rank items by score or by submitted rank.
     """
 
@@ -87,6 +88,7 @@ class TaskProtocol:
     quota: int = 5
     labels: LabelScale = ARQMATH
     relevant_from: int = 2
+    min_relevant: int = 2
     order: OrderBy = "score"
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
@@ -121,12 +123,13 @@ def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> Task
     """Return the rules of an NTCIR task.
 
     NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4). Its
-    pools follow the submitted ranks.
+    pools follow the submitted ranks, and its qrels keep all topics.
     """
     return TaskProtocol(
         limit=limit,
         labels=NTCIR,
         relevant_from=3,
+        min_relevant=0,
         order="rank",
         measures=measures,
         items=ItemKind.FORMULA_IDS,
@@ -144,6 +147,7 @@ _GENERATED_ANSWERS = TaskProtocol(
 _KNOWN_ITEM = TaskProtocol(
     labels=TREC_BINARY,
     relevant_from=1,
+    min_relevant=0,
     order="rank",
     measures=("RR",),
     items=ItemKind.FORMULA_IDS,

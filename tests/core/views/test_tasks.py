@@ -118,6 +118,12 @@ def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
     )
 
 
+def test_zero_is_a_value_and_not_an_empty_field(scene, client_of):
+    client_of(scene.organizer).post(TASK + "edit/", FORM | {"min_relevant": "0"})
+
+    assert Task.objects.get().overrides == {"min_relevant": 0}
+
+
 def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
     Task.objects.update(overrides={"quota": 7, "measures": ["AP"]})
 
@@ -133,6 +139,7 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
         ({"measures": "nDGC@10"}, "Unknown measure &#x27;nDGC@10&#x27;"),
         ({"measures": "AP\nAP(rel=2)"}, "would have the same heading, MAP"),
         ({"quota": "0"}, "Enter a whole number of at least 1 for"),
+        ({"min_relevant": "-1"}, "Enter a whole number of at least 0 for relevant items"),
         (
             {"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"},
             "The task opens after its deadline.",

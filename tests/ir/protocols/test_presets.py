@@ -152,6 +152,11 @@ def test_ntcir_orders_items_by_submitted_rank_and_arqmath_by_score(slug, kind):
     assert PROTOCOLS[slug].tasks[kind].order == by
 
 
+@pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
+def test_arqmath_drops_topics_with_fewer_than_two_relevant_items_and_ntcir_keeps_them(slug, kind):
+    assert PROTOCOLS[slug].tasks[kind].min_relevant == (0 if slug.startswith("ntcir") else 2)
+
+
 @pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
 def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]
