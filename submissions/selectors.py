@@ -62,6 +62,7 @@ def rules_for(task: Task) -> RunRules:
         posts=posts_frame(task.lab),
         formulas=formulas_frame(task.lab),
         complete=bool(collection and collection.is_complete),
+        trec_only=protocol.trec_only,
     )
 
 

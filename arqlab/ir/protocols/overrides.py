@@ -112,6 +112,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "order": _one_of("score", "rank"),
     "measures": _measures,
     "items": item_kind,
+    "trec_only": truth,
     "answered_only": truth,
 }
 

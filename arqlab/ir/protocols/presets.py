@@ -92,6 +92,8 @@ class TaskProtocol:
     order: OrderBy = "score"
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
+    trec_only: bool = False
+    """Whether ranked lists are in TREC's format only, and not in ARQMath's as well."""
     answered_only: bool = False
     """Task 3: whether means are over the topics the run answered, not over all topics."""
     pool: PoolProtocol = field(default_factory=PoolProtocol)
@@ -133,6 +135,7 @@ def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> Task
         order="rank",
         measures=measures,
         items=ItemKind.FORMULA_IDS,
+        trec_only=True,
         pool=pool,
     )
 
@@ -151,6 +154,7 @@ _KNOWN_ITEM = TaskProtocol(
     order="rank",
     measures=("RR",),
     items=ItemKind.FORMULA_IDS,
+    trec_only=True,
     pool=PoolProtocol(method="none"),
 )
 

@@ -43,6 +43,15 @@ def test_each_kind_of_task_has_its_own_format(scene, client, factory, said):
     assert said in text_of(client.get("/labs/arqmath-x/tasks/task2/"))
 
 
+def test_a_task_in_trecs_format_only_shows_no_other_columns(scene, client):
+    Task.objects.update(overrides={"trec_only": True})
+
+    page = text_of(client.get(TASK))
+
+    assert "topic Q0 item rank score tag" in page
+    assert "Query_Id" not in page
+
+
 def test_a_deadline_appears_in_utc_and_anywhere_on_earth(scene, client):
     Task.objects.update(deadline=datetime(2027, 5, 2, 11, 59, tzinfo=UTC))
 

@@ -40,6 +40,7 @@ def test_without_overrides_the_protocol_is_the_preset():
         ("measures", ["P@10", "AR"], ("P@10", "AR")),
         ("measures", ["ERR@20", "RR@10"], ("ERR@20", "RR@10")),
         ("items", "visual-ids", ItemKind.VISUAL_IDS),
+        ("trec_only", True, True),
         ("answered_only", True, True),
     ],
 )
