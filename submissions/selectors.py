@@ -23,7 +23,7 @@ from arqlab.formats.archives.run_files import MAX_RUN_BYTES, Unpacked
 from arqlab.formats.archives.uploads import unpack
 from arqlab.formats.runs.repair import repaired_run
 from arqlab.formats.runs.report import RunRules
-from arqlab.ir.ranking import with_order
+from arqlab.ir.ranking import OrderBy, with_order
 from arqlab.ir.records import ItemKind, TaskKind
 from collection.selectors.collections import (
     collection_of,
@@ -57,11 +57,12 @@ def rules_for(task: Task) -> RunRules:
         topics=topic_ids(task),
         limit=protocol.limit,
         max_characters=protocol.max_characters,
-        order="rank" if protocol.order == "rank" else "score",
+        order=protocol.order,
         items=ItemKind(task.trec_items),
         posts=posts_frame(task.lab),
         formulas=formulas_frame(task.lab),
         complete=bool(collection and collection.is_complete),
+        trec_only=protocol.trec_only,
     )
 
 
@@ -197,13 +198,13 @@ def run_items(run: Run, task: Task) -> ItemKind:
 
 
 def ordered_index(
-    run: Run, *, order: str, columns: Sequence[str] = ("topic", "item")
+    run: Run, *, order: OrderBy, columns: Sequence[str] = ("topic", "item")
 ) -> pl.LazyFrame:
     """Return a lazy scan of a valid run's index: the given columns and `order` by rank or score."""
     index = scan_columns(run.index)
     if run.report.get("order") != order:
         # The task had another order when the run was validated, or the report lacks the order.
-        index = with_order(index.collect(), by="rank" if order == "rank" else "score").lazy()
+        index = with_order(index.collect(), by=order).lazy()
     return index.select(*columns, "order")
 
 

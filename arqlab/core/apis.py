@@ -33,6 +33,9 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     quota = serializers.IntegerField(help_text="Maximum valid runs per team.")
     labels = ScaleLabelSerializer(many=True)
     relevant_from = serializers.IntegerField(help_text="Lowest label that counts as relevant.")
+    min_relevant = serializers.IntegerField(
+        help_text="Fewest relevant items of a topic in the qrels; 0 keeps every judged topic."
+    )
     order = serializers.ChoiceField(choices=["score", "rank"])
     measures = serializers.ListField(
         child=serializers.CharField(), help_text="In ir_measures notation, main measure first."

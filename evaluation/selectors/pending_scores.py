@@ -29,6 +29,9 @@ FORMULAS_INDEX = Coalesce(
 )
 """The name of the file with the visual ids of formulas in the lab of the qrels: the newest version,
 else the formula index, else empty."""
+_MAPPING_RULES = 2
+"""The version of the rules by which formula ids become visual ids (`distinct_visual`). Increase it
+with every change of the rules, so that existing scores are recomputed."""
 
 
 def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
@@ -40,8 +43,8 @@ def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
     """Return what links the items of a run to those of qrels, apart from the ids in its file.
 
     Qrels identify an answer (Task 3) by the run's tag. Formula ids are mapped to visual ids by the
-    collection's formula index, whose file name changes with its content. Scores become invalid when
-    this value changes. It is empty if the ids are the same.
+    collection's formula index, whose file name changes with its content, under rules that have a
+    version. Scores become invalid when this value changes. It is empty if the ids are the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
         return run.tag
@@ -49,7 +52,7 @@ def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
         qrel_set.items == ItemKind.VISUAL_IDS
         and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
     )
-    return formulas_index if is_joined else ""
+    return f"{formulas_index} {_MAPPING_RULES}" if is_joined else ""
 
 
 def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:

@@ -113,15 +113,16 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
     Qrels identify an answer (Task 3) as RUN:TOPIC, by the tag of its run and its topic.
     `scoring_obstacle` has ruled out the other types.
     """
-    index = ordered_index(run, order=qrel_set.task.protocol.order).collect()
+    order = qrel_set.task.protocol.order
+    if qrel_set.items == ItemKind.VISUAL_IDS:
+        columns = ("topic", "item", "rank", "score")
+        has_formulas = run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
+        index = ordered_index(run, order=order, columns=columns).collect()
+        return distinct_visual(index, mapping if has_formulas else None, by=order)
+    index = ordered_index(run, order=order).collect()
     if qrel_set.items == ItemKind.ANSWERS:
         return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
-    if qrel_set.items != ItemKind.VISUAL_IDS:
-        return index
-    # Visual ids are also deduplicated: a formula counts once, at its first rank.
-    return distinct_visual(
-        index, mapping if run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS else None
-    )
+    return index
 
 
 @transaction.atomic

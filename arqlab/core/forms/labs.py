@@ -14,7 +14,7 @@ from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.measures.providers import MeasureRefusedError
 
 OWN_FIELDS = ("name", "description", "opens_at", "deadline", "shows_own_scores", "threads")
-PROTOCOL_FIELDS = ("limit", "max_characters", "quota", "order", "measures")
+PROTOCOL_FIELDS = ("limit", "max_characters", "quota", "order", "measures", "min_relevant")
 
 
 class TeamForm(forms.Form):
@@ -110,15 +110,14 @@ class MomentInput(forms.DateTimeInput):
 
 
 class CountField(forms.IntegerField):
-    """A limit: a whole number of at least 1, or empty for the preset's value."""
+    """A limit: a whole number of at least `least`, or empty for the preset's value."""
 
-    def __init__(self, what: str) -> None:
-        name = f"{what[0].lower()}{what[1:]}"
-        sentence = f"Enter a whole number of at least 1 for {name}, or leave it empty."
+    def __init__(self, limit: str, what: str, *, least: int = 1) -> None:
+        sentence = f"Enter a whole number of at least {least} for {what}, or leave it empty."
         errors = {"invalid": sentence, "min_value": sentence}
         super().__init__(
-            label=f"Maximum {name}",
-            min_value=1,
+            label=f"{limit} {what}",
+            min_value=least,
             required=False,
             error_messages=errors,
         )
@@ -157,9 +156,9 @@ class TaskForm(forms.Form):
         required=False,
         help_text="Threads contain the answers to the topics, and their duplicates.",
     )
-    limit = CountField("Items per topic")
-    max_characters = CountField("Characters per answer")
-    quota = CountField("Runs per team")
+    limit = CountField("Maximum", "items per topic")
+    max_characters = CountField("Maximum", "characters per answer")
+    quota = CountField("Maximum", "runs per team")
     order = forms.ChoiceField(
         label="Order of the items",
         choices=[
@@ -173,6 +172,7 @@ class TaskForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 9, "spellcheck": "false", "class": "id"}),
         required=False,
     )
+    min_relevant = CountField("Minimum", "relevant items per topic", least=0)
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Fill in the current values, and show the preset's value with each protocol field."""
@@ -208,7 +208,7 @@ class TaskForm(forms.Form):
         """Return the protocol fields; empty fields have the preset's value."""
         preset, cleaned = self.task.preset, self.cleaned_data
         return {
-            name: cleaned.get(name) or getattr(preset, name)
+            name: getattr(preset, name) if cleaned.get(name) in _EMPTY else cleaned[name]
             for name in PROTOCOL_FIELDS
             if name in self.fields
         }
@@ -219,10 +219,12 @@ class TaskForm(forms.Form):
         return {name: self.cleaned_data[name] for name in OWN_FIELDS}
 
 
+_EMPTY: tuple[Any, ...] = (None, "", [])
 _HELP = {
     "measures": "One measure per line in ir_measures notation. "
     "The first is the main measure and orders the leaderboard. ",
     "order": "Submitted ranks are always checked and kept. ",
+    "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
 }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from polars import selectors as cs
 
-from arqlab.formats.runs.formats import RunTable, read_rows, wanted_formats
+from arqlab.formats.runs.formats import RunTable, read_rows, taken_formats, wanted_formats
 from arqlab.formats.runs.lines import RunText, decode_run, line_end_findings
 from arqlab.formats.runs.ranks import (
     check_duplicates,
@@ -86,13 +86,13 @@ def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[
     if text.is_text and not table.rows.height and not table.lost.len():
         yield Finding("empty-file", listed([(None, None, "no row", "one row or more")]))
     if _is_other_format(table, rules):
-        place = (None, None, str(table.layout), wanted_formats(rules.kind))
+        place = (None, None, str(table.layout), wanted_formats(rules))
         yield Finding("wrong-format", listed([place]), {"format": place[2], "wanted": place[3]})
 
 
 def _is_other_format(table: RunTable, rules: RunRules) -> bool:
     """Return whether the file is in a format for other tasks only."""
-    return bool(table.layout.kinds) and rules.kind not in table.layout.kinds
+    return bool(table.layout.kinds) and table.layout not in taken_formats(rules)
 
 
 def _row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:

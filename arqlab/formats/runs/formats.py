@@ -116,9 +116,15 @@ class RunTable(NamedTuple):
         return f"{self.layout} {'tab' if self.separator == chr(9) else 'space'}-separated"
 
 
-def wanted_formats(kind: TaskKind) -> str:
+def taken_formats(rules: RunRules) -> list[Layout]:
+    """Return the formats that a task takes."""
+    taken = [layout for layout in FORMATS if rules.kind in layout.kinds]
+    return [TREC] if rules.trec_only and TREC in taken else taken
+
+
+def wanted_formats(rules: RunRules) -> str:
     """Return the names of the formats that a task takes."""
-    return " or ".join(str(layout) for layout in FORMATS if kind in layout.kinds)
+    return " or ".join(map(str, taken_formats(rules)))
 
 
 def read_rows(data: bytes, rules: RunRules) -> RunTable:
@@ -134,11 +140,12 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
     headers, content = _parted(frame, is_header)
     width = max(widths, key=lambda width: ((frame["width"] == width).sum(), width))
     bad, good = _parted(content, pl.col("width") != width)
-    layout = _layout(good, width, rules.kind, quoted=quoted)
+    layout = _layout(good, width, rules, quoted=quoted)
     padded, good = (good.clear(), good) if quoted else _without_padding(good, cells)
     findings = [
         *_line_findings(cells, headers, padded),
-        *_column_findings(bad, layout, width, rules.kind),
+        *_column_findings(bad, layout, width, rules),
+        *_second_column_findings(good, layout),
     ]
     rows = with_numbers(_named(good, layout))
     return RunTable(layout, cells.separator, rows, findings, bad["line"])
@@ -194,30 +201,34 @@ def _is_header_word(cell: str) -> bool:
     return len(cell) <= EXCERPT and bool(HEADER_WORDS.fullmatch(re.sub("[^a-z]", "", cell.lower())))
 
 
-def _layout(good: pl.DataFrame, width: int, kind: TaskKind, *, quoted: bool) -> Layout:
-    """Return the format with this number of columns.
-
-    TREC files differ from those of ARQMath Task 2 in the second column: TREC ignores it, and
-    systems write the same word in each row.
-    """
+def _layout(good: pl.DataFrame, width: int, rules: RunRules, *, quoted: bool) -> Layout:
+    """Return the format with this number of columns: one that the task takes, if there is one."""
     if not good.height:
         return UNKNOWN
     fitting = [
         layout for layout in FORMATS if layout.quoted == quoted and len(layout.columns) == width
     ]
-    for layout in fitting:
-        if "q0" in layout.columns and _is_q0(good[f"cell_{layout.columns.index('q0')}"], kind):
-            return layout
-    return min(fitting, key=lambda layout: ("q0" in layout.columns, kind not in layout.kinds))
+    taken = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
+    return TREC if len(taken) > 1 and _is_trec(good, rules.kind) else taken[0]
 
 
-def _is_q0(cells: pl.Series, kind: TaskKind) -> bool:
-    """Return whether one word that is not an id fills more than 90% of these cells."""
+def _is_trec(good: pl.DataFrame, kind: TaskKind) -> bool:
+    """Return whether six columns are those of TREC and not those of ARQMath Task 2.
+
+    TREC ignores the second column, where systems write the same word in each row. In Task 2 it is
+    the formula, and so rarely repeated in a topic, while the third may repeat a post.
+    """
+    if word := _common_word(good["cell_1"]):
+        # An id has several digits; the words that are used in place of Q0 (0, 1, xxx) have not.
+        return not (kind is TaskKind.FORMULAS and word.isdecimal() and len(word) > 1)
+    second, third = (good.select("cell_0", name).n_unique() for name in ("cell_1", "cell_2"))
+    return second * 2 < third
+
+
+def _common_word(cells: pl.Series) -> str | None:
+    """Return the word that fills more than 90% of these cells, or None."""
     counts = cells.value_counts(sort=True, name="rows")
-    word, share = counts[cells.name][0], counts["rows"][0] / cells.len()
-    # An id has several digits; the words that are used in place of Q0 (0, 1, xxx) have not.
-    is_id = kind is TaskKind.FORMULAS and word.isdecimal() and len(word) > 1
-    return bool(share > 0.9 and not is_id)
+    return counts[cells.name][0] if counts["rows"][0] > 0.9 * cells.len() else None
 
 
 def _without_padding(good: pl.DataFrame, cells: Cells) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -246,10 +257,10 @@ def _line_findings(cells: Cells, headers: pl.DataFrame, padded: pl.DataFrame) ->
 
 
 def _column_findings(
-    bad: pl.DataFrame, layout: Layout, width: int, kind: TaskKind
+    bad: pl.DataFrame, layout: Layout, width: int, rules: RunRules
 ) -> Iterator[Finding]:
     """Yield the lines with another number of columns, and whether every line lacks columns."""
-    wanted = wanted_formats(kind)
+    wanted = wanted_formats(rules)
     if bad.height:
         shown = wanted if layout is UNKNOWN else str(layout)
         expected = pl.lit(wanted if layout is UNKNOWN else f"{width} columns")
@@ -260,6 +271,13 @@ def _column_findings(
     if layout is TWO_COLUMNS:
         place = (None, None, "2 columns: topic, answer", str(TASK3))
         yield Finding("two-columns", listed([place]), {"wanted": str(TASK3)})
+
+
+def _second_column_findings(good: pl.DataFrame, layout: Layout) -> Iterator[Finding]:
+    """Yield whether the column that TREC ignores varies, as if it had the items."""
+    if layout is TREC and _common_word(good["cell_1"]) is None:
+        values = f"{good['cell_1'].n_unique():,} different values"
+        yield Finding("second-column", listed([(None, None, values, "Q0 in every row")]))
 
 
 def _named(good: pl.DataFrame, layout: Layout) -> pl.DataFrame:

@@ -28,7 +28,7 @@ class RunRules:
     `topics` are the task's topic ids; topics are not checked if it is empty. `limit` is the number
     of items per topic, `max_characters` the length of a generated answer in Unicode characters.
     `order` is the order that counts (`ranking.with_order`). `items` is the kind of the items in a
-    TREC file.
+    TREC file. With `trec_only`, a ranked list is in TREC's format and no other.
 
     `posts` has the columns post_id, type ("question" or "answer") and thread_id, `formulas` has
     formula_id, post_id and visual_id (which may be null), all String; both may be lazy frames.
@@ -45,6 +45,7 @@ class RunRules:
     posts: pl.DataFrame | pl.LazyFrame | None = None
     formulas: pl.DataFrame | pl.LazyFrame | None = None
     complete: bool = False
+    trec_only: bool = False
 
 
 @dataclass(frozen=True, eq=False)

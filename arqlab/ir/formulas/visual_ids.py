@@ -7,17 +7,22 @@ formula of its own.
 import polars as pl
 
 from arqlab.ir.labels import LabelScale
+from arqlab.ir.ranking import OrderBy, with_order
 
 
-def distinct_visual(index: pl.DataFrame, mapping: pl.DataFrame | None) -> pl.DataFrame:
-    """Return a run's index with one row for each visual id of a topic, renumbered from 1.
+def distinct_visual(
+    index: pl.DataFrame, mapping: pl.DataFrame | None, *, by: OrderBy = "score"
+) -> pl.DataFrame:
+    """Return a run's index (ordered `by`) with one row for each visual id of a topic, reordered.
 
-    Each visual id keeps its highest-ranked instance, with all other columns of that row. Without a
-    mapping, the items are taken to be visual ids.
+    Each visual id keeps its highest-ranked instance, with all other columns of that row. Ties
+    between visual ids are broken by visual id, not by formula id (see `with_order`), as in the
+    labs' pipeline, which hands visual ids and their best scores to trec_eval. Without a mapping,
+    the items are taken to be visual ids.
     """
     rows = _with_visual_items(index, mapping).sort("topic", "order")
     kept = rows.unique(["topic", "item"], keep="first", maintain_order=True)
-    return kept.with_columns(order=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic"))
+    return with_order(kept, by=by)
 
 
 def as_formulas(judged: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ tells which labels are not judgments.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import polars as pl
@@ -16,9 +16,6 @@ from arqlab.ir.formulas.visual_ids import highest_labels
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.topics import natural_key, topic_order
-
-LEAST_RELEVANT = 2
-"""A topic with fewer relevant items is dropped: with one item, MAP' is too coarse (004 §4.4)."""
 
 JUDGED_SCHEMA = {"topic": pl.String, "item": pl.String, "doc_id": pl.String, "label": pl.Int8}
 
@@ -54,11 +51,13 @@ def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
 
 
 def judged_topics(
-    judged: pl.DataFrame, *, scale: LabelScale, relevant_from: int
+    judged: pl.DataFrame, *, scale: LabelScale, relevant_from: int, min_relevant: int
 ) -> list[JudgedTopic]:
     """Return the progress of each topic, in topic order, and why a topic is dropped.
 
-    A formula is relevant if any of its instances is, so both levels of qrels have the same topics.
+    A topic is dropped if it has no judgment or fewer relevant items than `min_relevant`: with one
+    item, MAP' is too coarse for ARQMath (004 §4.4), and NTCIR keeps all topics. A formula is
+    relevant if any of its instances is, so both levels of qrels have the same topics.
     """
     labels = {
         (topic, label): count
@@ -69,15 +68,17 @@ def judged_topics(
     good = highest.filter(scale.is_judged() & (pl.col("label") >= relevant_from))
     relevant = dict(good.group_by("topic").len().iter_rows())
     totals = dict(judged.group_by("topic").len().iter_rows())
-    return [
-        _topic(
+    topics = [
+        JudgedTopic(
             topic,
             totals[topic],
-            {label: labels.get((topic, label), 0) for label in scale.values},
-            relevant.get(topic, 0),
+            labelled=sum(labels.get((topic, label), 0) for label in scale.values),
+            labels={label: labels.get((topic, label), 0) for label in scale.values},
+            relevant=relevant.get(topic, 0),
         )
         for topic in sorted(totals, key=natural_key)
     ]
+    return [replace(one, reason=_reason(one, scale, min_relevant)) for one in topics]
 
 
 def make_qrels(
@@ -103,15 +104,12 @@ def make_qrels(
     return ordered.select("topic", "item", "label")
 
 
-def _topic(topic: str, total: int, labels: dict[int, int], relevant: int) -> JudgedTopic:
-    labelled = sum(labels.values())
-    return JudgedTopic(topic, total, labelled, labels, relevant, _reason(labelled, relevant))
-
-
-def _reason(labelled: int, relevant: int) -> str:
-    if relevant >= LEAST_RELEVANT:
-        return ""
-    if not labelled:
+def _reason(topic: JudgedTopic, scale: LabelScale, min_relevant: int) -> str:
+    if not topic.labelled:
         return "No item of this topic has a label."
-    items = f"{relevant or 'no'} relevant item{'s' * (relevant != 1)}"
-    return f"This topic has {items}; qrels need at least {LEAST_RELEVANT}."
+    if topic.relevant < min_relevant:
+        items = f"{topic.relevant or 'no'} relevant item{'s' * (topic.relevant != 1)}"
+        return f"This topic has {items}; qrels need at least {min_relevant}."
+    if not any(topic.labels[label.value] for label in scale.judgments):
+        return "No label of this topic is a judgment."
+    return ""

@@ -7,6 +7,7 @@ invalid value is refused with a message.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 
 from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.protocols.presets import TaskProtocol
@@ -55,10 +56,10 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
     return replace(protocol, **read)  # type: ignore[arg-type]  # each reader returns its field's type
 
 
-def whole_number(value: object) -> int:
-    """Read a whole number of at least 1; raise ValueError with the expected value."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError("a whole number of at least 1")
+def whole_number(value: object, *, least: int = 1) -> int:
+    """Read a whole number of at least `least`; raise ValueError with the expected value."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"a whole number of at least {least}")
     return value
 
 
@@ -107,9 +108,11 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "quota": whole_number,
     "labels": read_scale,
     "relevant_from": whole_number,
+    "min_relevant": partial(whole_number, least=0),
     "order": _one_of("score", "rank"),
     "measures": _measures,
     "items": item_kind,
+    "trec_only": truth,
     "answered_only": truth,
 }
 

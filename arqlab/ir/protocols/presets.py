@@ -12,6 +12,7 @@ from typing import Literal
 
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
+from arqlab.ir.ranking import OrderBy
 from arqlab.ir.records import ItemKind, TaskKind
 
 PoolMethod = Literal["depth", "rank-by-rank", "none"]
@@ -78,6 +79,7 @@ class TaskProtocol:
     - quota: the number of runs per team.
     - labels: the scale.
     - relevant_from: the lowest relevant label.
+    - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
     - order: rank items by score or by submitted rank.
     """
 
@@ -86,9 +88,12 @@ class TaskProtocol:
     quota: int = 5
     labels: LabelScale = ARQMATH
     relevant_from: int = 2
-    order: str = "score"
+    min_relevant: int = 2
+    order: OrderBy = "score"
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
+    trec_only: bool = False
+    """Whether ranked lists are in TREC's format only, and not in ARQMath's as well."""
     answered_only: bool = False
     """Task 3: whether means are over the topics the run answered, not over all topics."""
     pool: PoolProtocol = field(default_factory=PoolProtocol)
@@ -119,14 +124,18 @@ def _formulas(
 def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> TaskProtocol:
     """Return the rules of an NTCIR task.
 
-    NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4).
+    NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4). Its
+    pools follow the submitted ranks, and its qrels keep all topics.
     """
     return TaskProtocol(
         limit=limit,
         labels=NTCIR,
         relevant_from=3,
+        min_relevant=0,
+        order="rank",
         measures=measures,
         items=ItemKind.FORMULA_IDS,
+        trec_only=True,
         pool=pool,
     )
 
@@ -141,8 +150,11 @@ _GENERATED_ANSWERS = TaskProtocol(
 _KNOWN_ITEM = TaskProtocol(
     labels=TREC_BINARY,
     relevant_from=1,
+    min_relevant=0,
+    order="rank",
     measures=("RR",),
     items=ItemKind.FORMULA_IDS,
+    trec_only=True,
     pool=PoolProtocol(method="none"),
 )
 

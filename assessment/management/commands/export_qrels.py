@@ -43,7 +43,7 @@ class Command(LabCommand):
         parser.add_argument(
             "--all-topics",
             action="store_true",
-            help="include topics with fewer than two relevant items",
+            help="include topics with too few relevant items",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

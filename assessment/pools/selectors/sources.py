@@ -120,7 +120,7 @@ def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
     read from it (blank if they were imported by commands only), and that of the posts relevant in
     Task 1.
     """
-    inputs = {"order": sources.task.protocol.order}
+    inputs: dict[str, str] = {"order": sources.task.protocol.order}
     if sources.collection and (kernel.threads is not None or kernel.answers is not None):
         inputs["collection"] = sources.collection.source_sha256
     if kernel.relevant is not None:

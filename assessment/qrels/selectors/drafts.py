@@ -97,7 +97,13 @@ def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
     judged = _judged(_without_mixed(task, _pooled(task, host)))
     if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
         judged = _by_newest_ids(task, judged)
-    topics = judged_topics(judged, scale=scale, relevant_from=task.protocol.relevant_from)
+    rules = task.protocol
+    topics = judged_topics(
+        judged,
+        scale=scale,
+        relevant_from=rules.relevant_from,
+        min_relevant=rules.min_relevant,
+    )
     if host:
         reasons = {one.topic: one.reason for one in _draft(host, None, scale).topics}
         topics = [

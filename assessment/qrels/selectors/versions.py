@@ -130,4 +130,6 @@ def qrel_versions(task: Task) -> QuerySet[QrelSet]:
 def version_topics(qrel_set: QrelSet) -> list[JudgedTopic]:
     """Count the labels of a version by topic."""
     frame = qrels_frame(qrel_set).with_columns(doc_id="item")
-    return judged_topics(frame, scale=qrel_set.label_scale, relevant_from=qrel_set.relevant_from)
+    return judged_topics(
+        frame, scale=qrel_set.label_scale, relevant_from=qrel_set.relevant_from, min_relevant=0
+    )

@@ -53,7 +53,7 @@ def freeze_qrels(
     """Freeze the draft as the task's next version.
 
     Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`), or
-    no topic has enough relevant items (`nothing-judged`).
+    no topic has enough judgments (`nothing-judged`).
     """
     # Lock the task: of two organizers who freeze at once, the second waits and then finds the name
     # taken or gets the next version.
@@ -63,7 +63,7 @@ def freeze_qrels(
     frame = draft.qrels(level, complete=complete)
     if frame.is_empty():
         raise UserError(
-            f"No topic of {task} has two relevant items yet, so there are no qrels to freeze. "
+            f"No topic of {task} has enough judgments yet, so there are no qrels to freeze. "
             "Freeze them when more items are judged.",
             code="nothing-judged",
         )

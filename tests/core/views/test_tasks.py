@@ -43,6 +43,15 @@ def test_each_kind_of_task_has_its_own_format(scene, client, factory, said):
     assert said in text_of(client.get("/labs/arqmath-x/tasks/task2/"))
 
 
+def test_a_task_in_trecs_format_only_shows_no_other_columns(scene, client):
+    Task.objects.update(overrides={"trec_only": True})
+
+    page = text_of(client.get(TASK))
+
+    assert "topic Q0 item rank score tag" in page
+    assert "Query_Id" not in page
+
+
 def test_a_deadline_appears_in_utc_and_anywhere_on_earth(scene, client):
     Task.objects.update(deadline=datetime(2027, 5, 2, 11, 59, tzinfo=UTC))
 
@@ -118,6 +127,12 @@ def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
     )
 
 
+def test_zero_is_a_value_and_not_an_empty_field(scene, client_of):
+    client_of(scene.organizer).post(TASK + "edit/", FORM | {"min_relevant": "0"})
+
+    assert Task.objects.get().overrides == {"min_relevant": 0}
+
+
 def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
     Task.objects.update(overrides={"quota": 7, "measures": ["AP"]})
 
@@ -133,6 +148,7 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
         ({"measures": "nDGC@10"}, "Unknown measure &#x27;nDGC@10&#x27;"),
         ({"measures": "AP\nAP(rel=2)"}, "would have the same heading, MAP"),
         ({"quota": "0"}, "Enter a whole number of at least 1 for"),
+        ({"min_relevant": "-1"}, "Enter a whole number of at least 0 for relevant items"),
         (
             {"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"},
             "The task opens after its deadline.",

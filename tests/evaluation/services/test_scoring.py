@@ -122,6 +122,17 @@ def test_a_new_order_has_the_run_scored_again(team, task):
     assert means_of(run)[MAP] < by_score
 
 
+def test_ntcir_scores_runs_by_submitted_rank(team):
+    team.lab.protocol = "ntcir-12"
+    team.lab.save()
+    task = FormulaTaskFactory(lab=team.lab, slug="formulas", trec_items="formula-ids")
+    make_qrels(task, {"B.1": {"f1": 4, "f2": 0}}, items="formula-ids", relevant_from=3)
+    run = make_run(team, task, {"B.1": ["f1", "f2"]}, scores={"f1": 1.0, "f2": 2.0})
+    score_waiting(at=NOW)
+
+    assert means_of(run)["AP(rel=3)"] == 1.0
+
+
 @pytest.mark.parametrize(
     "fields", [{"status": "invalid"}, {"check_only": True}, {"withdrawn_at": NOW}]
 )
@@ -212,6 +223,29 @@ def test_other_scores_do_not_depend_on_the_tag(team, task):
     Run.objects.filter(pk=run.pk).update(tag="final")
 
     assert score_waiting(at=NOW) == 0
+
+
+def test_scores_made_under_older_rules_for_visual_ids_are_recomputed(team, tmp_path):
+    task = FormulaTaskFactory(lab=team.lab, slug="formulas")
+    index = load_small(team.lab, tmp_path).formulas_index
+    make_qrels(task, {"B.1": {"70": 3}}, items="visual-ids")
+    make_run(team, task, {"B.1": ["7"]}, report={"items": "formula-ids"})
+    score_waiting(at=NOW)
+    Scoring.objects.update(identity=index.name)  # as stored before the rules had a version
+
+    assert score_waiting(at=NOW) == 1
+    assert score_waiting(at=NOW) == 0
+
+
+def test_formulas_that_tie_are_scored_in_the_order_of_their_visual_ids(team, tmp_path):
+    task = FormulaTaskFactory(lab=team.lab, slug="formulas")
+    load_small(team.lab, tmp_path, formulas=FORMULAS.replace("\t\ta=2b", "\t71\ta=2b"))
+    make_qrels(task, {"B.1": {"70": 0, "71": 3}}, items="visual-ids")
+    facts = {"items": "formula-ids", "order": "score"}
+    run = make_run(team, task, {"B.1": ["8", "9"]}, scores={"8": 1.0, "9": 1.0}, report=facts)
+    score_waiting(at=NOW)
+
+    assert means_of(run)[MAP] == 1.0  # by formula id, 9 (70) would be first
 
 
 def test_formula_runs_are_scored_again_when_the_visual_ids_change(team, tmp_path):

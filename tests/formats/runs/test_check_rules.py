@@ -126,9 +126,8 @@ def test_an_unknown_visual_id_is_a_note_while_formulas_lack_theirs():
 
 
 def test_items_of_another_format_are_not_looked_up():
-    report = report_of(
-        ["A.1\t10\t1\t1\t2\tt", "A.1\t20\t3\t2\t1\tt"], TaskKind.ANSWERS, posts=POSTS, complete=True
-    )
+    lines = ["A.1\t10\t1\t2\tt", "A.1\t20\t2\t1\tt"]
+    report = report_of(lines, TaskKind.FORMULAS, formulas=FORMULAS, posts=POSTS, complete=True)
 
     assert set(severities(report)) == {"wrong-format"}
 

@@ -21,6 +21,7 @@ from arqlab.ir.records import ItemKind, TaskKind
 
 ANSWERS = RunRules(TaskKind.ANSWERS, ("A.1",))
 FORMULAS = RunRules(TaskKind.FORMULAS, ("B.1",))
+TREC_ONLY = RunRules(TaskKind.FORMULAS, ("B.1",), trec_only=True)
 WRITTEN = RunRules(TaskKind.GENERATED_ANSWERS, ("A.1",), limit=1)
 
 
@@ -45,6 +46,25 @@ FILES = {
         "\t",
     ),
     "one formula with its post": (["B.1\t70\t9\t1\t2.5\tt"], FORMULAS, TASK2, "\t"),
+    "TREC, numbered in the second column": (
+        ["A.1\t1\t7\t1\t2.5\tt", "A.1\t2\t8\t2\t2\tt"],
+        ANSWERS,
+        TREC,
+        "\t",
+    ),
+    "TREC only": (["B.1\t70\t9\t1\t2.5\tt", "B.1\t80\t9\t2\t2\tt"], TREC_ONLY, TREC, "\t"),
+    "TREC with the topic for Q0": (
+        [f"{topic} {topic} {item} {item} 1 t" for topic in ("B.1", "B.2") for item in (1, 2, 3)],
+        FORMULAS,
+        TREC,
+        " ",
+    ),
+    "formulas, one twice": (
+        ["B.1 70 9 1 2.5 t", "B.1 80 8 2 2 t", "B.1 70 7 3 1 t"],
+        FORMULAS,
+        TASK2,
+        " ",
+    ),
     "commas": (["A.1,7,1,2.5,t"], ANSWERS, UNKNOWN, "\t"),
 }
 
@@ -65,6 +85,16 @@ def test_cells_are_named_by_what_they_are():
         "line": 1, "topic": "B.1", "item": "70", "post": "9", "rank_text": "1",
         "score_text": "2.5", "tag": "t", "rank": 1, "score": 2.5,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "kinds"), [(["Q0"] * 19 + ["1"], set()), (["1", "2"], {"second-column"})]
+)
+def test_a_second_column_that_varies_is_reported_if_the_file_is_read_as_trec(rows, kinds):
+    lines = [f"B.1\t{second}\t{rank}\t{rank}\t1\tt" for rank, second in enumerate(rows, start=1)]
+
+    assert found(table(*lines, rules=TREC_ONLY)).keys() == kinds
+    assert table(*lines, rules=TREC_ONLY).rows["item"][0] == "1"
 
 
 def test_lines_of_another_format_are_problems_of_columns():
@@ -98,7 +128,8 @@ def test_blanks_around_cells_are_left_out_and_reported():
 
 
 def test_the_formats_of_a_task_are_named_for_people():
-    assert wanted_formats(TaskKind.ANSWERS) == (
+    assert wanted_formats(TREC_ONLY) == "TREC (6 columns: topic, Q0, docno, rank, score, tag)"
+    assert wanted_formats(ANSWERS) == (
         "ARQMath Task 1 (5 columns: Query_Id, Post_Id, Rank, Score, Run_Number) "
         "or TREC (6 columns: topic, Q0, docno, rank, score, tag)"
     )

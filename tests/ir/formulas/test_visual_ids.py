@@ -1,13 +1,25 @@
 """Formula instances become visually distinct formulas, in rank order."""
 
+import hypothesis.strategies as st
 import polars as pl
 import pytest
+import pytrec_eval
+from hypothesis import given
 
 from arqlab.formats.formulas.index import read_index
 from arqlab.formats.qrels.read import read_qrels
 from arqlab.ir.formulas.visual_ids import as_formulas, distinct_visual, highest_labels
+from arqlab.ir.measures.scoring import score_frame
+from arqlab.ir.protocols.presets import PRIMES
 from arqlab.ir.protocols.scales import ARQMATH
 from tests.real_data import DATA, index_frame, needs_data
+
+FORMULAS = [str(number) for number in range(1, 25)]
+VISUALS = [str(number) for number in range(100, 112)]
+# Most scores tie; the first two do so only as 32-bit floats.
+SCORES = st.sampled_from([0.123456789, 0.123456788, 0.5, 1.0])
+SHOWN = st.dictionaries(st.sampled_from(FORMULAS), st.sampled_from(VISUALS))
+LABELS = st.dictionaries(st.sampled_from([*VISUALS, *FORMULAS]), st.integers(0, 3), min_size=1)
 
 
 def mapping(**visual_ids: str | None) -> pl.DataFrame:
@@ -65,6 +77,37 @@ def test_an_instance_without_visual_id_is_its_own_formula(known):
 
 def test_without_a_mapping_items_are_visual_ids_already():
     assert distinct_visual(index("v1", "v2"), None).equals(index("v1", "v2"))
+
+
+def test_two_formulas_that_tie_are_ordered_by_visual_id():
+    tied = index_frame([("B.1", "f1", 1, 1.0), ("B.1", "f2", 2, 1.0)])
+
+    assert distinct_visual(tied, mapping(f1="v8", f2="v7"))["item"].to_list() == ["v8", "v7"]
+
+
+def test_by_rank_two_formulas_that_tie_keep_the_submitted_order():
+    tied = index_frame([("B.1", "f1", 1, 1.0), ("B.1", "f2", 2, 1.0)], order="rank")
+    found = distinct_visual(tied, mapping(f1="v7", f2="v8"), by="rank")
+
+    assert found["item"].to_list() == ["v7", "v8"]
+
+
+@given(st.dictionaries(st.sampled_from(FORMULAS), SCORES, min_size=1), SHOWN, LABELS)
+def test_a_run_with_ties_has_the_scores_of_the_labs_pipeline(run, shown, labels):
+    best: dict[str, float] = {}
+    for formula, score in run.items():
+        visual = shown.get(formula, formula)
+        best[visual] = max(score, best.get(visual, score))
+    judged = {visual: score for visual, score in best.items() if visual in labels}
+    metrics = {"ndcg_cut_1000", "map", "P_10"}
+    theirs = pytrec_eval.RelevanceEvaluator({"B.1": labels}, metrics, relevance_level=2)
+    wanted = theirs.evaluate({"B.1": judged}).get("B.1", dict.fromkeys(metrics, 0.0))
+
+    index = index_frame([("B.1", formula, 1, score) for formula, score in run.items()])
+    found = score_frame(distinct_visual(index, mapping(**shown)), qrels(*labels.items()), PRIMES)
+
+    ours = dict(zip(("ndcg_cut_1000", "map", "P_10"), found["value"], strict=True))
+    assert ours == pytest.approx(wanted)
 
 
 def test_topics_keep_the_same_formula_each():

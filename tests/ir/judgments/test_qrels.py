@@ -66,7 +66,7 @@ def test_a_dropped_topic_has_no_lines():
 
 
 def test_topics_are_counted_in_order_and_dropped_topics_have_a_reason():
-    few, enough = judged_topics(FORMULAS, scale=ARQMATH, relevant_from=2)
+    few, enough = judged_topics(FORMULAS, scale=ARQMATH, relevant_from=2, min_relevant=2)
 
     assert (few.topic, few.total, few.labelled, few.relevant) == ("B.2", 3, 2, 0)
     assert few.reason == "This topic has no relevant items; qrels need at least 2."
@@ -81,7 +81,10 @@ def test_topics_are_counted_in_order_and_dropped_topics_have_a_reason():
 
 def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
     [topic] = judged_topics(
-        judged(("B.1", "70", "7", 3), ("B.1", "70", "8", 3)), scale=ARQMATH, relevant_from=2
+        judged(("B.1", "70", "7", 3), ("B.1", "70", "8", 3)),
+        scale=ARQMATH,
+        relevant_from=2,
+        min_relevant=2,
     )
 
     assert (topic.relevant, topic.reason) == (
@@ -91,9 +94,23 @@ def test_two_relevant_instances_of_one_formula_are_one_relevant_item():
 
 
 def test_the_reason_for_an_unjudged_topic_shows_a_message():
-    [topic] = judged_topics(judged(("B.1", "70", "7", None)), scale=ARQMATH, relevant_from=2)
+    [topic] = judged_topics(
+        judged(("B.1", "70", "7", None)), scale=ARQMATH, relevant_from=2, min_relevant=2
+    )
 
     assert (topic.labelled, topic.reason) == (0, "No item of this topic has a label.")
+
+
+def test_without_a_minimum_every_topic_with_a_judgment_is_kept():
+    rows = judged(("B.1", "70", "7", 0), ("B.2", "70", "7", 5), ("B.3", "70", "7", None))
+
+    topics = judged_topics(rows, scale=ARQMATH, relevant_from=2, min_relevant=0)
+
+    assert [one.reason for one in topics] == [
+        "",
+        "No label of this topic is a judgment.",
+        "No item of this topic has a label.",
+    ]
 
 
 @pytest.mark.parametrize(

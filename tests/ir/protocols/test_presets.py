@@ -145,6 +145,23 @@ def test_at_most_five_instances_of_a_formula_are_judged(slug, policy):
     assert (pool.visually_distinct, pool.instances, pool.instance_policy) == (True, 5, policy)
 
 
+@pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
+def test_ntcir_orders_items_by_submitted_rank_and_arqmath_by_score(slug, kind):
+    by = "rank" if slug.startswith("ntcir") else "score"
+
+    assert PROTOCOLS[slug].tasks[kind].order == by
+
+
+@pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
+def test_arqmath_drops_topics_with_fewer_than_two_relevant_items_and_ntcir_keeps_them(slug, kind):
+    assert PROTOCOLS[slug].tasks[kind].min_relevant == (0 if slug.startswith("ntcir") else 2)
+
+
+@pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
+def test_ntcir_takes_the_format_of_trec_only(slug, kind):
+    assert PROTOCOLS[slug].tasks[kind].trec_only == slug.startswith("ntcir")
+
+
 @pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
 def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]

@@ -12,7 +12,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import AuditEvent, Task, Topic
+from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Pool, PoolInstance, PoolItem
@@ -316,6 +316,19 @@ def test_the_plan_counts_what_is_frozen(formula_task, task, team, other_team, pr
     )
 
     assert (plan.items, plan.labels) == (computed.items, computed.label_count)
+
+
+def test_ntcir_pools_the_top_by_submitted_rank(formula_task, team):
+    Lab.objects.filter(pk=team.lab_id).update(protocol="ntcir-12")
+    make_run(team, formula_task, {"B.1": ["8", "9"]}, scores={"8": 1.0, "9": 2.0})
+    protocol = PROTOCOLS["ntcir-12"].tasks[TaskKind.FORMULAS].pool
+
+    pool = freeze(
+        Task.objects.get(pk=formula_task.pk), PoolChoice(replace(protocol, alternate=1), seed=1)
+    )
+
+    assert items_of(pool) == {("B.1", "visual-ids", "8")}
+    assert pool.inputs["order"] == "rank"
 
 
 def test_a_plan_follows_runs_that_come_and_settings_that_turn(run, task, team):

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from arqlab.core.models import Task
+from arqlab.core.services.labs import change_task
 from arqlab.ir.judgments.qrels import Level
 from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, PoolInstance
@@ -60,6 +61,17 @@ def test_only_judgments_that_count_are_in_it_and_official_qrels_leave_5_and_6_ou
     ]
     assert draft.qrels(Level.INSTANCES, complete=True).height == 3
     assert draft.dropped == [("A.2", 0, "This topic has no relevant items; qrels need at least 2.")]
+
+
+def test_the_fewest_relevant_items_of_a_topic_are_a_setting_of_the_task(task, assessor):
+    make_pool(task)
+    give(assessor, task, {"A.1": {"10": 3, "11": 2}, "A.2": {"12": 0}})
+    change_task(task=task, changes={}, protocol={"min_relevant": 0}, by=None)
+    kept = draft_of(Task.objects.get(pk=task.pk))
+    change_task(task=task, changes={}, protocol={"min_relevant": 3}, by=None)
+
+    assert (kept.dropped, kept.qrels(Level.INSTANCES, complete=False).height) == ([], 3)
+    assert [one.topic for one in draft_of(Task.objects.get(pk=task.pk)).dropped] == ["A.1", "A.2"]
 
 
 def test_what_is_not_judged_yet_is_counted_and_not_in_the_qrels(task, assessor):
