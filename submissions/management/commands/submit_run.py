@@ -47,6 +47,12 @@ class Command(LabCommand):
             "--new-team", action="store_true", help="create the team if the lab does not have it"
         )
         parser.add_argument(
+            "--confirm-name",
+            action="store_true",
+            help="create the team even if its name differs from another team's only in case, "
+            "spaces or punctuation",
+        )
+        parser.add_argument(
             "--by",
             metavar="PERSON",
             help="email address or user name of the submitter; organizers may submit late",
@@ -115,12 +121,14 @@ class Command(LabCommand):
         given = {field: options[field] for field in fields if options[field] is not None}
         metadata = metadata_by_name(file, **given)
         name = options["team"] or read_name(next(iter(metadata))).team
-        team = self.team_named(name, task, by, create=options["new_team"])
+        team = self.team_named(name, task, by, options)
         return submit_upload(
             file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )
 
-    def team_named(self, name: str | None, task: Task, by: User | None, *, create: bool) -> Team:
+    def team_named(
+        self, name: str | None, task: Task, by: User | None, options: dict[str, Any]
+    ) -> Team:
         """Return the team with this name. If the lab has no such team, create it or refuse."""
         if not name:
             raise UserError(
@@ -128,14 +136,15 @@ class Command(LabCommand):
                 code="no-team",
             )
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
-        if team is None and not create:
+        if team is None and not options["new_team"]:
             raise UserError(
                 f"{task.lab} has no team named {name}. {self.similar_names(name, task)}Correct the "
                 "name with --team NAME, or create the team with --new-team.",
                 code="no-team",
             )
         if team is None:
-            team = create_team(lab=task.lab, name=name, by=by, joins=False)
+            confirmed = options["confirm_name"]
+            team = create_team(lab=task.lab, name=name, by=by, joins=False, confirmed=confirmed)
             message = f"Created team {team.name} in {task.lab.slug}."
             transaction.on_commit(partial(self.stdout.write, message))
         return team

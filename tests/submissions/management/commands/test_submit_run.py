@@ -58,6 +58,12 @@ def test_an_unknown_team_lists_similar_names_and_creates_nothing(
     assert (Team.objects.count(), Run.objects.count()) == (2, 0)
 
 
+def test_a_new_team_with_a_similar_name_needs_a_confirmation(submit: Submit) -> None:
+    with pytest.raises(CommandError, match="already has a team named Alpha"):
+        submit("--team", "Al pha", "--new-team")
+    assert "Created team Al pha" in submit("--team", "Al pha", "--new-team", "--confirm-name")
+
+
 def test_an_unknown_team_like_no_other_is_refused_without_a_suggestion(submit: Submit) -> None:
     with pytest.raises(CommandError, match=r"has no team named Zoo\. Correct the name"):
         submit("--team", "Zoo")
