@@ -23,6 +23,7 @@ from arqlab.ir.records import Severity
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import report_data, runs_visible_to
+from submissions.services.rules import require_named_team
 from submissions.services.uploads import check_upload, metadata_by_name, submit_upload
 from submissions.tasks import validate_after_commit
 
@@ -75,6 +76,11 @@ class UploadSerializer(serializers.Serializer):
     )
     team = serializers.CharField(
         required=False, help_text="Team name; optional for members of a single team."
+    )
+    confirm_team = serializers.BooleanField(
+        default=False,
+        help_text="Upload for `team` even if the file name contains another team. Without it, such "
+        "a file is rejected with the code `team-differs`.",
     )
     check_only = serializers.BooleanField(default=False)
     tag = serializers.CharField(required=False, max_length=100)
@@ -132,7 +138,7 @@ class RefusalSerializer(serializers.Serializer):
 
 NOT_SEEN = OpenApiResponse(description="Not found, or you do not have permission.")
 REFUSED = OpenApiResponse(
-    RefusalSerializer, description="Rejected because of the role, deadline, quota or run tag."
+    RefusalSerializer, description="Rejected because of the role, team, deadline, quota or run tag."
 )
 
 
@@ -165,7 +171,9 @@ class RunListApi(ListAPIView):
         given = {key: value for key, value in form.validated_data.items() if value is not None}
         file, team = given.pop("file"), _team(request, found, given.pop("team", None))
         take = check_upload if given.pop("check_only") else submit_upload
+        confirmed = given.pop("confirm_team")
         metadata = metadata_by_name(file, **given)
+        require_named_team(team, names=metadata, confirmed=confirmed)
         with transaction.atomic():
             runs = take(
                 file=file,

@@ -43,7 +43,7 @@ class TeamChoiceField(forms.ModelChoiceField):
 class UploadForm(forms.Form):
     """Run files and their team."""
 
-    team = TeamChoiceField(queryset=Team.objects.none(), empty_label=None)
+    team = TeamChoiceField(queryset=Team.objects.none(), empty_label="Choose a team")
     file = FilesField(
         label="Run files",
         error_messages={

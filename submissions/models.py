@@ -74,6 +74,11 @@ class Run(models.Model):
     member = models.CharField(
         max_length=255, blank=True, help_text="Path of the run file inside the archive."
     )
+    sha256 = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Of the unpacked run file; empty until the run is validated.",
+    )
     tag = models.CharField(max_length=100)
     is_primary = models.BooleanField(default=False)
     is_manual = models.BooleanField(default=False)
@@ -110,7 +115,10 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-submitted_at", "-pk"]
-        indexes = [models.Index(fields=["status", "status_changed_at"], name="run_waiting")]
+        indexes = [
+            models.Index(fields=["status", "status_changed_at"], name="run_waiting"),
+            models.Index(fields=["task", "sha256"], name="run_identical"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["task", "team", "tag"],

@@ -144,6 +144,15 @@ def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
     ).order_by("-submitted_at", "-pk")
 
 
+def identical_runs(task: Task) -> list[list[Run]]:
+    """Return the groups of valid runs of a task, of any team, whose files have the same bytes."""
+    valid = Run.objects.valid().filter(task=task).exclude(sha256="").select_related("team")
+    groups: dict[str, list[Run]] = defaultdict(list)
+    for run in valid.order_by("submitted_at", "pk"):
+        groups[run.sha256].append(run)
+    return [runs for runs in groups.values() if len(runs) > 1]
+
+
 def line_limit(task: Task) -> int:
     """Return how many lines a run file may have.
 

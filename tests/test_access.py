@@ -138,6 +138,8 @@ GET  core:team-join                       200 200 200 200 200 200 200
 POST core:team-join                       302 302 302 302 302 302 302
 POST core:team-leave                      302 404 302 404 404 302 302
 POST core:team-remove                     302 404 404 404 404 302 302
+GET  core:team-rename                     302 404 200 404 404 200 200
+POST core:team-rename                     302 404 200 404 404 200 200
 POST core:team-renew                      302 404 302 404 404 302 302
 GET  core:topic-detail                    200 200 200 200 200 200 200
 GET  core:topic-information               404 404 404 404 404 200 200

@@ -16,6 +16,18 @@ class UserError(Exception):
         self.code = code
 
 
+class ConfirmationError(UserError):
+    """A request that is carried out only if the user confirms it.
+
+    `question` is the label of the checkbox on the page. A service accepts True or this text as the
+    confirmation, so that a confirmation counts only for what the user was asked.
+    """
+
+    def __init__(self, message: str, *, code: str, question: str) -> None:
+        super().__init__(message, code=code)
+        self.question = question
+
+
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return 409 and `{"message", "code"}` for a `UserError`, else the framework's answer."""
     if isinstance(error, UserError):

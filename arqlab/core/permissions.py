@@ -56,7 +56,9 @@ def labs_visible_to(user: Visitor) -> QuerySet[Lab]:
 
 def labs_staffed_by(user: Visitor) -> QuerySet[Lab]:
     """Return the labs a user organizes or assesses for; a superuser organizes all labs."""
-    if user.is_authenticated and user.is_superuser:
+    if not user.is_authenticated:
+        return Lab.objects.none()
+    if user.is_superuser:
         return Lab.objects.all()
     roles = Membership.objects.filter(user_id=user.pk, role__in=Membership.Role.granted())
     return Lab.objects.filter(pk__in=roles.values("lab"))

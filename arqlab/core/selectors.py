@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -116,6 +117,14 @@ def topic_ids(task: Task) -> tuple[str, ...]:
 def teams_of(user: User, *, lab_id: int) -> QuerySet[Team]:
     """Return the teams of a lab that a user belongs to."""
     return Team.objects.filter(lab_id=lab_id, memberships__user=user)
+
+
+def team_key(name: str) -> str:
+    """Return a team's name without case, spaces and punctuation, to find names that look alike."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    # Categories of Unicode: P is punctuation, Z is spaces.
+    kept = "".join(sign for sign in folded if unicodedata.category(sign)[0] not in "PZ")
+    return kept or folded
 
 
 def roles_of(user: User) -> QuerySet[Membership]:

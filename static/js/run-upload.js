@@ -14,13 +14,27 @@ function requestBody(form, names) {
   return data;
 }
 
-async function guess(form, place, names) {
-  if (!names.length) return place.replaceChildren();
+/** Return the elements that the server sends for these names; none if it cannot read them. */
+async function fragment(form, place, names) {
+  if (!names.length) return [];
   const body = requestBody(form, names);
   const response = await fetch(place.dataset.guess, { method: "POST", body });
-  if (!response.ok) return place.replaceChildren();
+  if (!response.ok) return [];
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  place.replaceChildren(...page.body.children);
+  return [...page.body.children];
+}
+
+/** Choose the team of the file names, or none, unless the user chose one. */
+function chooseTeam(form, team) {
+  const select = form.querySelector('select[name="team"]');
+  if (!select || select.value !== (select.dataset.read ?? "")) return;
+  select.value = team;
+  select.dataset.read = team;
+}
+
+async function guess(form, place, names) {
+  place.replaceChildren(...(await fragment(form, place, names)));
+  chooseTeam(form, place.querySelector("[data-team]")?.dataset.team ?? "");
 }
 
 function watch(form) {

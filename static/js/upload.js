@@ -1,6 +1,7 @@
 // Drag and drop, a list of the selected files, and progress for <form data-upload>. Without this
 // script the form is an ordinary one. On request, the server responds with JSON: {"location": url}
-// after an upload, {"errors": ["…"]} if it refuses the files.
+// after an upload, {"errors": ["…"], "question": "…"} if it refuses the files. The user may confirm
+// a question and send the files again.
 
 const LOST = "The connection was lost during the upload. Nothing was stored. Try again.";
 const TOO_LARGE =
@@ -121,7 +122,19 @@ class UploadForm {
     if (request.status < 400 && !json && request.responseURL !== this.form.action) {
       return window.location.assign(request.responseURL);
     }
+    this.ask(body?.question);
     this.refuse(body?.errors ?? this.errorsIn(request.responseText, request.status));
+  }
+
+  /** Show a question with its checkbox, or hide the checkbox. */
+  ask(question = "") {
+    const field = this.form.querySelector("[data-confirm]");
+    if (!field) return;
+    const box = field.querySelector("input");
+    box.checked = false;
+    box.value = question;
+    field.querySelector("label").textContent = question;
+    field.hidden = !question;
   }
 
   /** Return the errors in the error summary of a page that came instead of JSON. */

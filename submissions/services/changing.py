@@ -10,6 +10,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from submissions.models import Run
+from submissions.services.identical import warn_of_identical_runs
 from submissions.services.primary import demote_primary_run
 from submissions.services.rules import (
     Sender,
@@ -105,6 +106,7 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
             "Upload a corrected file.",
             code="state",
         )
+    warn_of_identical_runs(run)
     _record("run.submit", run, by, file=run.file_name)
 
 

@@ -29,13 +29,17 @@ OCCURRENCES = {
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of a check. `index` is None for an invalid run; the run's page shows `facts`."""
+    """The result of a check. `index` is None for an invalid run; the run's page shows `facts`.
+
+    `sha256` is that of the unpacked run file, or empty if it could not be unpacked.
+    """
 
     facts: dict[str, Any]
     problems: list[RunProblem]
     occurrences: pl.DataFrame
     index: pl.DataFrame | None = None
     is_valid: bool = False
+    sha256: str = ""
 
 
 def check_result_of(report: RunReport) -> CheckResult:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from django.core.files import File
@@ -25,7 +27,8 @@ def check_stored(run: Run) -> CheckResult:
         data = run_bytes(run)
     except UploadRefusedError as refused:
         return unreadable_upload_result(refused.problems)
-    return _check(data, rules_for(run.task), run.items)
+    result = _check(data, rules_for(run.task), run.items)
+    return replace(result, sha256=sha256(data).hexdigest())
 
 
 def check_file(*, file: File, task: Task, items: str = "") -> dict[str, dict[str, Any]]:

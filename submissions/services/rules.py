@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.permissions import is_team_member, may_organize
+from arqlab.core.selectors import team_key
 from submissions.models import Run
 from submissions.selectors import quota_left
-from submissions.services.run_metadata import TAG_LENGTH
+from submissions.services.run_metadata import TAG_LENGTH, teams_in_names
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,25 @@ def require_role(sender: Sender) -> None:
             f"You are not a member of team {sender.team.name}. "
             "Ask one of its members for the invitation link.",
             code="role",
+        )
+
+
+def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | str) -> None:
+    """Raise `ConfirmationError` if the names of the run files contain another team.
+
+    `confirmed` is True, or the question of an earlier error that the user answered. Names are
+    compared without case, spaces and punctuation; a name without a team matches every team.
+    """
+    others = [name for name in teams_in_names(names) if team_key(name) != team_key(team.name)]
+    named = ", ".join(others)
+    says = "file name says" if len(others) == 1 else "file names say"
+    question = f"Upload for {team.name} although the {says} {named}"
+    if others and confirmed is not True and confirmed != question:
+        raise ConfirmationError(
+            f"The {says} {named}, but you chose team {team.name}. Choose the right team, or "
+            f"confirm that the runs are from {team.name}.",
+            code="team-differs",
+            question=question,
         )
 
 

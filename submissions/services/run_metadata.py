@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from arqlab.core.selectors import team_key
 from arqlab.formats.runs.filename import read_name
 
 TAG_LENGTH = 100
@@ -30,7 +32,7 @@ class RunMetadata:
 
 def metadata_from_name(name: str) -> RunMetadata:
     """Return the metadata in a file name (protocol §4); by default an automatic, alternate run."""
-    read = read_name("".join(sign if sign.isprintable() else "_" for sign in name))
+    read = read_name(_printable(name))
     return RunMetadata(
         tag=(read.tag or "run")[:TAG_LENGTH],
         is_primary=bool(read.primary),
@@ -39,3 +41,13 @@ def metadata_from_name(name: str) -> RunMetadata:
         answer_kind=read.answer_kind or "",
         items=read.items.value if read.items else "",
     )
+
+
+def teams_in_names(names: Iterable[str]) -> list[str]:
+    """Return the teams in the names of run files (protocol §4), without repetitions."""
+    teams = (read_name(_printable(name)).team for name in names)
+    return list({team_key(team): team for team in teams if team}.values())
+
+
+def _printable(name: str) -> str:
+    return "".join(sign if sign.isprintable() else "_" for sign in name)

@@ -130,8 +130,12 @@ def metadata_by_member(file: File, metadata: Mapping[str, RunMetadata]) -> dict[
 
 def metadata_by_name(file: File, **given: Any) -> dict[str, RunMetadata]:
     """Return the metadata of every run in a file by its name: `given`, the rest from the name."""
-    names = zip_member_paths(file) or [str(file.name)]
-    return {name: replace(metadata_from_name(name), **given) for name in names}
+    return {name: replace(metadata_from_name(name), **given) for name in run_names(file)}
+
+
+def run_names(file: File) -> list[str]:
+    """Return the names of the runs in a file: the paths in a zip, else the file's own name."""
+    return zip_member_paths(file) or [str(file.name)]
 
 
 def zip_member_paths(file: File) -> list[str]:

@@ -18,6 +18,7 @@ from arqlab.ir.polars_errors import panics_as_errors
 from submissions.models import Run, RunProblem
 from submissions.services.check_result import CheckResult, failed_check_result
 from submissions.services.checking import check_stored
+from submissions.services.identical import warn_of_identical_runs
 from submissions.services.primary import demote_primary_run
 
 log = logging.getLogger(__name__)
@@ -83,11 +84,13 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
             report=result.facts,
             index=index,
             occurrences=occurrences,
+            sha256=result.sha256,
         )
         if not won:
             transaction.set_rollback(True)
             return False
         _replace_problems(run, result)
+        warn_of_identical_runs(run)
     return True
 
 

@@ -12,7 +12,13 @@ from django.views.decorators.http import require_GET
 from arqlab.core.permissions import may_organize
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
-from submissions.selectors import quotas_left, run_occurrences, runs_visible_to, with_problem_counts
+from submissions.selectors import (
+    identical_runs,
+    quotas_left,
+    run_occurrences,
+    runs_visible_to,
+    with_problem_counts,
+)
 
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
@@ -23,13 +29,15 @@ def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show the runs of the user's teams, or of all teams for organizers."""
     found = runs_task_or_404(request.user, lab, task)
     runs = list(with_problem_counts(runs_visible_to(request.user, found)))
+    organizes = may_organize(request.user, found.lab)
     context = {
         "lab": found.lab,
         "task": found,
         "runs": [run for run in runs if not run.check_only],
         "checked": [run for run in runs if run.check_only],
         "state": found.state(timezone.now()),
-        "organizes": may_organize(request.user, found.lab),
+        "organizes": organizes,
+        "identical": identical_runs(found) if organizes else [],
         "places": quotas_left(teams_to_submit_for(request.user, found), found),
     }
     return render(request, "submissions/run_list.html", context)

@@ -14,15 +14,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from arqlab.core.errors import UserError
-from arqlab.core.models import Task
+from arqlab.core.errors import ConfirmationError, UserError
+from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
+from arqlab.core.selectors import team_key
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
 from submissions.selectors import quotas_left
-from submissions.services.run_metadata import RunMetadata, metadata_from_name
-from submissions.services.uploads import check_upload, submit_upload
+from submissions.services.rules import require_named_team
+from submissions.services.run_metadata import RunMetadata, metadata_from_name, teams_in_names
+from submissions.services.uploads import check_upload, run_names, submit_upload
 from submissions.tasks import validate_after_commit
 
 
@@ -42,7 +44,8 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     try:
         runs = _take(request, found, form, metadata)
     except UserError as refused:
-        return _refuse(request, found, form, [refused.message], status=409)
+        question = refused.question if isinstance(refused, ConfirmationError) else ""
+        return _refuse(request, found, form, [refused.message], status=409, question=question)
     location = _location(found, runs)
     return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
 
@@ -62,7 +65,21 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     forms = metadata_forms(
         request.POST, names=names, guesses=guesses, task=found, organizes=organizes
     )
-    return render(request, "submissions/run_guess.html", {"task": found, "forms": forms})
+    context = {
+        "forms": forms,
+        "named": teams_in_names(names),
+        "team": _named_team(request, found, names),
+    }
+    return render(request, "submissions/run_guess.html", context)
+
+
+def _named_team(request: HttpRequest, task: Task, names: list[str]) -> Team | None:
+    """Return the only team of the lab in the file names, if the user may submit for it."""
+    keys = {team_key(name) for name in teams_in_names(names)}
+    teams = [team for team in task.lab.teams.all() if keys == {team_key(team.name)}]
+    if len(teams) != 1:
+        return None
+    return teams_to_submit_for(request.user, task).filter(pk=teams[0].pk).first()
 
 
 def _take(
@@ -72,6 +89,8 @@ def _take(
     by_name = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
     take = check_upload if "check" in request.POST else submit_upload
     team, at, runs = form.cleaned_data["team"], timezone.now(), []
+    names = [name for file in form.cleaned_data["file"] for name in run_names(file)]
+    require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
     with transaction.atomic():
         for file in form.cleaned_data["file"]:
             runs += take(
@@ -108,11 +127,17 @@ def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> H
 
 
 def _refuse(
-    request: HttpRequest, task: Task, form: UploadForm, errors: list[str], *, status: int = 422
+    request: HttpRequest,
+    task: Task,
+    form: UploadForm,
+    errors: list[str],
+    *,
+    status: int = 422,
+    question: str = "",
 ) -> HttpResponse:
     if _wants_json(request):
-        return JsonResponse({"errors": errors}, status=status)
-    return _page(request, task, form, errors=errors, status=status)
+        return JsonResponse({"errors": errors, "question": question}, status=status)
+    return _page(request, task, form, errors=errors, status=status, question=question)
 
 
 def _sentences(forms: Iterable[UploadForm | RunMetadataForm]) -> list[str]:

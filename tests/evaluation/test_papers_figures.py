@@ -31,7 +31,14 @@ MEASURES = ("nDCG'", "MAP'", "P'@10")
 def submit(path: Path, task: str) -> None:
     team = [] if read_name(path.name).team else ["--team", "Somebody"]
     call_command(
-        "submit_run", str(path), "--task", task, *team, stdout=StringIO(), stderr=StringIO()
+        "submit_run",
+        str(path),
+        "--task",
+        task,
+        *team,
+        "--new-team",
+        stdout=StringIO(),
+        stderr=StringIO(),
     )
 
 

@@ -80,7 +80,15 @@ def test_a_member_cannot_send_a_baseline(browser: Client, scene: Scene) -> None:
 def test_a_member_of_two_teams_names_one(browser: Client, scene: Scene) -> None:
     MemberFactory(team=TeamFactory(lab=scene.lab, name="Gamma"), user=scene.member)
     assert send(browser).json() == {"team": ["Name one of your teams: Alpha, Gamma."]}
-    assert send(browser, team="gamma").json()[0]["team"] == "Gamma"
+    assert send(browser, team="gamma", name="a.tsv").json()[0]["team"] == "Gamma"
+
+
+def test_another_team_in_the_file_name_needs_a_confirmation(browser: Client, scene: Scene) -> None:
+    refused = send(browser, name="Beta-task1-a-P.tsv")
+    assert (refused.status_code, refused.json()["code"]) == (409, "team-differs")
+    assert "file name says Beta" in refused.json()["message"]
+    sent = send(browser, name="Beta-task1-a-P.tsv", confirm_team="true").json()
+    assert sent[0]["team"] == "Alpha"
 
 
 def test_another_team_cannot_be_named(browser: Client, scene: Scene) -> None:

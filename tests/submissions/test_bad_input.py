@@ -28,9 +28,10 @@ import django
 django.setup()
 from django.core.management import CommandError, call_command
 call_command("migrate", verbosity=0)
-from arqlab.core.models import Lab, Task, Topic
+from arqlab.core.models import Lab, Task, Team, Topic
 lab = Lab.objects.create(slug="lab", name="Lab", protocol="arqmath-3")
 task = Task.objects.create(lab=lab, slug="task1", name="Task", kind="answers", trec_items="posts")
+Team.objects.create(lab=lab, name="Alpha")
 Topic.objects.create(task=task, query_id="A.1", position=1)
 for path in sys.argv[1:]:
     out, start = io.StringIO(), time.process_time()

@@ -7,7 +7,7 @@ from typing import Any
 from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Membership, Task, User
 from arqlab.core.selectors import person_named
 from arqlab.ir.measures.names import parse_measures
@@ -18,14 +18,20 @@ PROTOCOL_FIELDS = ("limit", "max_characters", "quota", "order", "measures", "min
 
 
 class TeamForm(forms.Form):
-    """The name of a new team."""
+    """The name of a team. `question` asks whether a name like another team's is meant."""
 
+    question = ""
     name = forms.CharField(
         label="Team name",
         max_length=80,
         help_text="The name on the leaderboard and in the names of your run files.",
         error_messages={"required": "Enter a team name."},
     )
+
+    def refuse(self, error: UserError) -> None:
+        """Show an error of the name, and its question if it can be confirmed."""
+        self.add_error("name", error.message)
+        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
 
 class AccountForm(forms.Form):

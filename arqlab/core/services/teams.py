@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Team, User, new_invitation_token
+from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event
 
 
 @transaction.atomic
-def create_team(*, lab: Lab, name: str, by: User | None, joins: bool = True) -> Team:
+def create_team(
+    *, lab: Lab, name: str, by: User | None, joins: bool = True, confirmed: bool | str = False
+) -> Team:
     """Create a team with `by` as its first member, unless `joins` is False.
 
     Baselines, tests and lab folders create teams without members. Raises `UserError` if the lab has
-    a team with that name, ignoring case.
+    a team with that name, ignoring case, and `ConfirmationError` as `rename_team` does.
     """
-    try:
-        with transaction.atomic():
-            team = Team.objects.create(lab=lab, name=name)
-    except IntegrityError as error:
-        raise UserError(
-            f"{lab} already has a team named {name}. Choose another name, or ask the team for its"
-            " invitation link.",
-            code="team-name-taken",
-        ) from error
+    team = Team(lab=lab, name=name)
+    _save_name(team, confirmed=confirmed)
     record_event(verb="team.create", target=team, lab=lab, actor=by)
     if by is not None and joins:
         _add_member(team, by)
     return team
+
+
+@transaction.atomic
+def rename_team(*, team: Team, name: str, by: User, confirmed: bool | str = False) -> None:
+    """Rename a team; nothing changes if it already has the name.
+
+    Raises `UserError` if another team of the lab has the name, ignoring case, and
+    `ConfirmationError` if the names differ only in spaces and punctuation. `confirmed` is True, or
+    the question of the earlier error.
+    """
+    earlier = Team.objects.get(pk=team.pk).name
+    if name == earlier:
+        return
+    team.name = name
+    _save_name(team, confirmed=confirmed)
+    record_event(verb="team.rename", target=team, lab=team.lab, actor=by, earlier=earlier)
 
 
 @transaction.atomic
@@ -60,6 +74,37 @@ def renew_invitation(*, team: Team, by: User) -> Team:
     team.save(update_fields=["invitation_token"])
     record_event(verb="team.renew-invitation", target=team, lab=team.lab, actor=by)
     return team
+
+
+def _save_name(team: Team, *, confirmed: bool | str) -> None:
+    """Store a new or changed name, unless another team of the lab has it or a similar one."""
+    others = team.lab.teams.exclude(pk=team.pk)
+    if not others.filter(name__iexact=team.name).exists():
+        _require_distinct_name(team, others, confirmed=confirmed)
+    try:
+        with transaction.atomic():
+            team.save(update_fields=["name"] if team.pk else None)
+    except IntegrityError as error:
+        raise UserError(
+            f"{team.lab} already has a team named {team.name}. Choose another name, or ask the"
+            " team for its invitation link.",
+            code="team-name-taken",
+        ) from error
+
+
+def _require_distinct_name(team: Team, others: Iterable[Team], *, confirmed: bool | str) -> None:
+    similar = [other.name for other in others if team_key(other.name) == team_key(team.name)]
+    if not similar or confirmed is True:
+        return
+    names = ", ".join(similar)
+    question = f"{team.name} is not the same team as {names}"
+    if confirmed != question:
+        raise ConfirmationError(
+            f"{team.lab} already has a team named {names}. If {team.name} is another team, confirm"
+            " it. Otherwise ask the team for its invitation link, or choose another name.",
+            code="team-name-similar",
+            question=question,
+        )
 
 
 def _add_member(team: Team, user: User) -> Membership:

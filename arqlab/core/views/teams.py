@@ -18,6 +18,7 @@ from arqlab.core.services.teams import (
     join_team,
     leave_team,
     remove_member,
+    rename_team,
     renew_invitation,
 )
 
@@ -30,15 +31,43 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
     form = TeamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            team = create_team(lab=found, by=permissions.signed_in(request), **form.cleaned_data)
+            team = create_team(
+                lab=found,
+                by=permissions.signed_in(request),
+                confirmed=request.POST.get("confirm", ""),
+                **form.cleaned_data,
+            )
         except UserError as error:
-            form.add_error("name", error.message)
+            form.refuse(error)
         else:
             messages.success(
                 request, f"{team} was created. Send the invitation link to the other members."
             )
             return redirect("core:team-detail", lab=lab, team=team.pk)
     return render(request, "core/team_create.html", {"form": form, "lab": found})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def team_rename(request: HttpRequest, lab: str, team: int) -> HttpResponse:
+    """Rename a team, as a member or an organizer."""
+    found = permissions.team_or_404(request.user, lab, team)
+    form = TeamForm(request.POST or None, initial={"name": found.name})
+    context = {"form": form, "lab": found.lab, "team": found, "name": found.name}
+    if request.method == "POST" and form.is_valid():
+        try:
+            rename_team(
+                team=found,
+                by=permissions.signed_in(request),
+                confirmed=request.POST.get("confirm", ""),
+                **form.cleaned_data,
+            )
+        except UserError as error:
+            form.refuse(error)
+        else:
+            messages.success(request, f"The team's name is {found.name}.")
+            return redirect("core:team-detail", lab=lab, team=team)
+    return render(request, "core/team_rename.html", context)
 
 
 @login_required

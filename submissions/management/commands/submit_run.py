@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
-from arqlab.core.selectors import person_named, task_named
+from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team
 from arqlab.formats.runs.filename import read_name
 from submissions.management.report_text import report_text
@@ -42,6 +43,15 @@ class Command(LabCommand):
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK")
         parser.add_argument("--team", help="name of the team (default: from the file name)")
+        parser.add_argument(
+            "--new-team", action="store_true", help="create the team if the lab does not have it"
+        )
+        parser.add_argument(
+            "--confirm-name",
+            action="store_true",
+            help="create the team even if its name differs from another team's only in case, "
+            "spaces or punctuation",
+        )
         parser.add_argument(
             "--by",
             metavar="PERSON",
@@ -110,24 +120,40 @@ class Command(LabCommand):
         )
         given = {field: options[field] for field in fields if options[field] is not None}
         metadata = metadata_by_name(file, **given)
-        team = self.team_named(options["team"] or read_name(next(iter(metadata))).team, task, by)
+        name = options["team"] or read_name(next(iter(metadata))).team
+        team = self.team_named(name, task, by, options)
         return submit_upload(
             file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )
 
-    def team_named(self, name: str | None, task: Task, by: User | None) -> Team:
-        """Return the team with this name; create it if the lab has no such team."""
+    def team_named(
+        self, name: str | None, task: Task, by: User | None, options: dict[str, Any]
+    ) -> Team:
+        """Return the team with this name. If the lab has no such team, create it or refuse."""
         if not name:
             raise UserError(
                 "The file name does not contain a team. Name the team with --team NAME.",
                 code="no-team",
             )
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
+        if team is None and not options["new_team"]:
+            raise UserError(
+                f"{task.lab} has no team named {name}. {self.similar_names(name, task)}Correct the "
+                "name with --team NAME, or create the team with --new-team.",
+                code="no-team",
+            )
         if team is None:
-            team = create_team(lab=task.lab, name=name, by=by, joins=False)
+            confirmed = options["confirm_name"]
+            team = create_team(lab=task.lab, name=name, by=by, joins=False, confirmed=confirmed)
             message = f"Created team {team.name} in {task.lab.slug}."
             transaction.on_commit(partial(self.stdout.write, message))
         return team
+
+    def similar_names(self, name: str, task: Task) -> str:
+        """Return a sentence with the names of teams most like `name`, or an empty text."""
+        keys = {team_key(team.name): team.name for team in task.lab.teams.all()}
+        near = [keys[key] for key in get_close_matches(team_key(name), keys)]
+        return f"Did you mean {' or '.join(near)}? " if near else ""
 
     def wait_for(self, run: Run) -> None:
         """Wait until the run is checked: a worker may have claimed it first."""

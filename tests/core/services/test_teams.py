@@ -3,17 +3,18 @@
 import pytest
 from django.utils import timezone
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import AuditEvent, Membership, Team
 from arqlab.core.services.teams import (
     create_team,
     join_team,
     leave_team,
     remove_member,
+    rename_team,
     renew_invitation,
 )
 from submissions.models import Run, Upload
-from tests.factories import MemberFactory, make_lab
+from tests.factories import MemberFactory, TeamFactory, make_lab
 
 
 def give_a_run(team, task):
@@ -47,6 +48,43 @@ def test_a_team_can_be_created_for_others(lab, organizer):
 def test_a_team_name_is_unique_in_a_lab_ignoring_case(lab, outsider, name):
     with pytest.raises(UserError, match="already"):
         create_team(lab=lab, name=name, by=outsider)
+
+
+@pytest.mark.parametrize("name", ["North Lake", "north-lake", "NORTH_LAKE."])
+def test_a_name_like_that_of_another_team_needs_a_confirmation(lab, outsider, name):
+    TeamFactory(lab=lab, name="NorthLake")
+    with pytest.raises(ConfirmationError, match="already has a team named NorthLake") as refused:
+        create_team(lab=lab, name=name, by=outsider)
+    assert refused.value.code == "team-name-similar"
+    with pytest.raises(ConfirmationError):
+        create_team(lab=lab, name=name, by=outsider, confirmed="X is not the same team as Y")
+
+    assert create_team(lab=lab, name=name, by=outsider, confirmed=refused.value.question)
+
+
+@pytest.mark.parametrize("names", [("C++", "C"), ("Été", "Ete"), ("..", "-"), ("राम", "रम")])
+def test_names_that_differ_in_letters_and_symbols_are_distinct(lab, outsider, names):
+    for name in names:
+        assert create_team(lab=lab, name=name, by=outsider)
+
+
+def test_a_renamed_team_is_audited_with_both_names(team, organizer):
+    rename_team(team=team, name="Omega", by=organizer)
+
+    event = AuditEvent.objects.get(verb="team.rename")
+    assert (event.target, event.detail, event.actor) == ("Omega", {"earlier": "Alpha"}, organizer)
+
+
+def test_the_case_and_spaces_of_the_own_name_change_without_a_question(team, member):
+    rename_team(team=team, name="AL PHA", by=member)
+
+    assert Team.objects.get(pk=team.pk).name == "AL PHA"
+
+
+def test_renaming_a_team_to_its_own_name_changes_nothing(team, member):
+    rename_team(team=team, name="Alpha", by=member)
+
+    assert not AuditEvent.objects.filter(verb="team.rename").exists()
 
 
 def test_two_labs_may_have_teams_with_the_same_name(scene, outsider):

@@ -35,6 +35,37 @@ def test_a_taken_name_is_an_error_of_the_form(scene, client_of):
     )
 
 
+def test_a_name_like_another_is_confirmed_with_a_checkbox(scene, client_of):
+    browser = client_of(scene.outsider)
+    refused = text_of(browser.post(NEW, {"name": "Al-pha"}))
+    question = "Al-pha is not the same team as Alpha"
+    assert f'name="confirm" id="id_confirm" value="{question}"' in refused
+    assert not Team.objects.filter(name="Al-pha").exists()
+
+    browser.post(NEW, {"name": "Al-pha", "confirm": question})
+    assert Team.objects.filter(name="Al-pha").exists()
+
+
+@pytest.mark.parametrize("role", ["member", "organizer"])
+def test_a_team_is_renamed_on_its_page(scene, client_of, role):
+    browser = client_of(scene.people[role])
+    assert f'href="{at(scene.team, "rename/")}"' in text_of(browser.get(at(scene.team)))
+    assert 'value="Alpha"' in text_of(browser.get(at(scene.team, "rename/")))
+
+    response = browser.post(at(scene.team, "rename/"), {"name": "Omega"}, follow=True)
+    assert "The team&#x27;s name is Omega." in text_of(response)
+    assert Team.objects.get(pk=scene.team.pk).name == "Omega"
+
+
+@pytest.mark.parametrize("name", ["BETA", "Be ta"])
+def test_a_team_does_not_take_the_name_of_another(scene, client_of, name):
+    response = client_of(scene.member).post(at(scene.team, "rename/"), {"name": name})
+
+    assert '<a href="#id_name">The lab arqmath-x already has a team named' in text_of(response)
+    assert "<h1>Rename Alpha</h1>" in text_of(response)
+    assert Team.objects.get(pk=scene.team.pk).name == "Alpha"
+
+
 def test_a_visitor_signs_in_before_making_a_team(scene, client):
     assert client.get(NEW).url == f"/accounts/login/?next={NEW}"
 

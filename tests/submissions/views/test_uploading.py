@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -14,7 +15,7 @@ from arqlab.core.models import Task, User
 from submissions.models import Run
 from tests.factories import MemberFactory, Scene, TeamFactory
 from tests.submissions.entry_points import NAME, upload, url
-from tests.submissions.factories import GOOD_RUN, NOW, ValidRunFactory
+from tests.submissions.factories import GOOD_RUN, NOW, ValidRunFactory, zipped
 
 pytestmark = pytest.mark.django_db
 SignIn = Callable[[User], Client]
@@ -106,8 +107,84 @@ def test_a_member_of_two_teams_chooses_one(scene: Scene, browser: Client) -> Non
     second = TeamFactory(lab=scene.lab, name="Gamma")
     MemberFactory(team=second, user=scene.member)
     assert "Gamma" in browser.get(url("run-upload")).text
-    upload(browser, scene, team=str(second.pk))
+    upload(browser, scene, team=str(second.pk), name="bm25.tsv")
     assert Run.objects.get().team == second
+
+
+def test_a_user_of_several_teams_must_choose_one(scene: Scene, client_of: SignIn) -> None:
+    organizer = client_of(scene.organizer)
+    assert (
+        '<option value="" selected>Choose a team</option>' in organizer.get(url("run-upload")).text
+    )
+    response = upload(organizer, scene, team="", json=True)
+    assert (response.status_code, response.json()["errors"]) == (
+        422,
+        ["Choose the team of the runs."],
+    )
+
+
+@pytest.mark.parametrize("person", ["member", "organizer"])
+def test_another_team_in_the_file_name_is_asked_about_once(
+    scene: Scene, client_of: SignIn, person: str
+) -> None:
+    client, name = client_of(getattr(scene, person)), "Beta-task1-bm25-auto-both-P.tsv"
+    refused = upload(client, scene, name=name)
+    question = "Upload for Alpha although the file name says Beta"
+    assert (refused.status_code, Run.objects.count()) == (409, 0)
+    assert "The file name says Beta, but you chose team Alpha." in refused.text
+    assert f'value="{question}"' in refused.text
+    assert upload(client, scene, name=name, confirm=question).status_code == 302
+    assert Run.objects.get().team == scene.team
+
+
+def test_a_script_gets_the_question_with_the_refusal(scene: Scene, browser: Client) -> None:
+    refused = upload(browser, scene, name="Beta-task1-bm25-P.tsv", check="yes", json=True).json()
+    assert refused["question"] == "Upload for Alpha although the file name says Beta"
+
+
+def test_a_confirmation_counts_only_for_the_names_that_were_asked_about(
+    scene: Scene, browser: Client
+) -> None:
+    question = "Upload for Alpha although the file name says Beta"
+    response = upload(browser, scene, name="Gamma-task1-bm25-P.tsv", confirm=question)
+    assert (response.status_code, Run.objects.count()) == (409, 0)
+
+
+def test_the_runs_in_a_zip_are_compared_with_the_team_too(scene: Scene, browser: Client) -> None:
+    members = {"x/Beta-task1-a-P.tsv": GOOD_RUN, "y/Alpha-task1-b-A.tsv": GOOD_RUN}
+    response = upload(browser, scene, zipped(members), name="runs.zip")
+    assert (response.status_code, Run.objects.count()) == (409, 0)
+    assert "The file name says Beta" in response.text
+
+
+@pytest.mark.parametrize("name", ["ALPHA-task1-a-P.tsv", "Al.pha -task1-a-P.tsv", "a.tsv"])
+def test_case_and_punctuation_of_the_team_in_the_name_do_not_matter(
+    scene: Scene, browser: Client, name: str
+) -> None:
+    assert upload(browser, scene, name=name).status_code == 302
+
+
+def guessed_team(client: Client, *names: str) -> str | None:
+    """Return the key of the team that the script chooses for these file names."""
+    html = client.post(url("run-guess"), {"names": names}).text
+    found = re.search(r'data-team="(\d+)"', html)
+    return found and found[1]
+
+
+def test_the_team_is_read_from_the_file_names(scene: Scene, client_of: SignIn) -> None:
+    organizer = client_of(scene.organizer)
+    assert guessed_team(organizer, "be_ta-task1-a.tsv", "b.tsv") == str(scene.other_team.pk)
+    assert guessed_team(organizer, "Beta-task1-a.tsv", "Alpha-task1-b.tsv") is None
+    assert guessed_team(organizer, "Betas-task1-a.tsv") is None
+
+
+def test_a_name_that_fits_two_teams_chooses_none(scene: Scene, client_of: SignIn) -> None:
+    TeamFactory(lab=scene.lab, name="Be ta")
+    assert guessed_team(client_of(scene.organizer), "Beta-task1-a.tsv") is None
+
+
+def test_a_member_does_not_learn_of_other_teams_from_a_name(scene: Scene, browser: Client) -> None:
+    assert guessed_team(browser, "Beta-task1-a.tsv") is None
 
 
 def test_an_organizer_adds_a_baseline_for_any_team(scene: Scene, client_of: SignIn) -> None:

@@ -90,6 +90,7 @@ def real_lab(shared_data: Path) -> Path:
                 str(folder / file),
                 task="arqmath-1/task1",
                 team=team,
+                new_team=True,
                 stdout=StringIO(),
             )
     return folder

@@ -42,9 +42,36 @@ def test_team_and_metadata_are_read_from_the_file_name(submit: Submit, scene: Sc
     assert (run.team, run.tag, run.is_primary, run.status) == (scene.team, "bm25", True, "valid")
 
 
-def test_a_missing_team_is_created_and_reported(submit: Submit) -> None:
-    assert "Created team Delta in arqmath-x." in submit("--team", "Delta")
+def test_a_new_team_is_created_and_reported(submit: Submit) -> None:
+    assert "Created team Delta in arqmath-x." in submit("--team", "Delta", "--new-team")
     assert Run.objects.get().team == Team.objects.get(name="Delta")
+
+
+@pytest.mark.parametrize(
+    ("options", "name"), [(["--team", "alhpa"], NAME), ([], "Alhpa-task1-bm25-P.tsv")]
+)
+def test_an_unknown_team_lists_similar_names_and_creates_nothing(
+    submit: Submit, options: list[str], name: str
+) -> None:
+    with pytest.raises(CommandError, match=r"Did you mean Alpha\? Correct the name"):
+        submit(*options, name=name)
+    assert (Team.objects.count(), Run.objects.count()) == (2, 0)
+
+
+def test_a_new_team_with_a_similar_name_needs_a_confirmation(submit: Submit) -> None:
+    with pytest.raises(CommandError, match="already has a team named Alpha"):
+        submit("--team", "Al pha", "--new-team")
+    assert "Created team Al pha" in submit("--team", "Al pha", "--new-team", "--confirm-name")
+
+
+def test_an_unknown_team_like_no_other_is_refused_without_a_suggestion(submit: Submit) -> None:
+    with pytest.raises(CommandError, match=r"has no team named Zoo\. Correct the name"):
+        submit("--team", "Zoo")
+
+
+def test_a_team_that_exists_is_not_created_again(submit: Submit, scene: Scene) -> None:
+    assert "Created" not in submit("--team", "alpha", "--new-team")
+    assert Run.objects.get().team == scene.team
 
 
 def test_a_team_is_found_case_insensitively(submit: Submit, scene: Scene) -> None:
@@ -110,7 +137,7 @@ def test_an_unknown_person_is_refused(submit: Submit) -> None:
 def test_a_refused_submission_creates_no_team(submit: Submit) -> None:
     Task.objects.update(deadline=NOW.replace(year=2020))
     with pytest.raises(CommandError):
-        submit("--team", "Delta")
+        submit("--team", "Delta", "--new-team")
     assert not Team.objects.filter(name="Delta").exists()
 
 
