@@ -25,6 +25,8 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     measure = _measure(shown.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in shown.board.rows if not row.run.is_withdrawn]
     rows = topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
+    line = next(row for row in shown.board.rows if row.run.key == one.pk)
+    scores = {cell.value for cell in line.cells if not cell.measure.is_count}
     context = {
         "task": found,
         "lab": found.lab,
@@ -33,7 +35,8 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
         "measure": measure,
         "rows": rows,
         "means": means_of(rows),
-        "line": next(row for row in shown.board.rows if row.run.key == one.pk),
+        "line": line,
+        "scores_nothing": scores == {0},
         "peers": len(peers),
         "columns": info_columns(rows),
         "chart": chart_of(rows, one, measure),

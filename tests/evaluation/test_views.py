@@ -42,6 +42,18 @@ def matrix(table):
     ]
 
 
+@pytest.mark.parametrize(("lists", "is_shown"), [({"A.1": ["x1", "x2"]}, True), (POOR, False)])
+def test_a_run_without_an_item_in_the_qrels_gets_a_warning(scene, client_of, lists, is_shown):
+    make_qrels(scene.task)
+    run = make_run(scene.team, scene.task, lists)
+    score_waiting(at=NOW)
+    address = reverse("evaluation:run-scores", args=["arqmath-x", "task1", run.pk])
+
+    page = client_of(scene.organizer).get(address).content.decode()
+
+    assert ("This run scores 0 in every measure." in page) is is_shown
+
+
 @pytest.fixture
 def played(scene):
     """Return the scene with qrels and a scored run of each team; `run` is team Alpha's."""

@@ -181,7 +181,7 @@ def _check_posts(
     """Find posts that are not in the collection, and questions where the task asks for answers."""
     known = _looked_up(posts.select(item="post_id", type="type"), rows)
     found = rows.select("line", "topic", "item").join(known, on="item", how="left")
-    yield from _unknown_items(found.filter(pl.col("type").is_null()), rules, ItemKind.POSTS)
+    yield from _unknown_items(found, found["type"].is_null(), rules, ItemKind.POSTS)
     if rules.kind is TaskKind.ANSWERS:
         # An error in a sample too, because what a sample has is certain.
         questions = found.filter(pl.col("type") != "answer")
@@ -195,7 +195,7 @@ def _check_formulas(
     """Find formulas that are not in the collection, or not in the post that their row names."""
     known = _looked_up(formulas.select(item="formula_id", home="post_id"), rows)
     found = rows.select("line", "topic", "item", "post").join(known, on="item", how="left")
-    yield from _unknown_items(found.filter(pl.col("home").is_null()), rules, ItemKind.FORMULA_IDS)
+    yield from _unknown_items(found, found["home"].is_null(), rules, ItemKind.FORMULA_IDS)
     elsewhere = found.filter((pl.col("post") != pl.col("home")) & (pl.col("post") != ""))
     shown = pl.format("formula {} in post {}", "item", "post")
     yield from find_rows("wrong-post", elsewhere, shown, pl.format("post {}", "home"))
@@ -206,10 +206,10 @@ def _check_visual_ids(
 ) -> Iterator[Finding]:
     """Find visual ids that no formula has: not certain while some formulas have no visual id."""
     known = _looked_up(formulas.select(item="visual_id"), rows)
-    unknown = rows.join(known, on="item", how="anti")
-    if unknown.height:
+    is_unknown = ~rows["item"].is_in(known["item"].drop_nulls().implode())
+    if is_unknown.any():
         some_lack = formulas.lazy().select(pl.col("visual_id").is_null().any()).collect().item()
-        yield from _unknown_items(unknown, rules, ItemKind.VISUAL_IDS, sure=not some_lack)
+        yield from _unknown_items(rows, is_unknown, rules, ItemKind.VISUAL_IDS, sure=not some_lack)
 
 
 def _looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.DataFrame:
@@ -225,11 +225,21 @@ def _looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.D
 
 
 def _unknown_items(
-    unknown: pl.DataFrame, rules: RunRules, items: ItemKind, *, sure: bool = True
+    rows: pl.DataFrame,
+    is_unknown: pl.Series,
+    rules: RunRules,
+    items: ItemKind,
+    *,
+    sure: bool = True,
 ) -> Iterator[Finding]:
+    """Find the rows with an unknown item: a note if it is uncertain, a warning if all are."""
+    unknown = rows.filter(is_unknown)
     item = ITEM_NAMES[items]
     part = SAMPLE if not rules.complete else SOME_VISUAL_IDS
     severity = Severity.ERROR if rules.complete and sure else Severity.NOTE
     expected = f"{item} of the collection"
     for finding in find_rows("unknown-item", unknown, "item", expected, item=item, part=part):
         yield finding._replace(severity=severity)
+    if rows.height and unknown.height == rows.height and severity is Severity.NOTE:
+        place = (None, None, "no known item", f"{item} of the collection in most rows")
+        yield Finding("no-known-item", listed([place]), {"item": item})

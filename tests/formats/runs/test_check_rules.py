@@ -73,6 +73,23 @@ def test_the_note_on_a_sample_asks_for_nothing():
     assert note.todo == "Nothing to do."
 
 
+def test_a_run_without_a_known_item_gets_a_warning_in_a_sample():
+    assert severities(answers("8", "9")) == {
+        "no-known-item": (Severity.WARNING, [None]),
+        "unknown-item": (Severity.NOTE, [1, 2]),
+    }
+    assert "no-known-item" in severities(formulas("80\t1"))
+
+
+def test_a_run_of_visual_ids_without_a_known_one_gets_a_warning():
+    lacking = FORMULAS.with_columns(visual_id=pl.Series(["100", None]))
+    options = {"formulas": lacking, "complete": True, "items": ItemKind.VISUAL_IDS}
+
+    report = report_of(["A.1 Q0 999 1 2 t"], TaskKind.FORMULAS, **options)
+
+    assert severities(report)["no-known-item"] == (Severity.WARNING, [None])
+
+
 def test_without_a_collection_no_item_is_looked_up():
     assert formulas("1\t2", "x\ty", formulas=None).problems == ()
 
@@ -115,7 +132,7 @@ def test_a_formula_task_whose_items_are_posts_takes_questions_too():
 def test_an_unknown_visual_id_is_a_note_while_formulas_lack_theirs():
     lacking = FORMULAS.with_columns(visual_id=pl.Series(["100", None]))
     report = report_of(
-        ["A.1 Q0 999 1 2 t"],
+        ["A.1 Q0 999 1 2 t", "A.1 Q0 100 2 1 t"],
         TaskKind.FORMULAS,
         formulas=lacking,
         complete=True,
