@@ -9,7 +9,7 @@ from arqlab.ir.records import ItemKind
 DataUsed = Literal["both", "text", "math", "links"]
 AnswerKind = Literal["extract", "generate"]
 
-NAME = re.compile(r"(?P<team>[^-]+)-(?P<task>task[0-9]+)(?:-(?P<rest>.+))?", re.IGNORECASE)
+NAME = re.compile(r"(?P<team>.+?)-(?P<task>task[0-9]+)(?:-(?P<rest>.+))?", re.IGNORECASE)
 ENDINGS = re.compile(r"(\.(tsv|txt|csv|run|res|gz|zip))+$", re.IGNORECASE)
 VISUAL_IDS = re.compile(r"[._-]visual[._-]?ids?$", re.IGNORECASE)
 DATA_USED: dict[str, DataUsed] = {
@@ -44,8 +44,8 @@ class RunName(NamedTuple):
 def read_name(filename: str) -> RunName:
     """Read a name such as `TEAM-task3-RUN-auto-both-generate-P.tsv.gz` as far as possible.
 
-    The marks are read from the end, in any order and each once, so a run tag may contain hyphens
-    and a mark may be missing. A name without a task is a run tag.
+    The marks are read from the end, in any order and each once, so team and run tag may contain
+    hyphens and a mark may be missing. A name without a task is a run tag.
     """
     stem = ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
     items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None

@@ -19,10 +19,10 @@ from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team
-from arqlab.formats.runs.filename import read_name
 from submissions.management.report_text import report_text
 from submissions.models import Run
 from submissions.selectors import report_data
+from submissions.services.run_metadata import teams_in_names
 from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run
 
@@ -120,21 +120,22 @@ class Command(LabCommand):
         )
         given = {field: options[field] for field in fields if options[field] is not None}
         metadata = metadata_by_name(file, **given)
-        name = options["team"] or read_name(next(iter(metadata))).team
-        team = self.team_named(name, task, by, options)
+        names = [options["team"]] if options["team"] else teams_in_names(metadata)
+        team = self.team_named(names, task, by, options)
         return submit_upload(
             file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )
 
     def team_named(
-        self, name: str | None, task: Task, by: User | None, options: dict[str, Any]
+        self, names: list[str], task: Task, by: User | None, options: dict[str, Any]
     ) -> Team:
-        """Return the team with this name. If the lab has no such team, create it or refuse."""
-        if not name:
+        """Return the team with the only name. If the lab lacks it, create it or refuse."""
+        if len(names) != 1:
+            found = f"several teams ({', '.join(names)})" if names else "no team"
             raise UserError(
-                "The file name does not contain a team. Name the team with --team NAME.",
-                code="no-team",
+                f"The file name contains {found}. Name the team with --team NAME.", code="no-team"
             )
+        name = names[0]
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None and not options["new_team"]:
             raise UserError(

@@ -35,6 +35,9 @@ NAMES = {
     "C:\\runs\\TU-Task3-x-auto-both-extract-a.TSV": RunName(
         "TU", "task3", "x", False, "both", "extract", False
     ),
+    "North-Lake-task1-task2-x-auto-both-P.tsv": RunName(
+        "North-Lake", "task1", "task2-x", False, "both", None, True
+    ),
     "TangentCFT.txt.gz": RunName(tag="TangentCFT"),
     "Team-task1.tsv": RunName("Team", "task1"),
     "Team-task1-A.tsv": RunName("Team", "task1", "A"),

@@ -84,6 +84,13 @@ def test_a_file_name_without_a_team_needs_the_option(submit: Submit) -> None:
         submit(name="TangentCFT.txt")
 
 
+def test_file_names_with_several_teams_need_the_option(submit: Submit) -> None:
+    data = zipped({f"{team}-task1-a-P.tsv": GOOD_RUN for team in ("Alpha", "Beta")})
+    with pytest.raises(CommandError, match=r"several teams \(Alpha, Beta\)"):
+        submit(name="runs.zip", data=data)
+    assert not Run.objects.exists()
+
+
 def test_options_take_precedence_over_the_file_name(submit: Submit) -> None:
     submit(
         "--tag", "mine", "--alternate", "--manual", "--data-used", "math", "--description", "Ours."
