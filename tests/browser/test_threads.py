@@ -9,7 +9,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from arqlab.core.models import Lab
+from arqlab.core.models import Lab, Task
 from tests.browser.test_every_page import WATCH, enter, faults
 from tests.collection.lookup import make_searched
 from tests.collection.threads import SITE, add_answer, add_question, make_collection, rich_thread
@@ -31,6 +31,7 @@ HOSTILE = (
 
 def make_thread():
     scene = make_lab()
+    Task.objects.update(threads=Task.Threads.OPEN)
     scene.task.topics.filter(query_id="A.1").update(
         thread_id="1",
         latex="x^2",
