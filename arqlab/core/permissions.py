@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from arqlab.core.models import Lab, Membership, Task, Team, User, Visitor
+from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -110,15 +110,17 @@ def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
     return team
 
 
-def may_see_threads(user: Visitor, task: Task) -> bool:
-    """Return whether a user may see the threads of the task's topics, with answers and links.
+def may_see_thread(user: Visitor, topic: Topic) -> bool:
+    """Return whether a user may see the thread of a topic, with its answers and links.
 
-    Organizers and assessors may, others when the threads are open: a thread contains the answers,
-    and its duplicates are the strongest oracle ("not available to participants", seed 000, §4.3).
+    Organizers and assessors may, others when each task of the lab with this thread has opened it: a
+    thread contains the answers, and its duplicates are the strongest oracle ("not available to
+    participants", seed 000, §4.3).
     """
-    return (
-        task.threads == Task.Threads.OPEN or labs_staffed_by(user).filter(pk=task.lab_id).exists()
-    )
+    lab = topic.task.lab_id
+    same = Q(pk=topic.pk) | Q(task__lab=lab, thread_id=topic.thread_id) & ~Q(thread_id="")
+    closed = Topic.objects.filter(same).exclude(task__threads=Task.Threads.OPEN)
+    return labs_staffed_by(user).filter(pk=lab).exists() or not closed.exists()
 
 
 def may_look_up(user: Visitor, lab: Lab) -> bool:

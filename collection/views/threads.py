@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
-from arqlab.core.permissions import lab_or_404, may_look_up, may_see_threads, task_or_404
+from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, task_or_404
 from collection.models import Collection
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -57,7 +57,7 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     """
     found = task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
-    if not may_see_threads(request.user, found):
+    if not may_see_thread(request.user, topic):
         raise Http404
     collection, thread = collection_of(found.lab), None
     if collection and topic.thread_id:
@@ -78,11 +78,14 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
 
 
 def _visible_thread(request: HttpRequest, collection: Collection, post_id: str) -> Thread | None:
-    """Return the thread of a post without links to closed threads, or None if it is closed."""
+    """Return the thread of a post without links to closed threads, or None for an unknown post.
+
+    Raises 404 if the thread is closed.
+    """
     thread, closed = find_thread(collection, post_id), closed_threads(request.user, collection)
-    if thread is None or thread.thread_id in closed:
-        return None
-    return without_closed_threads(thread, closed)
+    if thread and thread.thread_id in closed:
+        raise Http404
+    return thread and without_closed_threads(thread, closed)
 
 
 def _formula_links(request: HttpRequest, lab: Lab) -> tuple[bool, bool]:

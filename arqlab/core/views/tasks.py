@@ -71,7 +71,7 @@ def topic_detail(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
         "before": before,
         "after": after,
         "facts": facts,
-        "has_thread": permissions.may_see_threads(request.user, found),
+        "has_thread": permissions.may_see_thread(request.user, topic),
     }
     if permissions.may_organize(request.user, found.lab):
         context["notes"] = notes

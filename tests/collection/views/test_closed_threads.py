@@ -168,6 +168,15 @@ def test_assessors_see_the_threads_of_their_topics_even_if_another_lab_closes_th
     assert client_of(assessor).get(path).status_code == 200
 
 
+def test_the_threads_of_a_progress_test_close_them_for_the_released_task_too(client_of):
+    scene = make_scene("released")
+    [topic, page] = (address(path, scene) for path in (TOPIC[0], THREAD[0]))
+    TopicFactory(task=TaskFactory(lab=scene.lab), thread_id="1")
+    assert client_of(scene.member).get(page).status_code == 404
+    assert page not in client_of(scene.member).get(topic).text
+    assert page in client_of(scene.organizer).get(topic).text
+
+
 def test_organizers_open_and_close_threads_on_the_page_of_the_task(client_of):
     scene = make_scene("released")
     edit, thread = (address(path, scene) for path in ("/labs/{lab}/tasks/{task}/edit/", THREAD[0]))

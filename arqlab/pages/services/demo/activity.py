@@ -25,7 +25,13 @@ OPEN_TASK = "task1-progress"
 
 
 def simulate_open_task(demo: DemoContext, teams: Mapping[str, Team]) -> None:
-    """Submit runs to the open task: one with errors, one checked only, and one withdrawn."""
+    """Submit runs to the open task: one with errors, one checked only, and one withdrawn.
+
+    Its topics are those of a released task, so their threads are open.
+    """
+    change_task(
+        task=demo.tasks[OPEN_TASK], changes={"threads": "open"}, protocol={}, by=demo.organizer
+    )
     good, broken = ((FOLDER / f"try-{name}.tsv").read_bytes() for name in ("good", "broken"))
     _send(demo, teams["Kaleidos"], "Draft1", broken, hours=30)
     _send(demo, teams["PrimeIdeals"], "Rehearsal", good, hours=5, check_only=True)
