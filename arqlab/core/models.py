@@ -110,7 +110,6 @@ class Task(models.Model):
         default=False,
         help_text="Teams see the scores of their own runs before the leaderboard is released.",
     )
-
     threads = models.CharField(
         max_length=10,
         choices=Threads.choices,

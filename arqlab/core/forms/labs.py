@@ -195,7 +195,7 @@ class TaskForm(forms.Form):
             del self.fields["max_characters"]
 
     def clean_threads(self) -> str:
-        """Return the choice, or the current value if there is none."""
+        """Return the selected value, or the current one if the field was not sent."""
         return self.cleaned_data["threads"] or self.task.threads
 
     def clean_measures(self) -> list[str]:
