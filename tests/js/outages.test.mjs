@@ -250,6 +250,34 @@ test("labels are sent if the browser has no room for them", async () => {
   assert.match(assessor.line, /^saved \d\d:\d\d:\d\d$/);
 });
 
+test("a label that the browser has no room for is a draft on the next page", async () => {
+  const scene = await begin();
+  const { world, browser, assessor } = scene;
+  browser.hasRoom = false;
+  await browser.goOffline();
+  await judgeSaved(scene, 3);
+  await browser.goOnline();
+  world.pending = []; // the page is left before its label is sent
+  assessor.reload();
+  await world.settle();
+
+  assert.deepEqual([assessor.item, assessor.active.label], [1, 3]);
+});
+
+test("a restarted browser that cannot open its database at once shows no judged item", async () => {
+  const scene = await begin();
+  const { world, browser, server, assessor } = scene;
+  await browser.goOffline();
+  await judgeSaved(scene, 3);
+  browser.isOnline = true;
+  browser.failedOpenings = 4;
+  assessor.reload();
+  await world.settle();
+
+  assert.equal(assessor.item, 2);
+  assert.deepEqual(server.counting, { 10: 3 });
+});
+
 test("labels are sent and stored after the browser closed its database", async () => {
   const scene = await begin();
   const { world, server, browser, assessor } = scene;

@@ -56,16 +56,20 @@ export class Outbox extends EventTarget {
     return this.rows.filter((row) => row.state === "refused");
   }
 
-  /** Store `{base, path, item, name, body}`, then send it. Resolves when it is stored. */
+  /**
+   * Store `{base, path, item, name, body}`, then send it. Resolves when it is stored, with whether
+   * it survives this page.
+   */
   async add(submission) {
     const made = Math.max(Date.now(), (this.rows.at(-1)?.made ?? 0) + 1);
     const row = { ...submission, id: uuid(), user: this.user, made, state: "waiting" };
     this.rows.push(row);
     this.unstored.add(row.id);
     this.#emit("change");
-    await this.store.put(row);
+    const isKept = await this.store.put(row);
     this.unstored.delete(row.id);
     this.send();
+    return isKept;
   }
 
   /** Send the waiting rows, unless this is already happening. */

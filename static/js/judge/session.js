@@ -223,8 +223,8 @@ export class Session extends EventTarget {
     this.counts.submitted(judgments, !isDone);
     const { guideline } = this.config;
     this.#send("judgments/", { item: item.item, lease: item.lease, judgments, guideline })
-      .then(() => {
-        judgments.forEach((each) => this.drafts.settle(each));
+      .then((isKept) => {
+        if (isKept) judgments.forEach((each) => this.drafts.settle(each));
         return Promise.all(refused.map((row) => this.outbox.discard(row)));
       });
     this.history.add(item.item);

@@ -3,6 +3,7 @@
 // page. Such rows live as long as the page, and `isKept` reports it.
 
 const NAME = "arqlab-judging";
+const ATTEMPTS = 5; // to open the database; the browser itself waits about two seconds in each
 
 function settled(request) {
   return new Promise((resolve, reject) => {
@@ -11,7 +12,20 @@ function settled(request) {
   });
 }
 
-async function opened(table) {
+/**
+ * Open the database. Right after a restart, the browser that ended may still hold its files: the
+ * new one reports an unknown error then, and can open them a moment later.
+ */
+async function opened(table, attempts = ATTEMPTS) {
+  try {
+    return await openedOnce(table);
+  } catch (error) {
+    if (error.name !== "UnknownError" || attempts === 1) throw error;
+    return opened(table, attempts - 1);
+  }
+}
+
+async function openedOnce(table) {
   const request = indexedDB.open(NAME, 1);
   request.onupgradeneeded = () => request.result.createObjectStore(table, { keyPath: "id" });
   return settled(request);
@@ -31,13 +45,18 @@ export class Store {
     return this.database !== null && this.memory.size === 0;
   }
 
-  /** Store a row. Never throws: a row that the browser cannot store can still be sent. */
+  /**
+   * Store a row; return whether it survives this page. Never throws: a row that the browser cannot
+   * store can still be sent.
+   */
   async put(row) {
     try {
       await this.#write(row);
       this.memory.delete(row.id);
+      return true;
     } catch {
       this.memory.set(row.id, row);
+      return false;
     }
   }
 

@@ -94,8 +94,8 @@ class TextStorage {
 export class Browser {
   constructor(server, { user = 1, refusesText = false, refusesRows = false } = {}) {
     Object.assign(this, { server, user, refusesText, refusesRows, isOnline: true, tabs: [] });
-    Object.assign(this, { rows: new Map(), isClosed: false, hasRoom: true, locks: new Map() });
-    Object.assign(this, { texts: new TextStorage(), stored: new Set(), judging: 0, kept: [] });
+    Object.assign(this, { rows: new Map(), isClosed: false, hasRoom: true, failedOpenings: 0 });
+    Object.assign(this, { locks: new Map(), texts: new TextStorage(), stored: new Set(), judging: 0, kept: [] });
   }
 
   /**
@@ -240,6 +240,11 @@ const indexedDB = {
     if (browser.refusesRows) throw new Error("This browser has no database.");
     const request = { result: database(page, browser) };
     later(page, browser, "open the database", () => {
+      if (browser.failedOpenings > 0) {
+        browser.failedOpenings -= 1;
+        request.error = new DOMException("It is in use.", "UnknownError");
+        return request.onerror();
+      }
       browser.isClosed = false;
       request.onsuccess();
     });
