@@ -21,8 +21,9 @@ FILE_ENDINGS: dict[str, str] = {"tsv": "tsv", "csv": "csv", "json": "json", "lat
 def write_board(board: Board, format_: str) -> str:
     """Return a leaderboard as the text of a file in one of `CONTENT_TYPES`.
 
-    TSV and CSV have a header: team, run, primary and manual (`P` and `M`, or empty), then a column
-    for each measure with its heading in papers. A column is empty for a run that is not scored.
+    TSV and CSV have a header: team, run, data, then primary, manual, baseline and withdrawn (`P`,
+    `M`, `B`, `W`, or empty), then a column for each measure with its heading in papers. A column is
+    empty for a run that is not scored. LaTeX says "(withdrawn)" after the run tag.
     """
     return _WRITERS[format_](board)
 
@@ -85,7 +86,7 @@ def _latex(board: Board) -> str:
     marks = ", ".join(rf"\textbf{{{c.heading}}}: {c.mark.lower()}" for c in columns if c.mark)
     alignment = "".join("c" if column.mark else "l" for column in columns)
     lines = [
-        r"% Needs \usepackage{booktabs}.",
+        r"% Needs \usepackage{amssymb,booktabs}.",
         r"\begin{table}",
         rf"\caption{{{_escaped(board.task)}: results averaged over {board.topics} topics, "
         rf"qrels {_escaped(board.qrels)}. {marks}. The best value in each column is in bold; "
@@ -118,6 +119,8 @@ def _latex_row(row: BoardRow, columns: Sequence[BoardColumn]) -> str:
     name = _escaped(row.run.tag)
     if row.run.is_baseline:
         name = rf"\textit{{{name}}}"
+    if row.run.is_withdrawn:
+        name += " (withdrawn)"
     texts = [
         (r"\checkmark" if column.value(row.run) else "")
         if column.mark
@@ -140,6 +143,9 @@ _LATEX_SIGNS = str.maketrans(
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "\\": r"\textbackslash{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
         "'": "$'$",
         "′": "$'$",
     }

@@ -62,17 +62,18 @@ class BoardColumn:
 
 
 EVERYWHERE: frozenset[Place] = frozenset({"page", "table", "latex", "json"})
+FILES: frozenset[Place] = frozenset({"table", "json"})
 COLUMNS = (
-    BoardColumn("team", "Team", attrgetter("team"), frozenset({"table", "json"})),
-    BoardColumn("run", "Run", attrgetter("tag"), frozenset({"table", "json"})),
-    BoardColumn("data", "Data", attrgetter("data"), frozenset({"page", "latex"})),
+    BoardColumn("team", "Team", attrgetter("team"), FILES),
+    BoardColumn("run", "Run", attrgetter("tag"), FILES),
+    BoardColumn("data", "Data", attrgetter("data"), EVERYWHERE),
     BoardColumn("primary", "P", attrgetter("is_primary"), EVERYWHERE, "Primary run"),
     BoardColumn("manual", "M", attrgetter("is_manual"), EVERYWHERE, "Manual run"),
-    BoardColumn("baseline", "", attrgetter("is_baseline"), frozenset({"json"}), "Baseline"),
-    BoardColumn("withdrawn", "", attrgetter("is_withdrawn"), frozenset({"json"}), "Withdrawn"),
+    BoardColumn("baseline", "B", attrgetter("is_baseline"), FILES, "Baseline"),
+    BoardColumn("withdrawn", "W", attrgetter("is_withdrawn"), FILES, "Withdrawn"),
 )
 """The columns before the measures, for the page, the files and the API alike. The page and LaTeX
-draw team and run in their own way."""
+draw team, run, baselines and withdrawn runs in their own way."""
 
 
 def columns_in(place: Place) -> tuple[BoardColumn, ...]:

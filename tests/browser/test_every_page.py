@@ -7,6 +7,7 @@ visited without a word here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -176,3 +177,15 @@ def test_team_and_run_stay_in_sight_while_a_board_is_scrolled_to_its_last_column
     ]
     assert after == before
     assert page.locator("#board thead th").last.bounding_box()["x"] < 800
+
+
+def test_a_leaderboard_prints_with_all_columns_across_a_landscape_page(page, tmp_path):
+    busy_lab(tmp_path)
+    page.goto("/labs/arqmath-x/tasks/task1/leaderboard/")
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", page.pdf(prefer_css_page_size=True))
+    assert float(box[1]) > float(box[2])
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 1032, "height": 700})  # 273 mm: A4 without its margins
+
+    table = page.locator("#board").bounding_box()
+    assert table["x"] + table["width"] <= 1032

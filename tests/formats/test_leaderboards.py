@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import subprocess
 
 import pytest
 
 from arqlab.formats.leaderboards import write_board
 from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, BoardRun, with_runs
+from arqlab.texts.maths.latexml import latexml_name
 from tests.ir.test_leaderboard import EMPTY, NDCG, P10, run
 
 BOARD = with_runs(
@@ -21,16 +24,60 @@ BOARD = with_runs(
 )
 
 
-def test_the_tsv_has_team_run_primary_manual_and_a_column_for_each_measure():
+def test_the_tsv_has_the_columns_of_runs_and_one_for_each_measure():
     lines = write_board(BOARD, "tsv").splitlines()
 
-    assert lines[0] == "team\trun\tprimary\tmanual\tnDCG'\tP@10"
-    assert lines[1] == "Baseline\tTF_IDF\tP\t\t0.2000\t0.1000"
-    assert lines[2] == "A & B\ta1\t\tM\t0.2625\t0.1155"
+    columns = "team run data primary manual baseline withdrawn nDCG' P@10"
+    assert lines[0].split("\t") == columns.split()
+    assert lines[1].split("\t") == [
+        "Baseline", "TF_IDF", "", "P", "", "B", "", "0.2000", "0.1000"
+    ]  # fmt: skip
+    assert lines[2].split("\t") == ["A & B", "a1", "", "", "M", "", "", "0.2625", "0.1155"]
 
 
 def test_a_run_that_is_not_scored_has_empty_cells():
-    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting\t\t\t\t"
+    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting\t\t\t\t\t\t\t"
+
+
+@pytest.mark.parametrize(
+    ("format_", "mark"),
+    [
+        ("tsv", "A\tlate\ttext\t\t\t\tW\t"),
+        ("csv", "A,late,text,,,,W,"),
+        ("json", '"withdrawn": true'),
+        ("latex", "late (withdrawn) & text &"),
+    ],
+)
+def test_a_withdrawn_run_is_marked_in_every_file(format_, mark):
+    board = with_runs(EMPTY, [run("A", "late", 0.2, is_withdrawn=True, data="text")])
+
+    assert mark in write_board(board, format_)
+
+
+@pytest.mark.skipif(
+    latexml_name() is None,
+    reason="LaTeXML is not installed; apt-get install latexml to run this test.",
+)
+def test_the_latex_compiles_with_the_packages_that_it_names(tmp_path):
+    odd = run("~^\\ {$%_#} d'Été & <Co>", "a_1′", 0.2, is_manual=True, is_withdrawn=True)
+    table = write_board(with_runs(EMPTY, [odd, run("A", "a1", 0.1)]), "latex")
+    packages = re.search(r"^% Needs (\\usepackage\{.+\})\.$", table, re.MULTILINE)[1]
+    document = tmp_path / "board.tex"
+    document.write_text(
+        "\n".join(
+            [r"\documentclass{article}", packages, r"\begin{document}", table, r"\end{document}"]
+        )
+    )
+
+    done = subprocess.run(
+        ["latexml", "--strict", "--destination", str(tmp_path / "board.xml"), document],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert not re.search(r"^(Warning|Error|Fatal)", done.stderr, re.MULTILINE), done.stderr
 
 
 def test_the_csv_reads_back():

@@ -101,9 +101,9 @@ def test_no_run_is_best_by_judged_at_k():
     ("place", "keys"),
     [
         ("page", ["data", "primary", "manual"]),
-        ("table", ["team", "run", "primary", "manual"]),
+        ("table", ["team", "run", "data", "primary", "manual", "baseline", "withdrawn"]),
         ("latex", ["data", "primary", "manual"]),
-        ("json", ["team", "run", "primary", "manual", "baseline", "withdrawn"]),
+        ("json", ["team", "run", "data", "primary", "manual", "baseline", "withdrawn"]),
     ],
 )
 def test_each_place_has_its_columns_before_the_measures(place, keys):
@@ -111,9 +111,10 @@ def test_each_place_has_its_columns_before_the_measures(place, keys):
 
 
 def test_a_table_shows_texts_and_the_headings_of_true_marks():
-    shown = run("A", "a1", 0.2, is_primary=True)
+    shown = run("A", "a1", 0.2, is_primary=True, data="text")
 
-    assert [column.text(shown) for column in columns_in("table")] == ["A", "a1", "P", ""]
+    texts = [column.text(shown) for column in columns_in("table")]
+    assert texts == ["A", "a1", "text", "P", "", "", ""]
 
 
 @pytest.mark.parametrize(
