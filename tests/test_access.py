@@ -124,6 +124,8 @@ GET  pages:home                            200 200 200 200 200 200 200
 GET  pages:lab-detail                      200 200 200 200 200 200 200
 GET  core:lab-edit                        404 404 404 404 404 200 200
 POST core:lab-edit                        404 404 404 404 404 200 200
+GET  pages:lab-download                    404 404 404 404 404 200 200
+GET  pages:task-download                   404 404 404 404 404 200 200
 GET  pages:lab-list                        200 200 200 200 200 200 200
 GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     404 404 404 404 404 200 200
@@ -232,6 +234,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         or 1,
         "key": confirmation_key(scene),
         "uidb36": "1",
+        "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_row, lab_rows, roles_in
 from arqlab.pages.selectors import labs_overview
+from arqlab.pages.services.exports import lab_exports
 
 
 @require_safe
@@ -29,4 +30,5 @@ def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
     standing = roles_in(request.user, found)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
     context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
+    context["downloads"] = lab_exports(request.user, row.lab)
     return render(request, "pages/lab_detail.html", context)

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import roles_in
 from arqlab.pages.selectors import labs_overview
+from arqlab.pages.services.exports import task_exports
 
 
 @require_safe
@@ -26,6 +27,7 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "standing": standing,
         "topics": found.topics.count(),
         "overview": overview,
+        "downloads": task_exports(request.user, found),
         "next_topic": overview.next_topic(found),
     }
     return render(request, "pages/task_detail.html", context)

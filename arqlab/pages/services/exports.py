@@ -1,0 +1,275 @@
+"""The files that a lab hands out: topics, runs, judgments, qrels, scores, teams, audit log.
+
+Teams and visitors get what is published; organizers can take the whole lab with them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from operator import attrgetter, itemgetter, methodcaller
+from pathlib import PurePosixPath
+from typing import Generic, TypeVar
+
+from django.utils.crypto import salted_hmac
+from django.utils.text import slugify
+
+from arqlab.core.models import AuditEvent, Lab, Membership, Task, Visitor
+from arqlab.core.permissions import may_organize
+from arqlab.formats.archives.uploads import UploadRefusedError
+from arqlab.formats.qrels.read import write_qrels
+from arqlab.formats.tables import tsv_lines, zip_chunks
+from arqlab.formats.topics.write import write_topics
+from arqlab.ir.records import TopicRecord
+from assessment.models import Judgment
+from assessment.qrels.selectors.versions import qrels_frame
+from collection.selectors.collections import collection_of
+from collection.selectors.imports import holdings_of
+from evaluation.selectors.boards import released_board, released_leaderboard
+from evaluation.selectors.topics import scores_by_topic
+from submissions.models import Run
+from submissions.selectors import run_bytes
+
+Owner = TypeVar("Owner", Lab, Task)
+
+RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
+    "run": attrgetter("pk"),
+    "file": lambda run: _path_in_archive(run),
+    "team": attrgetter("team.name"),
+    "tag": attrgetter("tag"),
+    "primary": attrgetter("is_primary"),
+    "manual": attrgetter("is_manual"),
+    "baseline": attrgetter("is_baseline"),
+    "data": attrgetter("data_used"),
+    "answers": attrgetter("answer_kind"),
+    "status": attrgetter("status"),
+    "submitted": attrgetter("submitted_at"),
+    "sha256": attrgetter("sha256"),
+    "withdrawn": attrgetter("withdrawn_at"),
+    "reason": attrgetter("withdrawal_reason"),
+    "description": attrgetter("description"),
+}
+JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
+    "judgment": attrgetter("pk"),
+    "pool": attrgetter("instance.item.pool.number"),
+    "topic": attrgetter("instance.item.topic.query_id"),
+    "item": attrgetter("instance.item.item"),
+    "doc_id": attrgetter("instance.doc_id"),
+    "label": attrgetter("label"),
+    "word": attrgetter("scale_label.word"),
+    "current": attrgetter("is_current"),
+    "supersedes": attrgetter("supersedes_id"),
+    "judged": attrgetter("judged_at"),
+    "given": attrgetter("given_at"),
+    "active_ms": attrgetter("active_ms"),
+    "guidelines": lambda one: one.guideline and one.guideline.version,
+    "imported": attrgetter("is_imported"),
+    "comment": attrgetter("comment"),
+    "reason": attrgetter("reason"),
+}
+MEMBER_COLUMNS: dict[str, Callable[[Membership], object]] = {
+    "team": attrgetter("team.name"),
+    "member": attrgetter("user.name"),
+    "email": attrgetter("user.email"),
+    "since": attrgetter("created_at"),
+}
+EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
+    "at": attrgetter("at"),
+    "by": lambda event: event.actor and event.actor.username,
+    "event": attrgetter("verb"),
+    "target": attrgetter("target"),
+    "detail": lambda event: json.dumps(event.detail, ensure_ascii=False),
+}
+
+
+class Audience(StrEnum):
+    """Who may download a file: everyone who sees the lab, from the release on, or organizers."""
+
+    EVERYONE = "everyone"
+    AFTER_RELEASE = "after release"
+    ORGANIZERS = "organizers"
+
+
+@dataclass(frozen=True)
+class Export(Generic[Owner]):
+    """A file of a lab or a task: its name, what it contains, and a function that yields it."""
+
+    name: str
+    contents: str
+    audience: Audience
+    chunks: Callable[[Owner], Iterable[bytes]]
+
+
+def lab_exports(user: Visitor, lab: Lab) -> list[Export[Lab]]:
+    """Return the files of a lab that a user may download, who may see the lab."""
+    organizes = may_organize(user, lab)
+    return [each for each in LAB_EXPORTS if organizes or each.audience == Audience.EVERYONE]
+
+
+def task_exports(user: Visitor, task: Task) -> list[Export[Task]]:
+    """Return the files of a task that a user may download, who may see the task."""
+    audiences = {Audience.EVERYONE}
+    if may_organize(user, task.lab):
+        audiences.add(Audience.ORGANIZERS)
+    if released_leaderboard(task):
+        audiences.add(Audience.AFTER_RELEASE)
+    return [each for each in TASK_EXPORTS if each.audience in audiences]
+
+
+def pseudonym(lab: Lab, user_id: int) -> str:
+    """Return the name of an assessor in exports: the same throughout a lab, and nowhere else."""
+    return f"assessor-{salted_hmac('arqlab.exports', f'{lab.pk}/{user_id}').hexdigest()[:8]}"
+
+
+def _topics(task: Task) -> Iterable[bytes]:
+    fields = ("query_id", "title", "body", "tags", "formula_id", "latex")
+    rows = task.topics.order_by("position").values_list(*fields)
+    yield write_topics(
+        TopicRecord(query_id, title, body, tuple(tags), formula or None, latex or None)
+        for query_id, title, body, tags, formula, latex in rows
+    )
+
+
+def _qrels(task: Task) -> Iterable[bytes]:
+    if leaderboard := released_leaderboard(task):
+        yield write_qrels(qrels_frame(leaderboard.qrel_set))
+
+
+def _scores(task: Task) -> Iterable[bytes]:
+    leaderboard = released_leaderboard(task)
+    if leaderboard is None:
+        return
+    board = released_board(leaderboard)
+    runs = leaderboard.runs.in_bulk()
+    columns: dict[str, Callable[[dict[str, object]], object]] = {
+        name: itemgetter(name) for name in ("team", "run", "withdrawn", "topic")
+    }
+    for measure in board.measures:
+        columns[measure.label] = methodcaller("get", measure.label)
+
+    def rows() -> Iterator[dict[str, object]]:
+        for row in board.rows:
+            one = {"team": row.run.team, "run": row.run.tag, "withdrawn": row.run.is_withdrawn}
+            scores = scores_by_topic(
+                run=runs[row.run.key], qrel_set=leaderboard.qrel_set, measures=board.measures
+            )
+            yield from ({**one, "topic": topic, **values} for topic, values in scores.items())
+
+    yield from tsv_lines(columns, rows())
+
+
+def _runs(task: Task) -> Iterable[bytes]:
+    submitted = Run.objects.submitted().filter(task=task).order_by("pk")
+    runs = list(submitted.select_related("team", "upload", "task__lab"))
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        yield "manifest.tsv", b"".join(tsv_lines(RUN_COLUMNS, runs))
+        for run in runs:
+            yield _path_in_archive(run), _run_file(run)
+
+    return zip_chunks(files())
+
+
+def _path_in_archive(run: Run) -> str:
+    name = PurePosixPath(run.file_name).name.removesuffix(".gz")
+    return f"{slugify(run.team.name) or run.team_id}/{run.pk}-{name}"
+
+
+def _run_file(run: Run) -> bytes:
+    """Return the unpacked run file, or the upload as it came if it cannot be unpacked."""
+    try:
+        return run_bytes(run)
+    except UploadRefusedError:
+        with run.upload.file.open("rb") as file:
+            return bytes(file.read())
+
+
+def _judgments(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
+    def assessor(one: Judgment) -> str:
+        if one.assessor is None:
+            return ""
+        return one.assessor.username if with_names else pseudonym(task.lab, one.assessor.pk)
+
+    judgments = Judgment.objects.filter(instance__item__pool__task=task).order_by("pk")
+    related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
+    rows = judgments.select_related(*related).iterator()
+    return tsv_lines({**JUDGMENT_COLUMNS, "assessor": assessor}, rows)
+
+
+def _judgments_with_names(task: Task) -> Iterable[bytes]:
+    return _judgments(task, with_names=True)
+
+
+def _collection(lab: Lab) -> Iterable[bytes]:
+    collection = collection_of(lab)
+    if collection is None:
+        yield b"{}\n"
+        return
+    held = holdings_of(collection)
+    facts = {
+        "collection": collection.slug,
+        "is_complete": collection.is_complete,
+        "first_post": held.first_post and held.first_post.isoformat(),
+        "last_post": held.last_post and held.last_post.isoformat(),
+        **{name: getattr(held, name) for name in ("questions", "answers", "comments", "tags")},
+        "formulas": held.formulas,
+        "visual_ids_version": held.visual_map and held.visual_map.version,
+    }
+    yield (json.dumps(facts, indent=2) + "\n").encode()
+
+
+def _teams(lab: Lab) -> Iterable[bytes]:
+    members = Membership.objects.filter(team__lab=lab).select_related("team", "user")
+    return tsv_lines(MEMBER_COLUMNS, members.order_by("team__name", "user__username"))
+
+
+def _audit(lab: Lab) -> Iterable[bytes]:
+    events = lab.audit_events.select_related("actor").order_by("pk")
+    return tsv_lines(EVENT_COLUMNS, events.iterator())
+
+
+TASK_EXPORTS: tuple[Export[Task], ...] = (
+    Export("topics.xml", "The topics, in the labs' XML.", Audience.EVERYONE, _topics),
+    Export(
+        "qrels.tsv",
+        "The qrels of the released leaderboard: topic, 0, item, label.",
+        Audience.AFTER_RELEASE,
+        _qrels,
+    ),
+    Export(
+        "scores.tsv",
+        "Scores of the released runs by topic, in all measures of the leaderboard.",
+        Audience.AFTER_RELEASE,
+        _scores,
+    ),
+    Export(
+        "runs.zip",
+        "All submitted run files, unpacked, with a manifest of runs, teams and states.",
+        Audience.ORGANIZERS,
+        _runs,
+    ),
+    Export(
+        "judgments.tsv",
+        "All judgments with their history, comments and reasons. Assessors have pseudonyms.",
+        Audience.ORGANIZERS,
+        _judgments,
+    ),
+    Export(
+        "judgments-with-names.tsv",
+        "The same with the assessors' user names.",
+        Audience.ORGANIZERS,
+        _judgments_with_names,
+    ),
+)
+LAB_EXPORTS: tuple[Export[Lab], ...] = (
+    Export(
+        "collection.json",
+        "The collection in numbers: posts, dates, formulas.",
+        Audience.EVERYONE,
+        _collection,
+    ),
+    Export("teams.tsv", "Teams and their members.", Audience.ORGANIZERS, _teams),
+    Export("audit.tsv", "The audit log.", Audience.ORGANIZERS, _audit),
+)

@@ -1,0 +1,39 @@
+"""Downloads of the files of labs and tasks."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterable
+
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.views.decorators.http import require_safe
+
+from arqlab.core.permissions import lab_or_404, task_or_404
+from arqlab.pages.services.exports import Export, Owner, lab_exports, task_exports
+
+
+@require_safe
+def lab_download(request: HttpRequest, lab: str, name: str) -> StreamingHttpResponse:
+    """Return a file of a lab."""
+    found = lab_or_404(request.user, lab)
+    return _file(lab_exports(request.user, found), found, name=name, prefix=found.slug)
+
+
+@require_safe
+def task_download(request: HttpRequest, lab: str, task: str, name: str) -> StreamingHttpResponse:
+    """Return a file of a task."""
+    found = task_or_404(request.user, lab, task)
+    prefix = f"{found.lab.slug}-{found.slug}"
+    return _file(task_exports(request.user, found), found, name=name, prefix=prefix)
+
+
+def _file(
+    exports: Iterable[Export[Owner]], owner: Owner, *, name: str, prefix: str
+) -> StreamingHttpResponse:
+    export = next((each for each in exports if each.name == name), None)
+    if export is None:
+        raise Http404
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    response = StreamingHttpResponse(export.chunks(owner), content_type=f"{kind}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{prefix}-{name}"'
+    return response
