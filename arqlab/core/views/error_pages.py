@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware import csrf
@@ -70,11 +71,8 @@ SERVER_ERROR = ErrorText(
     "The error is on our side and has been logged. Everything you saved before is safe.",
     "Try again in a minute. If the error persists, tell an organizer what you did and when.",
 )
-SIGNED_OUT = ErrorText(
-    "You are signed out",
-    "Nothing was saved.",
-    "Sign in to return to this page, then try again.",
-)
+SIGNED_OUT = "You are signed out. Sign in to continue."
+NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
 OLD_FORM = ErrorText(
     "This form is out of date",
     "You have signed in again since you opened it, perhaps in another tab. Nothing was saved.",
@@ -127,6 +125,19 @@ def sign_in_url(path: str) -> str:
     return f"{reverse('account_login')}?{urlencode({'next': path})}"
 
 
+def form_to_sign_in(request: HttpRequest) -> HttpResponse:
+    """Redirect a signed-out user to the sign-in page and back to the form; return 401 to a script.
+
+    The browser keeps the contents of the form (keep-forms.js).
+    """
+    url = sign_in_url(page_of_form(request))
+    message = SIGNED_OUT if request.method == "GET" else NOT_SAVED
+    if wants_json(request):
+        return JsonResponse({"detail": message, "sign_in": url}, status=401)
+    messages.info(request, message)
+    return redirect(url)
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 400, or 413 for a form that is too large."""
     if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)):
@@ -166,11 +177,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Return 403 for a form without a valid CSRF token, with a link to the form.
 
-    A signed-in user who sends the sign-in form again is redirected to the home page.
+    A user who is signed out signs in first. One who sends the sign-in form twice is signed in.
     """
-    match = request.resolver_match
-    if match and match.url_name == "account_login" and request.user.is_authenticated:
-        return redirect(reverse("pages:home"))
+    match, is_signed_in = request.resolver_match, request.user.is_authenticated
+    if match and match.url_name == "account_login" and is_signed_in:
+        return redirect("pages:home")
+    if match and not is_signed_in and getattr(match.func, "login_required", True):
+        return form_to_sign_in(request)
     text = NO_COOKIES if reason == csrf.REASON_NO_CSRF_COOKIE else OLD_FORM
     if reason.startswith(("Origin checking failed", "Referer checking failed")):
         text = OTHER_SITE
