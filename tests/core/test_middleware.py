@@ -13,7 +13,7 @@ from tests.factories import PASSWORD
 from tests.pages.views.test_home import text_of
 
 EDIT = "/labs/arqmath-x/edit/"
-SIGN_IN = f"/accounts/login/?next={EDIT.replace('/', '%2F')}"
+SIGN_IN = f"/accounts/login/?next={EDIT}"
 FROM_FORM = {"referer": f"http://testserver{EDIT}"}
 
 

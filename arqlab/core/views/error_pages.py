@@ -122,7 +122,7 @@ def page_of_form(request: HttpRequest) -> str:
 
 def sign_in_url(path: str) -> str:
     """Return the URL of the sign-in page that leads back to a path."""
-    return f"{reverse('account_login')}?{urlencode({'next': path})}"
+    return f"{reverse('account_login')}?{urlencode({'next': path}, safe='/')}"
 
 
 def form_to_sign_in(request: HttpRequest) -> HttpResponse:

@@ -40,7 +40,7 @@ def test_a_visitor_of_a_missing_page_can_sign_in_and_come_back(client, db):
 
     assert response.status_code == 404
     assert says(response, error_pages.PAGE_NOT_FOUND)
-    assert "/accounts/login/?next=%2Flabs%2Fnone%2F%3Fpage%3D2" in text_of(response)
+    assert "/accounts/login/?next=/labs/none/%3Fpage%3D2" in text_of(response)
 
 
 def test_a_signed_in_user_of_a_missing_page_is_not_asked_to_sign_in(scene, client_of):
