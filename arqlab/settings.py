@@ -66,6 +66,7 @@ if not SECRET_KEY:
 
 ALLOWED_HOSTS = env_list("ARQLAB_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("ARQLAB_ORIGINS")
+CSRF_FAILURE_VIEW = "arqlab.core.views.error_pages.csrf_failure"
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -98,9 +99,11 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "arqlab.core.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "arqlab.core.middleware.NotAllowedMiddleware",
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"

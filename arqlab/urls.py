@@ -3,6 +3,8 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from arqlab.core.views import error_pages
+
 urlpatterns = [
     path("", include("assessment.urls")),  # first, because judging requests are the most frequent
     path("", include("arqlab.pages.urls")),
@@ -13,3 +15,9 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
 ]
+
+handler400 = error_pages.bad_request
+handler403 = error_pages.permission_denied
+handler404 = error_pages.page_not_found
+handler429 = error_pages.too_many_requests  # of allauth
+handler500 = error_pages.server_error

@@ -170,7 +170,12 @@ def test_others_remove_nobody(scene, client_of, role):
 
 @pytest.mark.parametrize("page", ["renew/", "leave/", "members/1/remove/"])
 def test_changes_are_never_made_by_reading(scene, client_of, page):
-    assert client_of(scene.member).get(at(scene.team, page)).status_code == 405
+    before = (scene.team.invitation_token, scene.team.memberships.count())
+    response = client_of(scene.member).get(at(scene.team, page))
+    scene.team.refresh_from_db()
+
+    assert (response.status_code, response["Location"]) == (302, at(scene.team))
+    assert (scene.team.invitation_token, scene.team.memberships.count()) == before
 
 
 @pytest.mark.parametrize("page", ["renew/", "leave/"])

@@ -1,0 +1,199 @@
+"""The answers to failed requests: what happened, and what to do next.
+
+Browsers get a page, and the API and scripts get JSON with the same sentences. A page needs no
+database and no session, so it also works when those fail.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from django.contrib import messages
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware import csrf
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+
+API = "/api/"
+
+
+class ErrorText(NamedTuple):
+    """The sentences about a failed request."""
+
+    title: str
+    happened: str
+    todo: str
+
+
+class ErrorLink(NamedTuple):
+    """A link on an error page."""
+
+    label: str
+    url: str
+
+
+BAD_REQUEST = ErrorText(
+    "Bad request",
+    "ArqLab could not read this request, so nothing was changed.",
+    "Go back, reload the page and try again.",
+)
+PERMISSION_DENIED = ErrorText(
+    "Permission denied",
+    "You do not have permission to do this, so nothing was changed.",
+    "If you think you should, ask an organizer of the lab.",
+)
+PAGE_NOT_FOUND = ErrorText(
+    "Page not found",
+    "This page does not exist, or you do not have permission to see it.",
+    "Check the address, or start from the list of labs.",
+)
+NOT_ALLOWED = ErrorText(
+    "Action not available",
+    "This page cannot do what was requested, so nothing was changed.",
+    "Open the page and use its buttons.",
+)
+TOO_LARGE = ErrorText(
+    "Too much data",
+    "The form is larger than the server accepts, so nothing was saved.",
+    "Go back and shorten the text, or save it in several steps.",
+)
+TOO_MANY = ErrorText(
+    "Too many attempts",
+    "There were too many attempts in a short time, so this one was not carried out.",
+    "Wait a few minutes, then try again.",
+)
+SERVER_ERROR = ErrorText(
+    "Something went wrong",
+    "The error is on our side and has been logged. Everything you saved before is safe.",
+    "Try again in a minute. If the error persists, tell an organizer what you did and when.",
+)
+SIGNED_OUT = "You are signed out. Sign in to continue."
+NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
+OLD_FORM = ErrorText(
+    "This form is out of date",
+    "You have signed in again since you opened it, perhaps in another tab. Nothing was saved.",
+    "Return to the form. It contains your entries; check them and submit it again.",
+)
+NO_COOKIES = ErrorText(
+    "Cookies are blocked",
+    "Your browser did not send ArqLab’s cookies, so nothing was saved.",
+    "Allow cookies for this site, reload the form and submit it again.",
+)
+OTHER_SITE = ErrorText(
+    "This form comes from another site",
+    "Your browser reports that the form was not opened on this site, so nothing was saved.",
+    "Open the form in ArqLab. If you did, tell an organizer: the server’s setting ARQLAB_ORIGINS "
+    "may lack this address.",
+)
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Return whether the API or a script of a page sent the request, and not the browser itself."""
+    types = ["text/html", "application/json"]
+    return (
+        request.path.startswith(API)
+        or "HX-Request" in request.headers
+        or request.get_preferred_type(types) == "application/json"
+    )
+
+
+def error_response(
+    request: HttpRequest, text: ErrorText, *, status: int, links: tuple[ErrorLink, ...] = ()
+) -> HttpResponse:
+    """Return the page of an error, or its sentences as JSON in the form of the REST framework."""
+    if wants_json(request):
+        return JsonResponse({"detail": f"{text.happened} {text.todo}"}, status=status)
+    # Without the request, so that no context processor asks the database.
+    page = render_to_string("error.html", {"text": text, "links": links})
+    return HttpResponse(page, status=status)
+
+
+def page_of_form(request: HttpRequest) -> str:
+    """Return the path of the page whose form was sent: the referring page if it is on this site."""
+    referrer, host = request.headers.get("Referer", ""), request.get_host()
+    if url_has_allowed_host_and_scheme(referrer, {host}, require_https=request.is_secure()):
+        return urlsplit(referrer)._replace(scheme="", netloc="", fragment="").geturl() or "/"
+    return request.get_full_path()
+
+
+def sign_in_url(path: str) -> str:
+    """Return the URL of the sign-in page that leads back to a path."""
+    return f"{reverse('account_login')}?{urlencode({'next': path}, safe='/')}"
+
+
+def form_to_sign_in(request: HttpRequest) -> HttpResponse:
+    """Redirect a signed-out user to the sign-in page and back to the form; return 401 to a script.
+
+    The browser keeps the contents of the form (keep-forms.js).
+    """
+    url = sign_in_url(page_of_form(request))
+    message = SIGNED_OUT if request.method == "GET" else NOT_SAVED
+    if wants_json(request):
+        return JsonResponse({"detail": message, "sign_in": url}, status=401)
+    messages.info(request, message)
+    return redirect(url)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return 400, or 413 for a form that is too large."""
+    if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)):
+        return error_response(request, TOO_LARGE, status=413)
+    return error_response(request, BAD_REQUEST, status=400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return 403."""
+    return error_response(request, PERMISSION_DENIED, status=403, links=_all_labs(request))
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return 404."""
+    return error_response(request, PAGE_NOT_FOUND, status=404, links=_all_labs(request))
+
+
+def not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
+    """Return 405 with the methods that `refused` allows."""
+    page = error_response(
+        request, NOT_ALLOWED, status=405, links=(ErrorLink("Open the page", request.path),)
+    )
+    page["Allow"] = refused["Allow"]
+    return page
+
+
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Return 429."""
+    return error_response(request, TOO_MANY, status=429)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Return 500."""
+    return error_response(request, SERVER_ERROR, status=500)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Return 403 for a form without a valid CSRF token, with a link to the form.
+
+    A user who is signed out signs in first. One who sends the sign-in form twice is signed in.
+    """
+    match, is_signed_in = request.resolver_match, request.user.is_authenticated
+    if match and match.url_name == "account_login" and is_signed_in:
+        return redirect("pages:home")
+    if match and not is_signed_in and getattr(match.func, "login_required", True):
+        return form_to_sign_in(request)
+    text = NO_COOKIES if reason == csrf.REASON_NO_CSRF_COOKIE else OLD_FORM
+    if reason.startswith(("Origin checking failed", "Referer checking failed")):
+        text = OTHER_SITE
+    back = ErrorLink("Return to the form", page_of_form(request))
+    return error_response(request, text, status=403, links=(back,))
+
+
+def _all_labs(request: HttpRequest) -> tuple[ErrorLink, ...]:
+    """Return a link to all labs, and for visitors one to sign in and come back."""
+    labs = ErrorLink("See all labs", reverse("pages:lab-list"))
+    if request.user.is_authenticated:
+        return (labs,)
+    return (labs, ErrorLink("Sign in", sign_in_url(request.get_full_path())))

@@ -1,0 +1,80 @@
+"""What a user gets who acts after losing the session."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from arqlab.core.models import Lab
+from arqlab.core.views.error_pages import NOT_SAVED, SIGNED_OUT
+from tests.core.views.test_error_pages import strict
+from tests.factories import PASSWORD
+from tests.pages.views.test_home import text_of
+
+EDIT = "/labs/arqmath-x/edit/"
+SIGN_IN = f"/accounts/login/?next={EDIT}"
+FROM_FORM = {"referer": f"http://testserver{EDIT}"}
+
+
+@pytest.fixture
+def lost(scene, client_of) -> Client:
+    """A browser whose session has ended on the server."""
+    client = client_of(scene.organizer)
+    Session.objects.all().delete()
+    return client
+
+
+def test_an_action_leads_to_the_sign_in_page_and_back_to_its_form(scene, lost):
+    response = lost.post(EDIT, {"name": "New"}, headers=FROM_FORM, follow=True)
+
+    assert response.redirect_chain == [(SIGN_IN, 302)]
+    assert NOT_SAVED in text_of(response)
+    entered = {"login": scene.organizer.username, "password": PASSWORD, "next": EDIT}
+    assert lost.post("/accounts/login/", entered)["Location"] == EDIT
+    assert Lab.objects.get().name != "New"
+
+
+def test_an_action_on_another_address_leads_back_to_the_page_of_its_form(lost):
+    response = lost.post("/labs/arqmath-x/people/revoke/", headers=FROM_FORM)
+
+    assert response["Location"] == SIGN_IN
+
+
+@pytest.mark.parametrize("referrer", ["", "https://evil.example/labs/"])
+def test_an_action_without_a_page_of_this_site_leads_back_to_its_own_address(referrer, lost):
+    assert lost.post(EDIT, headers={"referer": referrer})["Location"] == SIGN_IN
+
+
+def test_an_action_without_a_token_leads_to_the_sign_in_page_too(scene):
+    browser = strict(scene.organizer)
+    Session.objects.all().delete()
+
+    assert browser.post(EDIT, headers=FROM_FORM)["Location"] == SIGN_IN
+
+
+def test_a_script_gets_401_with_the_sign_in_page(lost):
+    page = FROM_FORM | {"hx-request": "true"}
+
+    for response, message in (
+        (lost.post(EDIT, headers=page), NOT_SAVED),
+        (lost.get("/labs/arqmath-x/posts/", headers=page), SIGNED_OUT),
+        (lost.get("/labs/arqmath-x/judging/", headers=page), SIGNED_OUT),
+    ):
+        assert response.status_code == 401
+        assert response.json() == {"detail": message, "sign_in": SIGN_IN}
+
+
+def test_a_page_leads_to_the_sign_in_page_and_back_once_the_session_is_lost(lost):
+    response = lost.get(f"{EDIT}?a=1", follow=True)
+
+    assert response.redirect_chain == [(f"{SIGN_IN}%3Fa%3D1", 302)]
+    assert SIGNED_OUT in text_of(response)
+    assert lost.get("/labs/none/").status_code == 404
+
+
+def test_the_api_and_sign_in_forms_decide_themselves(lost):
+    assert lost.post("/api/labs/arqmath-x/tasks/task1/runs/").status_code == 403
+    assert lost.post("/accounts/login/", {"login": "x"}).status_code == 200
+    assert lost.post("/accounts/password/reset/", {"email": "x"}).status_code == 200
+    assert lost.post("/accounts/logout/")["Location"] == "/"
