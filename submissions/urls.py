@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from submissions import apis
 from submissions.views.changing import run_edit, run_primary, run_repaired, run_submit, run_withdraw
-from submissions.views.reading import run_file, run_list, run_problems
+from submissions.views.reading import run_file, run_list, run_map_csv, run_problems
 from submissions.views.uploading import run_guess, run_upload
 
 app_name = "submissions"
@@ -29,6 +29,7 @@ urlpatterns = [
         include(
             [
                 path("", run_list, name="run-list"),
+                path("map.csv", run_map_csv, name="run-map"),
                 path("upload/", run_upload, name="run-upload"),
                 path("guess/", run_guess, name="run-guess"),
                 path("<int:run>/", include(run_patterns)),

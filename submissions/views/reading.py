@@ -9,12 +9,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from arqlab.core.permissions import may_organize
+from arqlab.core.permissions import may_organize, organized_task_or_404
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import (
     identical_runs,
     quotas_left,
+    run_map,
     run_occurrences,
     runs_visible_to,
     with_problem_counts,
@@ -41,6 +42,15 @@ def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "places": quotas_left(teams_to_submit_for(request.user, found), found),
     }
     return render(request, "submissions/run_list.html", context)
+
+
+@require_GET
+def run_map_csv(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Return the run map as CSV, for organizers."""
+    found = organized_task_or_404(request.user, lab, task)
+    response = HttpResponse(run_map(found).write_csv(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="runs-{lab}-{task}.csv"'
+    return response
 
 
 @login_required
