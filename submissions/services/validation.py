@@ -74,7 +74,9 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
     occurrences = _store(run, run.occurrences, result.occurrences)
     with transaction.atomic():
         # A user may have changed these fields during the check.
-        run.refresh_from_db(fields=["is_primary", "is_baseline", "check_only", "withdrawn_at"])
+        run.refresh_from_db(
+            fields=["team", "is_primary", "is_baseline", "check_only", "withdrawn_at"]
+        )
         takes_part = result.is_valid and not (run.check_only or run.is_baseline or run.withdrawn_at)
         if takes_part and run.is_primary:
             demote_primary_run(run, by=None)

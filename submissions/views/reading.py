@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 import polars as pl
 from django.contrib.auth.decorators import login_required
+from django.core.files.base import ContentFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,6 +18,7 @@ from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submi
 from submissions.selectors import (
     identical_runs,
     quotas_left,
+    run_bytes,
     run_map,
     run_occurrences,
     runs_visible_to,
@@ -73,9 +77,14 @@ def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
 @login_required
 @require_GET
 def run_file(request: HttpRequest, lab: str, task: str, run: int) -> FileResponse:
-    """Return the uploaded file unchanged."""
+    """Return the uploaded file unchanged; of an archive with other teams' runs, only the run."""
     found = run_or_404(request.user, lab, task, run)
     kind = "application/octet-stream"
+    others = found.upload.runs.exclude(team=found.team_id)
+    if others.exists() and not may_organize(request.user, found.task.lab):
+        name = PurePosixPath(found.file_name).name
+        file = ContentFile(run_bytes(found), name=name)
+        return FileResponse(file, as_attachment=True, filename=name, content_type=kind)
     return FileResponse(
         found.upload.file.open("rb"),
         as_attachment=True,

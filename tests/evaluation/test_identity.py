@@ -18,6 +18,7 @@ from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.changing import correct_run, metadata_of
 from submissions.services.identifiers import assign_identifier
+from submissions.services.moving import move_run
 from tests.assessment.factories import judge
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import Scene, TopicFactory, WrittenTaskFactory
@@ -78,6 +79,17 @@ def test_a_tag_corrected_after_the_freeze_leaves_all_scores_equal(scene, third):
 
     assert means(run) == {name: {"AR": 2.5, "P(rel=2)@1": 1.0} for name in ("v1", "v2")}
     assert len({version.sha256 for version in QrelSet.objects.all()}) == 1
+
+
+def test_a_run_moved_to_another_team_after_the_freeze_keeps_all_scores(scene, third):
+    run = answering(scene.team, third)
+    freeze_judged(third, scene.assessor)
+    freeze_next(third)
+
+    move_run(run=run, team=scene.other_team, by=scene.organizer, at=NOW)
+    freeze_next(third)
+
+    assert means(run) == {name: {"AR": 2.5, "P(rel=2)@1": 1.0} for name in ("v1", "v2")}
 
 
 def test_runs_of_two_teams_with_one_tag_are_pooled_and_each_has_its_own_labels(scene, third):
