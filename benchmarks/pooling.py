@@ -243,6 +243,7 @@ def lab_in_database(folder: Path) -> Any:
             team=team,
             upload=upload,
             tag=run.name,
+            identifier=run.name,
             submitted_at=at,
             status_changed_at=at,
             **marks,

@@ -119,6 +119,7 @@ def make_database(folder: str) -> None:
             team=team,
             upload=upload,
             tag=path.stem,
+            identifier=path.stem,
             submitted_at=NOW,
             status="valid",
             status_changed_at=NOW,

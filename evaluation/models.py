@@ -27,7 +27,8 @@ class Scoring(models.Model):
         max_length=200,
         blank=True,
         default="",
-        help_text="Run tag (Task 3), or name of the file that maps formulas to visual ids.",
+        help_text="Identifier of the run and of its answers (Task 3), or name of the file that "
+        "maps formulas to visual ids.",
     )
     scored_at = models.DateTimeField()
 

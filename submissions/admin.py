@@ -31,6 +31,7 @@ class RunAdmin(ReadOnlyAdmin):
 
     list_display = (
         "tag",
+        "identifier",
         "team",
         "task",
         "status",
@@ -41,7 +42,7 @@ class RunAdmin(ReadOnlyAdmin):
     )
     list_filter = ("status", "is_baseline", "check_only", "task__lab")
     list_select_related = ("team", "task__lab")
-    search_fields = ("tag", "team__name", "upload__name")
+    search_fields = ("tag", "identifier", "team__name", "upload__name")
     inlines = (ProblemInline,)
 
 

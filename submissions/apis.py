@@ -32,6 +32,11 @@ class RunSerializer(serializers.ModelSerializer):
     """A run and its details."""
 
     team = serializers.CharField(source="team.name")
+    run_id = serializers.CharField(
+        source="identifier",
+        help_text="The immutable id of the run in pools, qrels and run maps. Empty until the run "
+        "is valid and submitted.",
+    )
     file = serializers.CharField(source="file_name")
     sha256 = serializers.CharField(source="upload.sha256")
     state = serializers.ChoiceField(choices=[*Run.Status.values, "withdrawn"])
@@ -43,6 +48,7 @@ class RunSerializer(serializers.ModelSerializer):
             "id",
             "team",
             "tag",
+            "run_id",
             "state",
             "is_primary",
             "is_manual",

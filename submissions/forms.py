@@ -147,6 +147,22 @@ def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
     ]
 
 
+class MoveForm(forms.Form):
+    """The other team of a run."""
+
+    team = TeamChoiceField(
+        queryset=Team.objects.none(),
+        empty_label="Choose a team",
+        label="New team",
+        error_messages={"required": "Choose the team that the run moves to."},
+    )
+
+    def __init__(self, *args: Any, teams: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if isinstance(field := self.fields["team"], forms.ModelChoiceField):
+            field.queryset = teams
+
+
 class WithdrawForm(forms.Form):
     """The reason for a withdrawal."""
 

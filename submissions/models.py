@@ -80,6 +80,13 @@ class Run(models.Model):
         help_text="Of the unpacked run file; empty until the run is validated.",
     )
     tag = models.CharField(max_length=100)
+    identifier = models.CharField(
+        max_length=200,
+        blank=True,
+        editable=False,
+        help_text="Immutable id of the run in pools, qrels and run maps; set when the run becomes "
+        "valid.",
+    )
     is_primary = models.BooleanField(default=False)
     is_manual = models.BooleanField(default=False)
     is_baseline = models.BooleanField(default=False)
@@ -135,6 +142,15 @@ class Run(models.Model):
                     status="valid",
                 ),
                 name="one_primary_per_team",
+            ),
+            models.UniqueConstraint(
+                fields=["task", "identifier"],
+                condition=~Q(identifier=""),
+                name="run_identifier_once_per_task",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="valid") | Q(check_only=True) | ~Q(identifier=""),
+                name="submitted_valid_run_has_an_identifier",
             ),
             models.CheckConstraint(
                 condition=Q(status__in=["uploaded", "validating", "valid", "invalid"]),

@@ -33,6 +33,7 @@ from collection.selectors.collections import (
 )
 from submissions.models import Run, RunProblem
 
+RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "withdrawn")
 MIN_LINE_LIMIT = 100_000
 """The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
 BYTES_PER_LINE = 80
@@ -151,6 +152,28 @@ def identical_runs(task: Task) -> list[list[Run]]:
     for run in valid.order_by("submitted_at", "pk"):
         groups[run.sha256].append(run)
     return [runs for runs in groups.values() if len(runs) > 1]
+
+
+def run_map(task: Task) -> pl.DataFrame:
+    """Return the runs that took part, also those withdrawn since: ids, teams, tags, files, marks.
+
+    Labs publish it with their qrels, which name the answers of Task 3 by `run_id`.
+    """
+    runs = Run.objects.filter(task=task).exclude(identifier="").select_related("team", "upload")
+    rows = [
+        {
+            "run_id": run.identifier,
+            "team": run.team.name,
+            "tag": run.tag,
+            "file": run.file_name,
+            "kind": "baseline" if run.is_baseline else "primary" if run.is_primary else "alternate",
+            "type": "manual" if run.is_manual else "automatic",
+            "data": run.data_used,
+            "withdrawn": f"{run.withdrawn_at:%Y-%m-%d}" if run.withdrawn_at else "",
+        }
+        for run in runs.order_by("team__name", "identifier")
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(RUN_MAP, pl.String))
 
 
 def line_limit(task: Task) -> int:

@@ -3,8 +3,15 @@
 from django.urls import include, path
 
 from submissions import apis
-from submissions.views.changing import run_edit, run_primary, run_repaired, run_submit, run_withdraw
-from submissions.views.reading import run_file, run_list, run_problems
+from submissions.views.changing import (
+    run_edit,
+    run_move,
+    run_primary,
+    run_repaired,
+    run_submit,
+    run_withdraw,
+)
+from submissions.views.reading import run_file, run_list, run_map_csv, run_problems
 from submissions.views.uploading import run_guess, run_upload
 
 app_name = "submissions"
@@ -14,6 +21,7 @@ run_patterns = [
     path("file/", run_file, name="run-file"),
     path("repaired/", run_repaired, name="run-repaired"),
     path("edit/", run_edit, name="run-edit"),
+    path("move/", run_move, name="run-move"),
     path("withdraw/", run_withdraw, name="run-withdraw"),
     path("primary/", run_primary, name="run-primary"),
     path("submit/", run_submit, name="run-submit"),
@@ -29,6 +37,7 @@ urlpatterns = [
         include(
             [
                 path("", run_list, name="run-list"),
+                path("map.csv", run_map_csv, name="run-map"),
                 path("upload/", run_upload, name="run-upload"),
                 path("guess/", run_guess, name="run-guess"),
                 path("<int:run>/", include(run_patterns)),

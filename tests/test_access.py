@@ -167,6 +167,9 @@ POST submissions:run-edit                 302 404 200 404 404 200 200
 GET  submissions:run-file                 302 404 200 404 404 200 200
 POST submissions:run-guess                302 200 200 200 404 200 200
 GET  submissions:run-list                 302 200 200 200 404 200 200
+GET  submissions:run-map                  404 404 404 404 404 200 200
+GET  submissions:run-move                 302 404 404 404 404 200 200
+POST submissions:run-move                 302 404 404 404 404 200 200
 POST submissions:run-primary              302 404 302 404 404 302 302
 GET  submissions:run-problems             302 404 200 404 404 200 200
 GET  submissions:run-repaired             302 404 200 404 404 200 200

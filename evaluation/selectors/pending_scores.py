@@ -42,12 +42,13 @@ def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
 def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
     """Return what links the items of a run to those of qrels, apart from the ids in its file.
 
-    Qrels identify an answer (Task 3) by the run's tag. Formula ids are mapped to visual ids by the
-    collection's formula index, whose file name changes with its content, under rules that have a
-    version. Scores become invalid when this value changes. It is empty if the ids are the same.
+    Qrels identify an answer (Task 3) by the run's identifier. Formula ids are mapped to visual ids
+    by the collection's formula index, whose file name changes with its content, under rules that
+    have a version. Scores become invalid when this value changes. It is empty if the ids are
+    the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
-        return run.tag
+        return run.identifier
     is_joined = (
         qrel_set.items == ItemKind.VISUAL_IDS
         and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS

@@ -110,7 +110,7 @@ def _scored(
 def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
     """Return the run's index with items of the type that the qrels have.
 
-    Qrels identify an answer (Task 3) as RUN:TOPIC, by the tag of its run and its topic.
+    Qrels identify an answer (Task 3) as RUN:TOPIC, by its run's identifier and its topic.
     `scoring_obstacle` has ruled out the other types.
     """
     order = qrel_set.task.protocol.order
@@ -121,7 +121,7 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
         return distinct_visual(index, mapping if has_formulas else None, by=order)
     index = ordered_index(run, order=order).collect()
     if qrel_set.items == ItemKind.ANSWERS:
-        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
+        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.identifier), "topic"))
     return index
 
 

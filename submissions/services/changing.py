@@ -11,6 +11,7 @@ from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from submissions.models import Run
 from submissions.services.identical import warn_of_identical_runs
+from submissions.services.identifiers import assign_identifier
 from submissions.services.primary import demote_primary_run
 from submissions.services.rules import (
     Sender,
@@ -99,6 +100,7 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     require_submission(_sender(run, by, at), tags=[run.tag], baseline=run.is_baseline)
     if run.is_primary and run.status == Run.Status.VALID and not run.is_baseline:
         demote_primary_run(run, by=by)
+    assign_identifier(run)
     checked = Run.objects.filter(pk=run.pk, check_only=True).exclude(status=Run.Status.INVALID)
     if not checked.update(check_only=False, submitted_at=at, submitted_by=by):
         raise UserError(

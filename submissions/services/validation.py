@@ -19,6 +19,7 @@ from submissions.models import Run, RunProblem
 from submissions.services.check_result import CheckResult, failed_check_result
 from submissions.services.checking import check_stored
 from submissions.services.identical import warn_of_identical_runs
+from submissions.services.identifiers import assign_identifier
 from submissions.services.primary import demote_primary_run
 
 log = logging.getLogger(__name__)
@@ -73,10 +74,14 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
     occurrences = _store(run, run.occurrences, result.occurrences)
     with transaction.atomic():
         # A user may have changed these fields during the check.
-        run.refresh_from_db(fields=["is_primary", "is_baseline", "check_only", "withdrawn_at"])
+        run.refresh_from_db(
+            fields=["team", "is_primary", "is_baseline", "check_only", "withdrawn_at"]
+        )
         takes_part = result.is_valid and not (run.check_only or run.is_baseline or run.withdrawn_at)
         if takes_part and run.is_primary:
             demote_primary_run(run, by=None)
+        if result.is_valid and not run.check_only:
+            assign_identifier(run)
         claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
         won = claimed.update(
             status=Run.Status.VALID if result.is_valid else Run.Status.INVALID,

@@ -16,10 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.formats.archives.uploads import UploadRefusedError
-from submissions.forms import RunMetadataForm, WithdrawForm
+from submissions.forms import MoveForm, RunMetadataForm, WithdrawForm
 from submissions.models import Run
 from submissions.permissions import run_or_404
-from submissions.selectors import repaired_file
+from submissions.selectors import quotas_left, repaired_file
 from submissions.services.changing import (
     correct_run,
     mark_primary,
@@ -27,6 +27,7 @@ from submissions.services.changing import (
     submit_checked_run,
     withdraw_run,
 )
+from submissions.services.moving import move_run
 from submissions.services.uploads import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
@@ -81,6 +82,35 @@ def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
     return render(
         request, "submissions/run_withdraw.html", context, status=422 if form.errors else 200
     )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def run_move(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+    """Move a run to another team, for organizers."""
+    found = run_or_404(request.user, lab, task, run)
+    if not may_organize(request.user, found.task.lab):
+        raise Http404
+    teams = found.task.lab.teams.exclude(pk=found.team_id)
+    form, before = MoveForm(request.POST or None, teams=teams), found.team
+    if request.method == "POST" and form.is_valid():
+        team = form.cleaned_data["team"]
+        try:
+            notes = move_run(run=found, team=team, by=signed_in(request), at=timezone.now())
+        except UserError as refused:
+            form.add_error(None, refused.message)
+        else:
+            moved = f"Run {found.tag} was moved from team {before.name} to team {team.name}."
+            messages.success(request, " ".join([moved, *notes]))
+            return _to(found)
+    context = {
+        "lab": found.task.lab,
+        "task": found.task,
+        "run": found,
+        "form": form,
+        "places": quotas_left(teams, found.task),
+    }
+    return render(request, "submissions/run_move.html", context, status=422 if form.errors else 200)
 
 
 @login_required

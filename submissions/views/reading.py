@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 import polars as pl
 from django.contrib.auth.decorators import login_required
+from django.core.files.base import ContentFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from arqlab.core.permissions import may_organize
+from arqlab.core.permissions import may_organize, organized_task_or_404
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import (
     identical_runs,
     quotas_left,
+    run_bytes,
+    run_map,
     run_occurrences,
     runs_visible_to,
     with_problem_counts,
@@ -43,6 +48,15 @@ def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, "submissions/run_list.html", context)
 
 
+@require_GET
+def run_map_csv(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Return the run map as CSV, for organizers."""
+    found = organized_task_or_404(request.user, lab, task)
+    response = HttpResponse(run_map(found).write_csv(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="runs-{lab}-{task}.csv"'
+    return response
+
+
 @login_required
 @require_GET
 def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
@@ -63,9 +77,14 @@ def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
 @login_required
 @require_GET
 def run_file(request: HttpRequest, lab: str, task: str, run: int) -> FileResponse:
-    """Return the uploaded file unchanged."""
+    """Return the uploaded file unchanged; of an archive with other teams' runs, only the run."""
     found = run_or_404(request.user, lab, task, run)
     kind = "application/octet-stream"
+    others = found.upload.runs.exclude(team=found.team_id)
+    if others.exists() and not may_organize(request.user, found.task.lab):
+        name = PurePosixPath(found.file_name).name
+        file = ContentFile(run_bytes(found), name=name)
+        return FileResponse(file, as_attachment=True, filename=name, content_type=kind)
     return FileResponse(
         found.upload.file.open("rb"),
         as_attachment=True,

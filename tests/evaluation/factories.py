@@ -79,6 +79,8 @@ def make_run(
     if posts := fields.pop("posts", None):
         index = index.with_columns(post=pl.col("item").replace_strict(posts, default=None))
     tag = fields.pop("tag", f"run{Run.objects.count() + 1}")
+    if Run.objects.filter(task=task, identifier=(identifier := tag)).exists():
+        identifier = f"{tag}-{Run.objects.count() + 1}"
     upload = Upload.objects.create(name=f"{tag}.tsv", size=1, sha256="0" * 64, uploaded_at=NOW)
     upload.file.save(f"{tag}.tsv", ContentFile(b"as sent"))
     run = Run(
@@ -86,6 +88,7 @@ def make_run(
         team=team,
         upload=upload,
         tag=tag,
+        identifier=identifier,
         submitted_at=NOW,
         status_changed_at=NOW,
         status="valid",

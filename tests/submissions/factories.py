@@ -41,6 +41,10 @@ class RunFactory(factory.django.DjangoModelFactory):
     team = factory.SubFactory(TeamFactory, lab=factory.SelfAttribute("..task.lab"))
     upload = factory.SubFactory(UploadFactory)
     tag = factory.Sequence(lambda number: f"run{number}")
+    identifier = factory.LazyAttributeSequence(
+        lambda run, number: f"{run.tag}-{number}" if run.status == Run.Status.VALID else ""
+    )
+    status = Run.Status.UPLOADED
     submitted_at = NOW
     status_changed_at = NOW
 

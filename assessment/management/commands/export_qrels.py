@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,7 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.qrels.selectors.drafts import draft_of, levels_of
 from assessment.qrels.selectors.versions import qrels_frame, qrels_named
+from submissions.selectors import run_map
 
 OF_DRAFTS = ("level", "complete", "all_topics")
 
@@ -46,9 +48,18 @@ class Command(LabCommand):
             help="include topics with too few relevant items",
         )
 
+        parser.add_argument(
+            "--run-map",
+            type=Path,
+            metavar="FILE",
+            help="also write the runs with their ids, teams, tags and files as CSV",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the lines."""
         task = task_named(options["task"])
+        if options["run_map"]:
+            run_map(task).write_csv(options["run_map"])
         frame = self._version(task, options) if options["qrels"] else self._draft(task, options)
         self.stdout.write(write_qrels(frame).decode(), ending="")
 

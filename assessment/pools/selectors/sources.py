@@ -158,7 +158,7 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
 def _index_of(run: Run, task: Task) -> pl.LazyFrame:
     index = ordered_index(run, order=task.protocol.order, columns=["topic", "item", "post"])
     if task.kind == Task.Kind.GENERATED_ANSWERS:
-        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.tag), "topic"))
+        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.identifier), "topic"))
     return index
 
 
@@ -179,7 +179,8 @@ def _with_known_posts(index: pl.LazyFrame, known: pl.DataFrame) -> pl.LazyFrame:
 def generated_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
     """Return the generated answers to the topics of the task by topic and item, RUN:TOPIC.
 
-    Raises `UserError` if two runs contribute one item with different texts.
+    Raises `UserError` if two runs contribute one item with different texts: runs of two tasks from
+    before identifiers were unique among them.
     """
     task = sources.task
     runs = sources.runs if task.kind == Task.Kind.GENERATED_ANSWERS else sources.written
@@ -190,12 +191,11 @@ def generated_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
     brought: dict[tuple[str, str], Run] = {}
     for run in runs:
         for topic, answer in run_index(run, columns=["topic", "answer"]).rows():
-            key = (topic, f"{run.tag}:{topic}")
+            key = (topic, f"{run.identifier}:{topic}")
             if topic in topics and texts.setdefault(key, answer) != answer:
                 raise UserError(
-                    f"The runs {brought[key]} and {run} both answer {topic} as {key[1]}, with "
-                    "different texts. Withdraw one of them and submit it again with another run "
-                    "tag.",
+                    f"{brought[key]} and {run} of two tasks both answer {topic} as {key[1]}, with "
+                    "different texts. Withdraw one of them and submit it again.",
                     code="same-answer-twice",
                 )
             brought.setdefault(key, run)

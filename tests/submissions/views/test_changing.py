@@ -11,9 +11,19 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import Task, User
 from submissions.models import Run
+from submissions.services.moving import move_run
+from submissions.services.uploads import submit_upload
 from tests.factories import FormulaTaskFactory, Scene
 from tests.submissions.entry_points import upload, url
-from tests.submissions.factories import NOW, RunFactory, ValidRunFactory
+from tests.submissions.factories import (
+    BAD_RUN,
+    GOOD_RUN,
+    NOW,
+    RunFactory,
+    ValidRunFactory,
+    sent,
+    zipped,
+)
 
 pytestmark = pytest.mark.django_db
 SignIn = Callable[[User], Client]
@@ -104,6 +114,45 @@ def test_a_withdrawn_run_keeps_its_page(browser: Client, valid_run: Run) -> None
 def test_a_withdrawal_needs_a_reason(browser: Client, valid_run: Run) -> None:
     response = browser.post(url("run-withdraw", valid_run.pk), {"reason": ""})
     assert (response.status_code, "Enter a reason" in response.text) == (422, True)
+
+
+def test_an_organizer_moves_a_run_on_its_page(
+    scene: Scene, client_of: SignIn, valid_run: Run
+) -> None:
+    organizer, address = client_of(scene.organizer), url("run-move", valid_run.pk)
+    assert address in organizer.get(url("run-detail", valid_run.pk)).text
+    assert "Beta 5" in organizer.get(address).text
+
+    page = organizer.post(address, {"team": scene.other_team.pk}, follow=True).text
+
+    assert "Run bm25 was moved from team Alpha to team Beta." in page
+    assert Run.objects.get(pk=valid_run.pk).team == scene.other_team
+
+
+def test_a_refused_move_shows_the_reason(scene: Scene, client_of: SignIn, valid_run: Run) -> None:
+    ValidRunFactory(task=scene.task, team=scene.other_team, tag="bm25")
+    address = url("run-move", valid_run.pk)
+
+    answer = client_of(scene.organizer).post(address, {"team": scene.other_team.pk})
+
+    assert answer.status_code == 422
+    assert "two runs with the tag bm25" in answer.text
+
+
+def test_of_an_archive_with_runs_of_other_teams_a_team_downloads_its_own_run_only(
+    scene: Scene, browser: Client
+) -> None:
+    data = zipped({"a.tsv": GOOD_RUN, "b.tsv": BAD_RUN})
+    runs = submit_upload(
+        file=sent(data, "runs.zip"), task=scene.task, team=scene.team, by=None, at=NOW
+    )
+    assert b"".join(browser.get(url("run-file", runs[0].pk)).streaming_content) == data
+
+    move_run(run=runs[1], team=scene.other_team, by=scene.organizer, at=NOW)
+
+    answer = browser.get(url("run-file", runs[0].pk))
+    assert b"".join(answer.streaming_content) == GOOD_RUN
+    assert 'filename="a.tsv"' in answer["Content-Disposition"]
 
 
 def test_the_primary_run_is_marked_on_the_page(browser: Client, valid_run: Run) -> None:

@@ -143,3 +143,23 @@ def test_the_original_file_can_be_downloaded(scene: Scene, browser: Client) -> N
     response = browser.get(url("run-file", Run.objects.get().pk))
     assert b"".join(response.streaming_content) == data
     assert response["Content-Disposition"] == 'attachment; filename="runs.zip"'
+
+
+def test_organizers_download_the_run_map(scene: Scene, client_of: SignIn, valid_run: Run) -> None:
+    Run.objects.filter(pk=valid_run.pk).update(identifier="bm25-early", is_primary=True)
+    ValidRunFactory(task=scene.task, team=scene.other_team, status="invalid")
+
+    page = client_of(scene.organizer).get(url("run-list")).text
+    response = client_of(scene.organizer).get(url("run-map"))
+
+    assert url("run-map") in page
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response.text == (
+        "run_id,team,tag,file,kind,type,data,withdrawn\n"
+        f'bm25-early,Alpha,bm25,{valid_run.file_name},primary,automatic,"",""\n'
+    )
+
+
+@pytest.mark.parametrize("person", ["outsider", "member", "assessor"])
+def test_only_organizers_download_the_run_map(scene: Scene, client_of: SignIn, person: str) -> None:
+    assert client_of(getattr(scene, person)).get(url("run-map")).status_code == 404

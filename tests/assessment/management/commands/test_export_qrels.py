@@ -11,6 +11,7 @@ from arqlab.ir.judgments.qrels import Level
 from assessment.models import PoolInstance
 from assessment.qrels.services.versions import freeze_qrels
 from tests.assessment.factories import NOW, judge, make_pool
+from tests.evaluation.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -78,3 +79,14 @@ def test_a_task_without_judgments_shows_a_message(task):
         "",
         "arqmath-x/task1 has no qrels to export yet. Freeze a pool and judge its items first.\n",
     )
+
+
+def test_the_run_map_is_written_beside_the_qrels(task, team, tmp_path):
+    run = make_run(team, task, tag="bm25")
+
+    out, _ = export("--run-map", str(tmp_path / "runs.csv"))
+
+    assert out.startswith("A.1\t0\t10\t3\n")
+    [head, line] = (tmp_path / "runs.csv").read_text().splitlines()
+    assert head.startswith("run_id,team,tag,file,")
+    assert line.startswith(f"bm25,Alpha,bm25,{run.file_name},alternate,")

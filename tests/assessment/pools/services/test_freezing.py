@@ -215,17 +215,17 @@ def test_an_id_that_the_pool_cannot_hold_is_refused(task, team):
 
 
 @pytest.mark.parametrize(("other", "is_refused"), [("Because not.", True), ("Because.", False)])
-def test_two_runs_must_not_bring_one_answer_with_different_texts(
+def test_runs_of_two_tasks_must_not_bring_one_answer_with_different_texts(
     task, team, other_team, other, is_refused
 ):
-    third = WrittenTaskFactory(lab=task.lab)
-    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "Because."})
-    make_run(other_team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": other})
+    for own, text in ((team, "Because."), (other_team, other)):
+        third = WrittenTaskFactory(lab=task.lab)
+        make_run(own, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": text})
     mixed = PoolChoice(PoolProtocol(includes_generated_answers=True), 1)
 
     if is_refused:
         with pytest.raises(
-            UserError, match=r"The runs Alpha gpt and Beta gpt both answer A\.1 as gpt:A\.1"
+            UserError, match=r"Alpha gpt and Beta gpt of two tasks both answer A\.1 as gpt:A\.1"
         ):
             freeze(task, mixed)
     else:
