@@ -71,6 +71,7 @@ def test_the_latex_compiles_with_the_packages_that_it_names(tmp_path):
 
     done = subprocess.run(
         ["latexml", "--strict", "--destination", str(tmp_path / "board.xml"), document],
+        cwd=tmp_path,  # latexml logs to a file there
         capture_output=True,
         text=True,
         check=False,
