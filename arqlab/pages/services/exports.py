@@ -35,7 +35,7 @@ from submissions.selectors import run_bytes
 Owner = TypeVar("Owner", Lab, Task)
 
 RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
-    "run": attrgetter("pk"),
+    "run_id": attrgetter("identifier"),
     "file": lambda run: _path_in_archive(run),
     "team": attrgetter("team.name"),
     "tag": attrgetter("tag"),
@@ -144,16 +144,18 @@ def _scores(task: Task) -> Iterable[bytes]:
     board = released_board(leaderboard)
     runs = leaderboard.runs.in_bulk()
     columns: dict[str, Callable[[dict[str, object]], object]] = {
-        name: itemgetter(name) for name in ("team", "run", "withdrawn", "topic")
+        name: itemgetter(name) for name in ("run_id", "team", "run", "withdrawn", "topic")
     }
     for measure in board.measures:
         columns[measure.label] = methodcaller("get", measure.label)
 
     def rows() -> Iterator[dict[str, object]]:
         for row in board.rows:
-            one = {"team": row.run.team, "run": row.run.tag, "withdrawn": row.run.is_withdrawn}
+            run = runs[row.run.key]
+            one: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
+            one |= {"run": run.tag, "withdrawn": row.run.is_withdrawn}
             scores = scores_by_topic(
-                run=runs[row.run.key], qrel_set=leaderboard.qrel_set, measures=board.measures
+                run=run, qrel_set=leaderboard.qrel_set, measures=board.measures
             )
             yield from ({**one, "topic": topic, **values} for topic, values in scores.items())
 
