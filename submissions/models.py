@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Count, Q, Value, When
 
 from arqlab.core.models import Task, Team, User
 from arqlab.ir.records import Severity
@@ -41,6 +41,18 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.submitted().filter(
             status__in=["uploaded", "validating", "valid"], withdrawn_at=None, is_baseline=False
         )
+
+    def for_lists(self) -> RunQuerySet:
+        """Return the runs with `shown_state` and numbers of kinds of `errors` and `warnings`.
+
+        `shown_state` is `Run.state`. The newest runs come first.
+        """
+        withdrawn = When(withdrawn_at__isnull=False, then=Value("withdrawn"))
+        return self.annotate(
+            shown_state=Case(withdrawn, default="status"),
+            errors=Count("problems", filter=Q(problems__severity="error")),
+            warnings=Count("problems", filter=Q(problems__severity="warning")),
+        ).order_by("-submitted_at", "-pk")
 
 
 class Run(models.Model):

@@ -13,7 +13,7 @@ import polars as pl
 from django.conf import settings
 from django.core.files import File
 from django.core.files.base import ContentFile
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.db.models.fields.files import FieldFile
 
 from arqlab.core.models import Lab, Task, Team, Visitor
@@ -31,7 +31,7 @@ from collection.selectors.collections import (
     posts_frame,
     scan_columns,
 )
-from submissions.models import Run, RunProblem
+from submissions.models import Run, RunProblem, RunQuerySet
 
 RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "withdrawn")
 MIN_LINE_LIMIT = 100_000
@@ -127,7 +127,7 @@ def _task_runs(
     )
 
 
-def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:
+def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:
     """Return the task's runs that a user may see: organizers all, others those of their teams."""
     runs = Run.objects.filter(task=task).select_related("team", "upload", "submitted_by")
     if may_organize(user, task.lab):
@@ -135,14 +135,6 @@ def runs_visible_to(user: Visitor, task: Task) -> QuerySet[Run]:
     if not user.is_authenticated:
         return runs.none()
     return runs.filter(team__memberships__user=user)
-
-
-def with_problem_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Return the runs, newest first, with their numbers of kinds of `errors` and `warnings`."""
-    return runs.annotate(
-        errors=Count("problems", filter=Q(problems__severity="error")),
-        warnings=Count("problems", filter=Q(problems__severity="warning")),
-    ).order_by("-submitted_at", "-pk")
 
 
 def identical_runs(task: Task) -> list[list[Run]]:

@@ -12,7 +12,7 @@ from django.db.models import Count, Prefetch, QuerySet
 from django.utils.html import strip_tags
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team, Topic, User, Visitor
+from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
@@ -244,12 +244,3 @@ def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
     topics = Topic.objects.filter(task_id=topic.task_id).only("query_id", "position", "task_id")
     before = topics.filter(position__lt=topic.position).order_by("-position").first()
     return before, topics.filter(position__gt=topic.position).order_by("position").first()
-
-
-def audit_events(lab: Lab, *, verb: str = "") -> QuerySet[AuditEvent]:
-    """Return the events of a lab, newest first.
-
-    `verb` selects events by the beginning of their verb, such as `run` or `run.withdraw`.
-    """
-    events = lab.audit_events.select_related("actor")
-    return events.filter(verb__startswith=verb) if verb else events

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from django import forms
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from django import forms
+from django.db.models import QuerySet
+
+from arqlab.core.forms.lists import ListForm
+from arqlab.core.models import Lab
+from assessment.models import Pool, Ticket
 from assessment.tickets.services import LONGEST_ANSWER
 
 
@@ -25,3 +32,57 @@ class AnswerForm(forms.Form):
         help_text="The item returns to the open items of its topic. The earlier label stays in "
         "the history but no longer counts.",
     )
+
+
+class TicketListForm(ListForm):
+    """The tickets of a lab."""
+
+    searched = (
+        "judgment__comment",
+        "answer",
+        "judgment__instance__item__topic__query_id",
+        "judgment__instance__item__topic__title",
+    )
+    filters: ClassVar = {
+        "task": ("Task", "judgment__instance__item__topic__task__slug"),
+        "label": ("Label", "judgment__label"),
+        "assessor": ("Assessor", "judgment__assessor__username"),
+    }
+    orders: ClassVar = {
+        "ticket": "pk",
+        "topic": "judgment__instance__item__topic__position",
+        "label": "judgment__label",
+        "assessor": "judgment__assessor__username",
+        "opened": "raised_at",
+        "answered": "answered_at",
+    }
+    default_order = "opened"
+
+    def __init__(self, data: Mapping[str, Any], *, lab: Lab) -> None:
+        """Offer the tasks and assessors that have tickets, and the labels that open them."""
+        tickets = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab).order_by()
+        task, assessor = self.filters["task"][1], self.filters["assessor"][1]
+        labels = {
+            str(label.value): label.word
+            for pool in Pool.objects.filter(task__lab=lab).only("scale")
+            for label in pool.label_scale.labels
+            if not label.is_judgment
+        }
+        super().__init__(
+            data,
+            task=tickets.values_list(task, task.replace("slug", "name")).distinct(),
+            label=labels.items(),
+            assessor=((name, name) for [name] in tickets.values_list(assessor).distinct() if name),
+        )
+
+
+class BulkAnswerForm(AnswerForm):
+    """One answer to several tickets of a list."""
+
+    def __init__(self, *args: Any, tickets: QuerySet[Ticket], **kwargs: Any) -> None:
+        """Take the tickets that may be answered."""
+        super().__init__(*args, **kwargs)
+        self.fields["tickets"] = forms.ModelMultipleChoiceField(
+            queryset=tickets,
+            error_messages={"required": "Select the tickets to answer."},
+        )

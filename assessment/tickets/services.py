@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
@@ -56,6 +57,22 @@ def answer_ticket(
         answer=answer,
         returns_item=returns_item,
     )
+
+
+def answer_tickets(
+    *, tickets: Iterable[Ticket], answer: str, returns_item: bool, at: datetime, by: User
+) -> dict[Ticket, str]:
+    """Give several tickets the same answer, each in a transaction of its own.
+
+    Return the tickets that could not be answered, with the reasons.
+    """
+    refused = {}
+    for ticket in tickets:
+        try:
+            answer_ticket(ticket=ticket, answer=answer, returns_item=returns_item, at=at, by=by)
+        except UserError as error:
+            refused[ticket] = error.message
+    return refused
 
 
 @transaction.atomic

@@ -5,39 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from assessment.models import Ticket
 from assessment.pools.services.threads import thread_url
-from assessment.tickets.forms import AnswerForm
+from assessment.tickets.forms import AnswerForm, BulkAnswerForm, TicketListForm
 from assessment.tickets.selectors import label_now, tickets_of
-from assessment.tickets.services import answer_ticket, correct_answer, shown_html
+from assessment.tickets.services import answer_ticket, answer_tickets, correct_answer, shown_html
 from collection.selectors.threads import posts_of
 
-TICKETS_A_PAGE = 100
 
-
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Show the open tickets of all tasks, or with `state=answered` the answered ones."""
+    """Show the open tickets of all tasks, or with `state=answered` the answered ones.
+
+    Open tickets can be answered together.
+    """
     found = organized_lab_or_404(request.user, lab)
     tickets, is_answered = tickets_of(found), request.GET.get("state") == "answered"
-    shown = tickets.filter(answered_at__isnull=not is_answered)
-    page = Paginator(shown.order_by("-answered_at" if is_answered else "raised_at"), TICKETS_A_PAGE)
+    form = BulkAnswerForm(request.POST or None, tickets=tickets)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        refused = answer_tickets(**given, at=timezone.now(), by=signed_in(request))
+        if answered := len(given["tickets"]) - len(refused):
+            messages.success(request, f"{answered} ticket{'s' * (answered > 1)} answered.")
+        for ticket, reason in refused.items():
+            messages.error(request, f"{ticket} was not answered. {reason}")
+        return redirect(request.get_full_path())
+    listing = TicketListForm(request.GET, lab=found)
     context = {
         "lab": found,
-        "page": page.get_page(request.GET.get("page")),
+        "listing": listing,
+        "page": listing.page_of(tickets.filter(answered_at__isnull=not is_answered)),
+        "form": form,
+        "chosen": request.POST.getlist("tickets"),
         "is_answered": is_answered,
         "others": tickets.filter(answered_at__isnull=is_answered).count(),
     }
-    return render(request, "assessment/ticket_list.html", context)
+    status = 422 if form.errors else 200
+    return render(request, "assessment/ticket_list.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

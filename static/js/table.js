@@ -57,6 +57,7 @@ export function nextDirection(head) {
 }
 
 function makeSortable(table) {
+  if (table.dataset.listed !== undefined) return; // sorted by the server, on all its pages
   const heads = [...(table.tHead?.rows[table.tHead.rows.length - 1]?.cells ?? [])];
   const order = [...table.tBodies].map((body) => [...body.rows]);
   for (const head of heads) {

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from arqlab.core.permissions import may_organize, organized_task_or_404
+from submissions.forms import RunListForm
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import (
@@ -22,7 +23,6 @@ from submissions.selectors import (
     run_map,
     run_occurrences,
     runs_visible_to,
-    with_problem_counts,
 )
 
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
@@ -33,13 +33,15 @@ WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show the runs of the user's teams, or of all teams for organizers."""
     found = runs_task_or_404(request.user, lab, task)
-    runs = list(with_problem_counts(runs_visible_to(request.user, found)))
+    runs = runs_visible_to(request.user, found).for_lists()
+    listing = RunListForm(request.GET, runs=runs)
     organizes = may_organize(request.user, found.lab)
     context = {
         "lab": found.lab,
         "task": found,
-        "runs": [run for run in runs if not run.check_only],
-        "checked": [run for run in runs if run.check_only],
+        "listing": listing,
+        "page": listing.page_of(runs.submitted()),
+        "checked": runs.filter(check_only=True),
         "state": found.state(timezone.now()),
         "organizes": organizes,
         "identical": identical_runs(found) if organizes else [],

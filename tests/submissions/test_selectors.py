@@ -20,7 +20,6 @@ from submissions.selectors import (
     rules_for,
     run_items,
     runs_visible_to,
-    with_problem_counts,
 )
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
@@ -115,7 +114,7 @@ def test_kinds_of_problems_are_counted_by_severity(scene: Scene) -> None:
         RunProblem.objects.create(
             run=run, position=position, kind=f"k{position}", severity=severity, count=count
         )
-    counted = with_problem_counts(Run.objects.all()).get()
+    counted = Run.objects.all().for_lists().get()
     assert (counted.errors, counted.warnings) == (2, 1)
     assert report_summary(run.problems.all())["error"] == {"kinds": 2, "places": 7}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -11,10 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
 from arqlab.core.forms.labs import LabForm, RevokeForm, RoleForm
+from arqlab.core.forms.lists import AuditListForm
 from arqlab.core.services.labs import change_lab
 from arqlab.core.services.people import grant_role, revoke_role
-
-EVENTS_A_PAGE = 100
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -67,7 +65,7 @@ def people_revoke(request: HttpRequest, lab: str) -> HttpResponse:
 def audit_list(request: HttpRequest, lab: str) -> HttpResponse:
     """Show the audit log of a lab, newest first."""
     found = permissions.organized_lab_or_404(request.user, lab)
-    verb = request.GET.get("verb", "").strip()
-    pages = Paginator(selectors.audit_events(found, verb=verb), EVENTS_A_PAGE)
-    context = {"lab": found, "page": pages.get_page(request.GET.get("page")), "verb": verb}
+    listing = AuditListForm(request.GET, lab=found)
+    page = listing.page_of(found.audit_events.select_related("actor"))
+    context = {"lab": found, "listing": listing, "page": page}
     return render(request, "core/audit_list.html", context)

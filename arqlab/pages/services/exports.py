@@ -16,8 +16,7 @@ from typing import Generic, TypeVar
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
-from arqlab.core.models import AuditEvent, Lab, Membership, Task, Visitor
-from arqlab.core.permissions import may_organize
+from arqlab.core.models import AuditEvent, Lab, Membership, Task
 from arqlab.formats.archives.uploads import UploadRefusedError
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.formats.tables import tsv_lines, zip_chunks
@@ -102,16 +101,15 @@ class Export(Generic[Owner]):
     chunks: Callable[[Owner], Iterable[bytes]]
 
 
-def lab_exports(user: Visitor, lab: Lab) -> list[Export[Lab]]:
-    """Return the files of a lab that a user may download, who may see the lab."""
-    organizes = may_organize(user, lab)
+def lab_exports(*, organizes: bool) -> list[Export[Lab]]:
+    """Return the files of a lab for people who see the lab, or for its organizers."""
     return [each for each in LAB_EXPORTS if organizes or each.audience == Audience.EVERYONE]
 
 
-def task_exports(user: Visitor, task: Task) -> list[Export[Task]]:
-    """Return the files of a task that a user may download, who may see the task."""
+def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
+    """Return the files of a task for people who see the task, or for organizers of its lab."""
     audiences = {Audience.EVERYONE}
-    if may_organize(user, task.lab):
+    if organizes:
         audiences.add(Audience.ORGANIZERS)
     if released_leaderboard(task):
         audiences.add(Audience.AFTER_RELEASE)

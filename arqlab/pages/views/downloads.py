@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
-from arqlab.core.permissions import lab_or_404, task_or_404
+from arqlab.core.permissions import lab_or_404, may_organize, task_or_404
 from arqlab.pages.services.exports import Export, Owner, lab_exports, task_exports
 
 
@@ -16,15 +16,16 @@ from arqlab.pages.services.exports import Export, Owner, lab_exports, task_expor
 def lab_download(request: HttpRequest, lab: str, name: str) -> StreamingHttpResponse:
     """Return a file of a lab."""
     found = lab_or_404(request.user, lab)
-    return _file(lab_exports(request.user, found), found, name=name, prefix=found.slug)
+    exports = lab_exports(organizes=may_organize(request.user, found))
+    return _file(exports, found, name=name, prefix=found.slug)
 
 
 @require_safe
 def task_download(request: HttpRequest, lab: str, task: str, name: str) -> StreamingHttpResponse:
     """Return a file of a task."""
     found = task_or_404(request.user, lab, task)
-    prefix = f"{found.lab.slug}-{found.slug}"
-    return _file(task_exports(request.user, found), found, name=name, prefix=prefix)
+    exports = task_exports(found, organizes=may_organize(request.user, found.lab))
+    return _file(exports, found, name=name, prefix=f"{found.lab.slug}-{found.slug}")
 
 
 def _file(

@@ -30,5 +30,5 @@ def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
     standing = roles_in(request.user, found)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
     context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
-    context["downloads"] = lab_exports(request.user, row.lab)
+    context["downloads"] = lab_exports(organizes=standing.organizes)
     return render(request, "pages/lab_detail.html", context)

@@ -27,7 +27,7 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "standing": standing,
         "topics": found.topics.count(),
         "overview": overview,
-        "downloads": task_exports(request.user, found),
+        "downloads": task_exports(found, organizes=standing.organizes),
         "next_topic": overview.next_topic(found),
     }
     return render(request, "pages/task_detail.html", context)

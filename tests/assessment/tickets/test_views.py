@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
-from assessment.models import Assignment, Judgment, Pool, PoolItem, Ticket
+from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
 from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk, label_for
 
@@ -236,5 +236,45 @@ def test_the_desk_takes_as_many_queries_for_many_tickets(
     for item in PoolItem.objects.all():
         raise_ticket(assessor, item.instances.get())
 
-    with django_assert_num_queries(7):
-        assert organizing.get(path()).text.count("System failure") == size
+    with django_assert_num_queries(10):
+        assert organizing.get(path()).text.count("Select Ticket") == size
+
+
+def test_open_tickets_are_filtered_by_label_and_words_on_all_pages(organizing, task, assessor):
+    make_pool(task, {"A.1": [str(number) for number in range(120)]})
+    for number, instance in enumerate(PoolInstance.objects.order_by("pk")):
+        label, comment = (6, "needle") if number == 119 else (5, "empty")
+        judgment = judge(assessor, instance, label, comment=comment)
+        Ticket.objects.create(judgment=judgment, raised_at=NOW)
+
+    whole = organizing.get(path()).text
+    assert "Page 1 of 2" in whole
+    assert "needle" not in whole
+    for query in ("q=needle", "label=6", "q=a.1+NEEDLE&task=task1", "sort=-ticket"):
+        assert "needle" in organizing.get(f"{path()}?{query}").text
+    assert "No matching tickets" in organizing.get(f"{path()}?q=needle&label=5").text
+
+
+def test_several_tickets_get_one_answer_and_refusals_are_named(organizing, task, assessor):
+    make_pool(task, {"A.1": ["1", "2", "3"]})
+    tickets = [raise_ticket(assessor, one) for one in PoolInstance.objects.order_by("pk")]
+    answer(organizing, tickets[1], "Seen.")
+
+    text = organizing.post(
+        f"{path()}?sort=-ticket",
+        {"tickets": [each.pk for each in tickets], "answer": "Fixed.", "returns_item": "on"},
+        follow=True,
+    ).text
+
+    assert "2 tickets answered." in text
+    assert f"{tickets[1]} was not answered. Someone else has already answered" in text
+    assert [row.answer for row in Ticket.objects.order_by("pk")] == ["Fixed.", "Seen.", "Fixed."]
+    assert PoolItem.objects.filter(done_at=None).count() == 2
+
+
+def test_an_answer_to_no_ticket_is_refused_and_kept(organizing, ticket):
+    response = organizing.post(path(), {"answer": "To whom?"})
+
+    assert response.status_code == 422
+    assert "Select the tickets to answer." in response.text
+    assert "To whom?" in response.text

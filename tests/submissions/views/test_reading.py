@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import User
@@ -37,8 +39,26 @@ def test_a_long_list_of_runs_needs_few_queries(
 ) -> None:
     organizer = client_of(scene.organizer)
     ValidRunFactory.create_batch(30, task=scene.task, team=scene.team)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(14):
         organizer.get(url("run-list"))
+
+
+def test_runs_are_searched_filtered_sorted_and_paged(scene: Scene, client_of: SignIn) -> None:
+    ValidRunFactory.create_batch(120, task=scene.task, team=scene.other_team)
+    ValidRunFactory(task=scene.task, team=scene.team, tag="aardvark", withdrawn_at=timezone.now())
+    organizer = client_of(scene.organizer)
+
+    def found(query: str) -> tuple[bool, str]:
+        html = organizer.get(f"{url('run-list')}?{query}").text
+        [count] = re.findall(r"(\d+) rows?", html)
+        return ">aardvark<" in html, count
+
+    assert found("sort=-run") == (False, "121")
+    assert found("sort=run") == (True, "121")
+    assert found("sort=-run&page=2") == (True, "121")
+    for query in ("q=AARDVARK", f"team={scene.team.name}", "state=withdrawn"):
+        assert found(query) == (True, "1")
+    assert found("q=aardvark&state=valid") == (False, "0")
 
 
 def test_an_empty_list_explains_how_to_submit_runs(browser: Client, scene: Scene) -> None:

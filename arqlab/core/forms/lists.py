@@ -1,0 +1,91 @@
+"""Long lists, which the database searches, filters, sorts and divides into pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
+from typing import Any, ClassVar, TypeVar
+
+from django import forms
+from django.core.paginator import Page, Paginator
+from django.db.models import F, Model, OrderBy, Q, QuerySet, Transform
+
+from arqlab.core.models import Lab
+
+ROWS_A_PAGE = 100
+
+Row = TypeVar("Row", bound=Model)
+
+
+class ListForm(forms.Form):
+    """The search, filters, order and page of a list, read from the address of its page.
+
+    A subclass names the fields to search (`searched`), the label of each filter and the lookup that
+    it makes (`filters`), and the fields to sort by (`orders`); `-` before the name of an order
+    reverses it. Values that are not offered are ignored.
+    """
+
+    searched: ClassVar[tuple[str, ...]]
+    filters: ClassVar[Mapping[str, tuple[str, str]]]
+    orders: ClassVar[Mapping[str, str | Transform]]
+    default_order: ClassVar[str]
+
+    q = forms.CharField(
+        label="Search", required=False, widget=forms.TextInput(attrs={"type": "search"})
+    )
+
+    def __init__(self, data: Mapping[str, Any], **choices: Iterable[tuple[str, str]]) -> None:
+        """Read the address (`request.GET`); `choices` has the values and texts of each filter."""
+        super().__init__(data, auto_id="list-%s")
+        for name, (label, _) in self.filters.items():
+            values = [("", "any"), *choices[name]]
+            self.fields[name] = forms.ChoiceField(label=label, choices=values, required=False)
+        self.is_valid()
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Return whether the search or a filter leaves rows out."""
+        return any(self.cleaned_data.values())
+
+    @property
+    def order(self) -> str:
+        """Return the name of the order, with `-` before it if it is reversed."""
+        chosen = str(self.data.get("sort", ""))
+        return chosen if chosen.removeprefix("-") in self.orders else self.default_order
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """Return the other parameters of the address, which a new search keeps."""
+        return [(k, v) for k, v in self.data.items() if k not in self.fields and k != "page"]
+
+    def page_of(self, rows: QuerySet[Row]) -> Page[Row]:
+        """Return the page of the rows that the address asks for; the last one if it is too high."""
+        given = self.cleaned_data
+        for name, (_, lookup) in self.filters.items():
+            if given.get(name):
+                rows = rows.filter(**{lookup: given[name]})
+        for word in given.get("q", "").split():
+            rows = rows.filter(
+                reduce(or_, (Q(**{f"{field}__icontains": word}) for field in self.searched))
+            )
+        by = self.orders[self.order.removeprefix("-")]
+        is_reversed = self.order.startswith("-")
+        first = OrderBy(F(by) if isinstance(by, str) else by, descending=is_reversed)
+        ordered = rows.order_by(first, "-pk" if is_reversed else "pk")
+        return Paginator(ordered, ROWS_A_PAGE).get_page(self.data.get("page"))
+
+
+class AuditListForm(ListForm):
+    """The audit log of a lab."""
+
+    searched = ("actor__username", "actor__first_name", "actor__last_name", "verb", "target")
+    filters: ClassVar = {"verb": ("Event", "verb__startswith")}
+    orders: ClassVar = {"when": "at", "who": "actor__username", "event": "verb", "target": "target"}
+    default_order = "-when"
+
+    def __init__(self, data: Mapping[str, Any], *, lab: Lab) -> None:
+        """Offer the events that happened in the lab, and their subjects such as `run`."""
+        verbs = set(lab.audit_events.order_by().values_list("verb", flat=True).distinct())
+        verbs |= {verb.partition(".")[0] for verb in verbs}
+        super().__init__(data, verb=[(verb, verb) for verb in sorted(verbs)])
