@@ -79,7 +79,7 @@ SENTENCES = {
     "folder.zip": "Found a zip without files, only folders; expected a run file",
     "folder-with-run.zip": "Found a PDF document; expected a run file",
     "bomb.gz": "Found a null byte, so it is not text",
-    "bomb.zip": "more than 67,108,864 bytes when unpacked; expected at most 67,108,864 bytes",
+    "bomb.zip": "more than 64.0 MB when unpacked; expected at most 64.0 MB",
     "bomb.tsv.gz": "in one line; expected one line per item",
     "nested.zip": "Found an archive inside an archive",
     "short.tsv.gz": "Found a truncated gzip file",

@@ -75,10 +75,8 @@ class ByteBudget:
         """Subtract the number of bytes that were read."""
         self.left -= size
         if self.left < 0:
-            found, most = (
-                f"more than {self.max_bytes:,} bytes when unpacked",
-                f"at most {self.max_bytes:,} bytes",
-            )
+            limit = _readable_size(self.max_bytes)
+            found, most = f"more than {limit} when unpacked", f"at most {limit}"
             todo = "Upload fewer runs at a time, or check that you chose the right file."
             raise MemberRefusedError(found, expected=most, todo=todo)
 
@@ -134,6 +132,10 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
     if not gathered.tell():
         raise MemberRefusedError("an empty file")
     return gathered.getvalue()
+
+
+def _readable_size(size: int) -> str:
+    return f"{size / MEBIBYTE:,.1f} MB" if size >= MEBIBYTE else f"{size:,} bytes"
 
 
 def first_bytes(stream: IO[bytes] | gzip.GzipFile) -> bytes:

@@ -82,7 +82,7 @@ BAD = {
     "a null byte": b"A.1\t1\t1\t2.5\tt\nA.1\t\0",
     "more than 200,000 bytes in one line": b"A.1\t" + b"x" * 3_000_000,
     "more than 500,000 lines": b"A\n" * 600_000,
-    "more than 16,777,216 bytes when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
+    "more than 16.0 MB when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
 }
 
 
