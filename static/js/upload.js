@@ -175,7 +175,9 @@ class UploadForm {
     Object.assign(cancel, { type: "button", className: "btn btn-sm" });
     cancel.textContent = "Cancel upload";
     cancel.addEventListener("click", () => this.stop(CANCELLED));
-    this.state.replaceChildren(bar, document.createElement("p"), cancel);
+    const text = document.createElement("p");
+    text.textContent = "Uploading…";
+    this.state.replaceChildren(bar, text, cancel);
     cancel.focus();
   }
 
