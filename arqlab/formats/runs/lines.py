@@ -34,7 +34,8 @@ class RunText(NamedTuple):
     @property
     def can_repair(self) -> bool:
         """Return whether every byte was understood, so that the file can be rewritten."""
-        return self.is_text and not any(finding.kind == "encoding" for finding in self.findings)
+        unclear = ("encoding", "null-byte")
+        return self.is_text and not any(finding.kind in unclear for finding in self.findings)
 
 
 class Cells(NamedTuple):
@@ -62,12 +63,11 @@ class Record(NamedTuple):
 def decode_run(data: bytes) -> RunText:
     """Decode a run file, and find the problems of its bytes.
 
-    A line that is not UTF-8 is listed with its first wrong byte.
+    A line that is not UTF-8 is listed with its first wrong byte. Null bytes are removed, so that
+    all other problems of their lines are found too.
     """
     if data.startswith(UTF16_BOMS):
         return RunText(b"", [Finding("encoding", listed([UTF16_PLACE]))], is_text=False)
-    if b"\0" in data:
-        return RunText(b"", [Finding("null-byte", listed([_null_byte(data)]))], is_text=False)
     findings = []
     if data.startswith(UTF8_BOM):
         data = data[len(UTF8_BOM) :]
@@ -75,6 +75,9 @@ def decode_run(data: bytes) -> RunText:
     if lone := list(_lone_returns(data)):
         findings.append(Finding("cr", listed(lone)))
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\0" in data:
+        findings.append(Finding("null-byte", listed(_null_lines(data))))
+        data = data.replace(b"\0", b"")
     if broken := list(_broken_lines(data)):
         findings.append(Finding("encoding", listed(broken)))
     return RunText(data, findings)
@@ -217,11 +220,11 @@ def _windows_lines(data: bytes) -> Iterator[Place]:
             yield number, None, "CR LF", "LF"
 
 
-def _null_byte(data: bytes) -> Place:
-    """Return the place of the first null byte; a file with one is not read further."""
-    position = data.find(b"\0")
-    line = data.count(b"\n", 0, position) + 1
-    return line, None, f"byte 00 at byte {position + 1:,} of the file", "text"
+def _null_lines(data: bytes) -> Iterator[Place]:
+    """Yield the first null byte of each line that has one."""
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if b"\0" in line:
+            yield number, None, f"byte 00 at byte {line.index(0) + 1:,} of the line", "text"
 
 
 def _broken_lines(data: bytes) -> Iterator[Place]:
