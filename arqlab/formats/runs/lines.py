@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from arqlab.formats.runs.report import Count, Finding, Place, listed
+from arqlab.formats.runs.separators import tabbed_lines
 
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -110,7 +111,7 @@ def split_lines(data: bytes) -> pl.Series:
 def cut_lines(lines: pl.Series, widths: Collection[int]) -> Cells:
     """Cut lines at tabs.
 
-    They are cut at spaces if most lines have no tab, or no line has one of these widths.
+    They are cut at another separator if most lines have no tab, or no line has one of these widths.
     """
     numbered = pl.DataFrame({"line": pl.int_range(1, lines.len() + 1, eager=True), "text": lines})
     is_blank = lines.str.contains(r"^\s*$")
@@ -119,10 +120,8 @@ def cut_lines(lines: pl.Series, widths: Collection[int]) -> Cells:
     text, separator = content["text"], "\t"
     width = text.str.count_matches("\t", literal=True) + 1
     if not width.is_in(widths).any() or (width == 1).sum() * 2 > content.height:
-        tabbed = text.str.strip_chars(" \t").str.replace_all(r"[ \t]+", "\t")
-        tabbed_width = tabbed.str.count_matches("\t", literal=True) + 1
-        if tabbed_width.is_in(widths).any():
-            text, width, separator = tabbed, tabbed_width, " "
+        text, separator = tabbed_lines(text, widths) or (text, separator)
+        width = text.str.count_matches("\t", literal=True) + 1
     # In slices, because cutting takes several times the memory of its result.
     slices = [text.slice(begin, SLICE) for begin in range(0, max(text.len(), 1), SLICE)]
     most = max(widths)
