@@ -24,7 +24,12 @@ from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
 from submissions.selectors import quotas_left, run_byte_limit
 from submissions.services.rules import require_named_team
-from submissions.services.run_metadata import RunMetadata, metadata_from_name, teams_in_names
+from submissions.services.run_metadata import (
+    RunMetadata,
+    metadata_from_name,
+    name_advice,
+    teams_in_names,
+)
 from submissions.services.uploads import check_upload, run_names, submit_uploads
 from submissions.tasks import validate_after_commit
 
@@ -67,7 +72,7 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         request.POST, names=names, guesses=guesses, task=found, organizes=organizes
     )
     context = {
-        "forms": forms,
+        "forms": [(form, name_advice(form.initial["name"], found)) for form in forms],
         "named": teams_in_names(names),
         "team": _named_team(request, found, names),
     }

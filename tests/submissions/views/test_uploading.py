@@ -13,7 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import Task, User
 from submissions.models import Run
-from tests.factories import MemberFactory, Scene, TeamFactory
+from tests.factories import FormulaTaskFactory, MemberFactory, Scene, TeamFactory
 from tests.submissions.entry_points import NAME, upload, url
 from tests.submissions.factories import GOOD_RUN, NOW, ValidRunFactory, zipped
 
@@ -257,6 +257,19 @@ def test_the_forms_are_filled_from_the_file_names(browser: Client, scene: Scene)
     assert 'value="bm25"' in html
     assert '<option value="True" selected>Primary</option>' in html
     assert "runs.zip" not in html
+
+
+def test_a_name_without_team_and_task_comes_with_advice(browser: Client, scene: Scene) -> None:
+    advice = "This name does not contain a team and a task"
+    assert advice in browser.post(url("run-guess"), {"names": ["bm25.tsv"]}).text
+    assert advice not in browser.post(url("run-guess"), {"names": [NAME]}).text
+
+
+def test_a_name_of_another_task_of_the_lab_comes_with_advice(browser: Client, scene: Scene) -> None:
+    FormulaTaskFactory(lab=scene.lab, slug="task2")
+    html = browser.post(url("run-guess"), {"names": ["Alpha-task2-a.tsv", "Alpha-task7-a.tsv"]})
+    assert html.text.count("The file name says task2, which is Formula retrieval.") == 1
+    assert "says task7" not in html.text
 
 
 def test_corrections_are_kept_when_a_file_is_added(browser: Client, scene: Scene) -> None:
