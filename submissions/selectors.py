@@ -181,19 +181,26 @@ def line_limit(task: Task) -> int:
     return min(settings.RUN_MAX_LINES, max(MIN_LINE_LIMIT, 2 * allowed))
 
 
+def run_byte_limit(task: Task) -> int:
+    """Return how many bytes a run file may have, unpacked; checking takes 15 times as much memory.
+
+    The site's limit applies to a whole archive, too.
+    """
+    return min(settings.RUN_MAX_BYTES, max(MAX_RUN_BYTES, line_limit(task) * BYTES_PER_LINE))
+
+
 def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -> list[Unpacked]:
     """Return the run files of an upload, or `only` one member of a zip.
 
     Raise `arqlab.formats.archives.uploads.UploadRefusedError` if the file cannot be unpacked within
     the limits of the site and the task.
     """
-    lines = line_limit(task)
     return unpack(
         cast(BinaryIO, file),
         name=name,
         max_bytes=settings.RUN_MAX_BYTES,
-        max_lines=lines,
-        max_run_bytes=max(MAX_RUN_BYTES, lines * BYTES_PER_LINE),
+        max_lines=line_limit(task),
+        max_run_bytes=run_byte_limit(task),
         only=only,
     )
 

@@ -34,8 +34,10 @@ class ProgressLine:
     def __call__(self, done: int, total: int | None) -> None:
         """Show that `done` rows are done, of `total` if that is known."""
         now = time.monotonic()
-        # The rate counts from the first call, so that rows of an earlier run do not raise it.
-        self._first = self._first or (done, now)
+        # The rate counts from the first call, so that rows of an earlier run do not raise it, and
+        # again from a lower number: another file, or a step that starts over.
+        if self._first is None or done < self._first[0]:
+            self._first = done, now
         if self._is_quiet or now - self._shown < (SECONDS if self._is_terminal else PLAIN_SECONDS):
             return
         self._shown = now
@@ -58,7 +60,8 @@ class ProgressLine:
         if rate:
             yield f"{rate:,.0f} per second"
         if rate and total:
-            yield f"{timedelta(seconds=round((total - done) / rate))} left"
+            # The total is an estimate until everything is read.
+            yield f"{timedelta(seconds=round(max(0, total - done) / rate))} left"
 
     def close(self) -> None:
         """Clear the bar."""

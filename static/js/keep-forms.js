@@ -1,4 +1,4 @@
-// Keeps the contents of a form while its user has to sign in again, or while an error page is shown.
+// Keeps the contents of a form while its user has to sign in again, or sees an error page.
 //
 // A form is stored in this tab when it is submitted. If a page for signed-in users comes next, the
 // form has arrived and is forgotten. After the sign-in page or an error page, it is filled in when
@@ -44,9 +44,9 @@ function isChanged(field) {
 
 /** Return a form's place on its page: its address, and its number among those with this address. */
 function placeOf(form) {
-  const address = form.getAttribute("action") ?? "";
-  const same = [...document.forms].filter((each) => (each.getAttribute("action") ?? "") === address);
-  return `${address} ${same.indexOf(form)}`;
+  const addressOf = (each) => each.getAttribute("action") ?? "";
+  const same = [...document.forms].filter((each) => addressOf(each) === addressOf(form));
+  return `${addressOf(form)} ${same.indexOf(form)}`;
 }
 
 function read() {

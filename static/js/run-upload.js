@@ -2,25 +2,34 @@
 // with the run name and type read from it. upload.js keeps the list of files; this script watches
 // it. Without this script the server reads the names after the upload.
 
+import { errorMessage, failureOf } from "./request-errors.js";
+import { dataOf } from "./upload.js";
+
 const WAIT = 150;
+const UNREACHABLE =
+  "ArqLab cannot be reached, so the run details were not read. Check your network connection.";
 
 /** The file names and the fields filled in so far: corrections stay when files are added. */
 function requestBody(form, names) {
   const data = new FormData();
   names.forEach((name) => data.append("names", name));
-  for (const [key, value] of new FormData(form)) {
+  for (const [key, value] of dataOf(form)) {
     if (key === "csrfmiddlewaretoken" || key.startsWith("run")) data.append(key, value);
   }
   return data;
 }
 
-/** Return the elements that the server sends for these names; none if it cannot read them. */
+/** Return the elements that the server sends for these names, or a message why there are none. */
 async function fragment(form, place, names) {
   if (!names.length) return [];
   const body = requestBody(form, names);
-  const response = await fetch(place.dataset.guess, { method: "POST", body });
-  if (!response.ok) return [];
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const headers = { Accept: "application/json, text/html;q=0.9" };
+  const request = fetch(place.dataset.guess, { method: "POST", body, headers });
+  const response = await request.catch(() => null);
+  if (!response) return [errorMessage({ detail: UNREACHABLE })];
+  const text = await response.text();
+  if (!response.ok) return [errorMessage(failureOf(text))];
+  const page = new DOMParser().parseFromString(text, "text/html");
   return [...page.body.children];
 }
 

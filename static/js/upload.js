@@ -1,16 +1,41 @@
 // Drag and drop, a list of the selected files, and progress for <form data-upload>. Without this
 // script the form is an ordinary one. On request, the server responds with JSON: {"location": url}
-// after an upload, {"errors": ["…"], "question": "…"} if it refuses the files. The user may confirm
-// a question and send the files again.
+// after an upload, {"errors": ["…"], "question": "…"} if it refuses the files. The user may
+// confirm a question and send the files again.
+//
+// data-max-bytes limits a file, data-max-zip-bytes a zip, in the browser as on the server.
 
-const LOST = "The connection was lost during the upload. Nothing was stored. Try again.";
-const TOO_LARGE =
-  "The files exceed the server’s upload limit. Upload fewer at a time, or zip them.";
+import { failureOf } from "./request-errors.js";
 
-/** Return 3.9 MB, 812 kB or 12 bytes. */
+const STILL_SELECTED = "Your files are still selected.";
+const OFFLINE = `You are offline. ${STILL_SELECTED} Submit them when you are online again.`;
+const CANCELLED = `You cancelled the upload. Nothing was stored. ${STILL_SELECTED}`;
+const LOST = `The connection was lost. Nothing was stored. ${STILL_SELECTED} Try again.`;
+const MAYBE_STORED =
+  "The connection was lost after your files were sent. Look for them in the list of runs before " +
+  "you submit them again.";
+const SIGNED_OUT =
+  `You are signed out. Nothing was stored. ${STILL_SELECTED} Sign in, then submit again.`;
+
+/** Return 3.9 MB, 812.0 KB or 12 bytes, as Django's filesizeformat does. */
 export function size(bytes) {
-  if (bytes >= 1e6) return `${(bytes / 1e6).toFixed(1)} MB`;
-  return bytes >= 1e3 ? `${Math.round(bytes / 1e3)} kB` : `${bytes} bytes`;
+  if (bytes >= 2 ** 20) return `${(bytes / 2 ** 20).toFixed(1)} MB`;
+  return bytes >= 2 ** 10 ? `${(bytes / 2 ** 10).toFixed(1)} KB` : `${bytes} bytes`;
+}
+
+/** Return a form's data with the current token: signing in again in another tab changes it. */
+export function dataOf(form, submitter) {
+  const data = new FormData(form, submitter);
+  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+  if (token) data.set("csrfmiddlewaretoken", token);
+  return data;
+}
+
+/** Return a link that opens in a new tab, so that the selected files stay on this page. */
+function signInLink(url) {
+  const link = document.createElement("a");
+  Object.assign(link, { href: url, target: "_blank", textContent: "Sign in in a new tab" });
+  return link;
 }
 
 class UploadForm {
@@ -23,6 +48,7 @@ class UploadForm {
     const summary = "[data-error-summary]";
     this.summary = form.querySelector(summary) ?? document.querySelector(summary);
     this.files = [];
+    this.request = null;
     this.listen();
     this.choose(this.input.files);
   }
@@ -30,6 +56,14 @@ class UploadForm {
   listen() {
     this.input.addEventListener("change", () => this.choose(this.input.files));
     this.form.addEventListener("submit", (event) => this.submit(event));
+    window.addEventListener("offline", () => this.goOffline());
+    window.addEventListener("online", () => this.busy(false));
+    // After Back, a page from the browser's memory still shows its progress, and a page that is
+    // loaded again has its files only now.
+    window.addEventListener("pageshow", () => {
+      this.busy(false);
+      this.choose(this.input.files);
+    });
     for (const name of ["dragenter", "dragover"]) {
       this.zone.addEventListener(name, (event) => {
         event.preventDefault();
@@ -80,29 +114,71 @@ class UploadForm {
     return row;
   }
 
+  /** Return why files cannot be sent: each that is larger than the server accepts. */
+  tooLarge() {
+    const { maxBytes, maxZipBytes } = this.form.dataset;
+    return this.files.flatMap((file) => {
+      const isZip = /\.zip$/i.test(file.name);
+      const limit = Number((isZip ? maxZipBytes : maxBytes) ?? Infinity);
+      if (file.size <= limit) return [];
+      const what = `the limit for a ${isZip ? "zip" : "run file"} is ${size(limit)}`;
+      const todo = isZip ? "Upload fewer runs at a time." : "Check that you chose the right file.";
+      return [`${file.name} is ${size(file.size)}; ${what}. ${todo}`];
+    });
+  }
+
   submit(event) {
     event.preventDefault();
-    const data = new FormData(this.form, event.submitter);
+    const tooLarge = this.tooLarge();
+    if (tooLarge.length) return this.refuse(tooLarge);
+    if (!navigator.onLine) return this.refuse([OFFLINE]);
     const request = new XMLHttpRequest();
     request.open("POST", event.submitter?.formAction || this.form.action);
     request.setRequestHeader("Accept", "application/json");
     request.upload.addEventListener("progress", (progress) => this.report(progress));
+    request.upload.addEventListener("load", () => this.processing());
     request.addEventListener("load", () => this.answer(request));
-    request.addEventListener("error", () => {
-      this.refuse([LOST]);
-    });
+    request.addEventListener("error", () => this.lose());
+    // Before the buttons are disabled, because the pressed one is part of the data.
+    const data = dataOf(this.form, event.submitter);
+    Object.assign(this, { request, isSent: false });
     this.busy(true);
     request.send(data);
   }
 
+  /** End the upload without an answer of the server. */
+  stop(reason) {
+    this.request?.abort();
+    this.refuse([reason]);
+  }
+
+  lose() {
+    this.stop(this.isSent ? MAYBE_STORED : LOST);
+  }
+
+  goOffline() {
+    if (this.request) return this.lose();
+    const note = document.createElement("p");
+    note.textContent = OFFLINE;
+    this.state?.replaceChildren(note);
+  }
+
   busy(on) {
+    if (!on) this.request = null;
     this.form.querySelectorAll("button").forEach((button) => { button.disabled = on; });
     if (this.summary && on) this.summary.hidden = true;
     if (!this.state) return;
     if (!on) return this.state.replaceChildren();
     const bar = document.createElement("progress");
+    const cancel = document.createElement("button");
     bar.setAttribute("aria-label", "Upload");
-    this.state.replaceChildren(bar, document.createElement("p"));
+    Object.assign(cancel, { type: "button", className: "btn btn-sm" });
+    cancel.textContent = "Cancel upload";
+    cancel.addEventListener("click", () => this.stop(CANCELLED));
+    const text = document.createElement("p");
+    text.textContent = "Uploading…";
+    this.state.replaceChildren(bar, text, cancel);
+    cancel.focus();
   }
 
   report({ loaded, total }) {
@@ -110,9 +186,15 @@ class UploadForm {
     if (!bar) return;
     bar.max = total;
     bar.value = loaded;
-    const done = "Upload complete. The server is processing the files.";
-    const text = loaded < total ? `Sent ${size(loaded)} of ${size(total)}.` : done;
-    this.state.querySelector("p").textContent = text;
+    this.state.querySelector("p").textContent = `Sent ${size(loaded)} of ${size(total)}.`;
+  }
+
+  /** The server has every byte: it may store the files even if this page is closed. */
+  processing() {
+    this.isSent = true;
+    this.state?.querySelector("button")?.remove();
+    const text = this.state?.querySelector("p");
+    if (text) text.textContent = "Upload complete. The server is processing the files.";
   }
 
   answer(request) {
@@ -123,7 +205,8 @@ class UploadForm {
       return window.location.assign(request.responseURL);
     }
     this.ask(body?.question);
-    this.refuse(body?.errors ?? this.errorsIn(request.responseText, request.status));
+    if (body?.sign_in) return this.refuse([SIGNED_OUT], signInLink(body.sign_in));
+    this.refuse(body?.errors ?? this.errorsIn(request));
   }
 
   /** Show a question with its checkbox, or hide the checkbox. */
@@ -137,21 +220,20 @@ class UploadForm {
     field.hidden = !question;
   }
 
-  /** Return the errors in the error summary of a page that came instead of JSON. */
-  errorsIn(html, status) {
-    const page = new DOMParser().parseFromString(html, "text/html");
+  /** Return the errors in the error summary of a page that came instead of JSON, or its detail. */
+  errorsIn({ responseText }) {
+    const page = new DOMParser().parseFromString(responseText, "text/html");
     const items = [...page.querySelectorAll("[data-error-summary] li")];
     if (items.length) return items.map((item) => item.textContent.trim());
-    if (status === 413) return [TOO_LARGE];
-    return [`The upload failed (status ${status}). Nothing was stored. Try again in a minute.`];
+    return [failureOf(responseText).detail];
   }
 
-  refuse(errors) {
+  refuse(errors, link = "") {
     this.busy(false);
     if (!this.summary) return;
     const items = errors.map((error) => {
       const item = document.createElement("li");
-      item.textContent = error;
+      item.append(error, " ", link);
       return item;
     });
     this.summary.querySelector("ul").replaceChildren(...items);

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from arqlab.core.models import Task
 from arqlab.core.selectors import team_key
 from arqlab.formats.runs.filename import read_name
 
@@ -47,6 +48,23 @@ def teams_in_names(names: Iterable[str]) -> list[str]:
     """Return the teams in the names of run files (protocol §4), without repetitions."""
     teams = (read_name(_printable(name)).team for name in names)
     return list({team_key(team): team for team in teams if team}.values())
+
+
+def name_advice(name: str, task: Task) -> str:
+    """Return what to do about the name of a run file: it lacks parts, or names another task."""
+    named = read_name(_printable(name)).task
+    if named is None:
+        return (
+            "This name does not contain a team and a task, so only the run tag was read from it. "
+            "Complete the details, or rename the file."
+        )
+    other = task.lab.tasks.filter(slug=named).exclude(pk=task.pk).first()
+    if other is None:
+        return ""
+    return (
+        f"The file name says {named}, which is {other.name}. This page is for {task.name}: check "
+        "that the file is for this task."
+    )
 
 
 def _printable(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -18,8 +18,10 @@ from django.template.defaultfilters import filesizeformat
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event
+from arqlab.formats.archives.run_files import ZIP, first_bytes
 from arqlab.formats.archives.uploads import UploadRefusedError, zip_members
 from submissions.models import Run, Upload
+from submissions.selectors import run_byte_limit
 from submissions.services.rules import Sender, require_role, require_submission, require_tags
 from submissions.services.run_metadata import RunMetadata, metadata_from_name
 
@@ -40,17 +42,22 @@ class HashedFile(File):
             yield chunk
 
 
+def submit_upload(*, file: File, **submission: Any) -> list[Run]:
+    """Store a file as a submission, as `submit_uploads` does."""
+    return submit_uploads(files=[file], **submission)
+
+
 @transaction.atomic
-def submit_upload(
+def submit_uploads(
     *,
-    file: File,
+    files: Sequence[File],
     task: Task,
     team: Team,
     by: User | None,
     at: datetime,
     metadata: Mapping[str, RunMetadata] | None = None,
 ) -> list[Run]:
-    """Store a file as a submission: one run, or one run for each member of a zip.
+    """Store files as a submission: one run each, or one run for each member of a zip.
 
     `metadata` is keyed by file name; the metadata of other files is read from their names. An
     archive that cannot be listed is stored as one run, whose report names the fault. The caller
@@ -58,13 +65,19 @@ def submit_upload(
     tags) refuses a run.
     """
     sender = Sender(task, team, by, at)
-    require_size(file)
-    by_member = metadata_by_member(file, metadata or {})
+    for file in files:
+        require_size(file, task)
+    by_file = [metadata_by_member(file, metadata or {}) for file in files]
     for baseline in (True, False):
-        tags = [own.tag for own in by_member.values() if own.is_baseline == baseline]
+        sent = [own for by_member in by_file for own in by_member.values()]
+        tags = [own.tag for own in sent if own.is_baseline == baseline]
         if tags:
             require_submission(sender, tags=tags, baseline=baseline)
-    runs = _create_runs(sender, file, by_member, check_only=False)
+    runs = [
+        run
+        for file, by_member in zip(files, by_file, strict=True)
+        for run in _create_runs(sender, file, by_member, check_only=False)
+    ]
     for run in runs:
         record_event(
             verb="run.submit",
@@ -94,16 +107,20 @@ def check_upload(
     """
     sender = Sender(task, team, by, at)
     require_role(sender)
-    require_size(file)
+    require_size(file, task)
     return _create_runs(sender, file, metadata_by_member(file, metadata or {}), check_only=True)
 
 
-def require_size(file: File) -> None:
-    """Raise `UserError` for a file that is larger than an unpacked run may be."""
-    if file.size > settings.RUN_MAX_BYTES:
+def require_size(file: File, task: Task) -> None:
+    """Raise `UserError` for a file that is too large even if it does not have to be unpacked."""
+    limit, kind = run_byte_limit(task), "run file"
+    todo = "Check that you chose the right file."
+    if first_bytes(cast(BinaryIO, file)).startswith(ZIP):
+        limit, kind, todo = settings.RUN_MAX_BYTES, "zip", "Upload fewer runs at a time."
+    if file.size > limit:
         raise UserError(
-            f"{file.name} is {filesizeformat(file.size)}; the limit for a run file is "
-            f"{filesizeformat(settings.RUN_MAX_BYTES)}. Check that you chose the right file.",
+            f"{file.name} is {filesizeformat(file.size)}; the limit for a {kind} is "
+            f"{filesizeformat(limit)}. {todo}",
             code="size",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -21,10 +22,15 @@ from arqlab.core.selectors import team_key
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
-from submissions.selectors import quotas_left
+from submissions.selectors import quotas_left, run_byte_limit
 from submissions.services.rules import require_named_team
-from submissions.services.run_metadata import RunMetadata, metadata_from_name, teams_in_names
-from submissions.services.uploads import check_upload, run_names, submit_upload
+from submissions.services.run_metadata import (
+    RunMetadata,
+    metadata_from_name,
+    name_advice,
+    teams_in_names,
+)
+from submissions.services.uploads import check_upload, run_names, submit_uploads
 from submissions.tasks import validate_after_commit
 
 
@@ -66,7 +72,7 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         request.POST, names=names, guesses=guesses, task=found, organizes=organizes
     )
     context = {
-        "forms": forms,
+        "forms": [(form, name_advice(form.initial["name"], found)) for form in forms],
         "named": teams_in_names(names),
         "team": _named_team(request, found, names),
     }
@@ -87,15 +93,16 @@ def _take(
 ) -> list[Run]:
     """Store all files or none, and queue their validation."""
     by_name = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
-    take = check_upload if "check" in request.POST else submit_upload
-    team, at, runs = form.cleaned_data["team"], timezone.now(), []
-    names = [name for file in form.cleaned_data["file"] for name in run_names(file)]
+    team, files = form.cleaned_data["team"], form.cleaned_data["file"]
+    names = [name for file in files for name in run_names(file)]
     require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
+    sent = {"task": task, "team": team, "by": signed_in(request), "at": timezone.now()}
     with transaction.atomic():
-        for file in form.cleaned_data["file"]:
-            runs += take(
-                file=file, task=task, team=team, by=signed_in(request), at=at, metadata=by_name
-            )
+        if "check" in request.POST:
+            checked = [check_upload(file=file, metadata=by_name, **sent) for file in files]
+            runs = [run for of_file in checked for run in of_file]
+        else:
+            runs = submit_uploads(files=files, metadata=by_name, **sent)
         validate_after_commit(runs)
     files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
     purpose = " for checking only" if "check" in request.POST else ""
@@ -119,6 +126,8 @@ def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> H
         "task": task,
         "form": form,
         "state": task.state(timezone.now()),
+        "run_bytes": run_byte_limit(task),
+        "zip_bytes": settings.RUN_MAX_BYTES,
         "places": quotas_left(teams_to_submit_for(request.user, task), task),
         "organizes": may_organize(request.user, task.lab),
         **extra,

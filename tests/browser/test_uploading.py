@@ -1,14 +1,16 @@
-"""The team of an upload: read from the file name, asked about when the two differ."""
+"""Uploads in a browser: the team of a run, and uploads that are cancelled, lost or too large."""
 
 from __future__ import annotations
 
 import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
 from arqlab.core.models import Team
 from submissions.models import Run
 from tests.browser.conftest import enter
 from tests.browser.test_first_path import DROP
+from tests.browser.test_lost_sessions import sign_in
 from tests.factories import make_lab
 from tests.submissions.factories import GOOD_RUN
 
@@ -55,3 +57,106 @@ def test_another_team_in_the_file_name_is_confirmed_with_a_checkbox(page, look):
     page.get_by_role("button", name="Submit runs").click()
     expect(page.get_by_role("heading", level=1, name="tangent")).to_be_visible()
     assert Run.objects.get().team == Team.objects.get(name="Alpha")
+
+
+RUN = "Alpha-task1-bm25-auto-both-P.tsv"
+
+
+def open_with_run(page, tmp_path):
+    """Open the upload page as a member of Alpha and choose a run. Return the scene and the row."""
+    scene = make_lab()
+    page.goto("/healthz/")
+    enter(page, scene.member)
+    page.goto("/labs/arqmath-x/tasks/task1/runs/upload/")
+    (tmp_path / RUN).write_bytes(GOOD_RUN)
+    page.get_by_label("Run files").set_input_files(tmp_path / RUN)
+    return scene, page.locator("[data-file-list]").get_by_text(RUN)
+
+
+def submit(page):
+    page.get_by_role("button", name="Submit runs").click()
+
+
+def hold_uploads(page):
+    """Let no upload reach the server."""
+    page.route("**/runs/upload/", lambda route: None)
+
+
+def test_an_upload_is_cancelled_and_sent_again(page, tmp_path, look):
+    _, row = open_with_run(page, tmp_path)
+    hold_uploads(page)
+    submit(page)
+    expect(page.get_by_role("button", name="Cancel upload")).to_be_focused()
+    look("uploading")
+    page.get_by_role("button", name="Cancel upload").click()
+    expect(page.get_by_text("You cancelled the upload. Nothing was stored.")).to_be_visible()
+    expect(row).to_be_visible()
+    look("cancelled")
+    page.unroute_all()
+    submit(page)
+    expect(page.get_by_role("heading", level=1, name="bm25")).to_be_visible()
+    assert Run.objects.count() == 1
+
+
+def test_the_page_notices_that_it_is_offline(page, tmp_path, look):
+    _, row = open_with_run(page, tmp_path)
+    expect(page.get_by_role("group", name=RUN)).to_be_visible()
+    page.context.set_offline(True)
+    expect(page.locator("[data-upload-state]")).to_contain_text("You are offline.")
+    submit(page)
+    expect(page.get_by_role("alert")).to_contain_text("Submit them when you are online again.")
+    look("offline")
+    page.context.set_offline(False)
+    expect(page.locator("[data-upload-state]")).to_be_empty()
+    expect(row).to_be_visible()
+    submit(page)
+    expect(page.get_by_role("heading", level=1, name="bm25")).to_be_visible()
+
+
+def test_an_upload_that_loses_its_connection_ends_at_once(page, tmp_path):
+    _, row = open_with_run(page, tmp_path)
+    hold_uploads(page)
+    submit(page)
+    expect(page.get_by_role("button", name="Cancel upload")).to_be_visible()
+    page.context.set_offline(True)
+    expect(page.get_by_text("The connection was lost. Nothing was stored.")).to_be_visible()
+    expect(row).to_be_visible()
+    page.context.set_offline(False)
+
+
+def test_the_list_of_files_is_there_after_back(page, tmp_path):
+    _, row = open_with_run(page, tmp_path)
+    submit(page)
+    expect(page.get_by_role("heading", level=1, name="bm25")).to_be_visible()
+    page.go_back()
+    expect(row).to_be_visible()
+    expect(page.get_by_role("button", name="Submit runs")).to_be_enabled()
+
+
+def test_the_files_stay_selected_while_the_user_signs_in_again(page, tmp_path, look):
+    scene, row = open_with_run(page, tmp_path)
+    expect(page.get_by_role("group", name=RUN)).to_be_visible()
+    Session.objects.all().delete()
+    submit(page)
+    expect(page.get_by_text("You are signed out. Nothing was stored.")).to_be_visible()
+    look("upload-signed-out")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Sign in in a new tab").click()
+    sign_in(opened.value, scene.member)
+    expect(opened.value.get_by_role("heading", level=1, name="Upload runs")).to_be_visible()
+    expect(row).to_be_visible()
+    submit(page)
+    expect(page.get_by_role("heading", level=1, name="bm25")).to_be_visible()
+
+
+def test_a_file_that_is_too_large_is_not_sent(page, tmp_path):
+    open_with_run(page, tmp_path)
+    sent = []
+    page.on("request", lambda request: sent.append(request.url.rpartition("/runs/")[2]))
+    page.evaluate(DROP, ["Alpha-task1-large-P.tsv", "x" * (16 * 2**20 + 1)])
+    submit(page)
+    expect(page.get_by_text("Alpha-task1-large-P.tsv is 16.0 MB; the limit")).to_be_visible()
+    assert "upload/" not in sent
+    page.get_by_role("button", name="Remove Alpha-task1-large").click()
+    submit(page)
+    expect(page.get_by_role("heading", level=1, name="bm25")).to_be_visible()

@@ -63,8 +63,8 @@ test("a local time has the date, the time and the zone", () => {
   assert.match(localTime(moment), /^2027-05-02 13:09 \S+/);
 });
 
-test("the sizes of files are in bytes, kB and MB", () => {
-  assert.deepEqual([12, 999, 1000, 812_499, 3_940_000].map(size), [
-    "12 bytes", "999 bytes", "1 kB", "812 kB", "3.9 MB",
+test("the sizes of files are written as the server writes them", () => {
+  assert.deepEqual([12, 1023, 1024, 812_499, 2 ** 26].map(size), [
+    "12 bytes", "1023 bytes", "1.0 KB", "793.5 KB", "64.0 MB",
   ]);
 });

@@ -32,8 +32,6 @@ MAGIC = (
     (b"PAR1", "a Parquet file"),
     (b"\xd0\xcf\x11\xe0", "an old Office document"),
     (b"\x7fELF", "a program"),
-    (b"\xff\xfe", "text in UTF-16"),
-    (b"\xfe\xff", "text in UTF-16"),
 )
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
 
@@ -75,10 +73,8 @@ class ByteBudget:
         """Subtract the number of bytes that were read."""
         self.left -= size
         if self.left < 0:
-            found, most = (
-                f"more than {self.max_bytes:,} bytes when unpacked",
-                f"at most {self.max_bytes:,} bytes",
-            )
+            limit = _readable_size(self.max_bytes)
+            found, most = f"more than {limit} when unpacked", f"at most {limit}"
             todo = "Upload fewer runs at a time, or check that you chose the right file."
             raise MemberRefusedError(found, expected=most, todo=todo)
 
@@ -119,8 +115,9 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
     while chunk := stream.read(CHUNK):
         limits.budget.spend(len(chunk))
         own.spend(len(chunk))
-        if b"\0" in chunk:
-            raise _null_byte(chunk, lines)
+        # A few null bytes are a fault of a text, which its report lists with all others.
+        if chunk.count(0) * 4 > len(chunk):
+            raise _null_bytes(chunk, lines)
         end = b"\n" if b"\n" in chunk else b"\r"
         first, last = chunk.find(end), chunk.rfind(end)
         open_bytes += len(chunk) if first < 0 else first
@@ -134,6 +131,10 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
     if not gathered.tell():
         raise MemberRefusedError("an empty file")
     return gathered.getvalue()
+
+
+def _readable_size(size: int) -> str:
+    return f"{size / MEBIBYTE:,.1f} MB" if size >= MEBIBYTE else f"{size:,} bytes"
 
 
 def first_bytes(stream: IO[bytes] | gzip.GzipFile) -> bytes:
@@ -155,14 +156,28 @@ def _check_kind(head: bytes) -> None:
     for mark, kind in MAGIC:
         if head.startswith(mark):
             raise MemberRefusedError(kind)
-    zeros = sorted((head[::2].count(0), head[1::2].count(0)))
-    if zeros[1] > len(head) // 4 > 4 * zeros[0]:  # every other byte, as in UTF-16
-        raise MemberRefusedError("text in UTF-16", todo="Save the file as UTF-8.")
+    if encoding := _utf_16(head):
+        todo = (
+            f"Convert it to UTF-8, for example with iconv -f {encoding} -t UTF-8. Excel’s "
+            "“Unicode Text” and > in Windows PowerShell write UTF-16."
+        )
+        raise MemberRefusedError("text in UTF-16", todo=todo)
 
 
-def _null_byte(chunk: bytes, lines: int) -> MemberRefusedError:
+def _utf_16(head: bytes) -> str | None:
+    """Return the name of the encoding of UTF-16, with or without a byte order mark."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16"
+    high, low = head[::2].count(0), head[1::2].count(0)
+    # Every other byte of text in Latin letters and digits is null.
+    if max(high, low) > len(head) // 4 > 4 * min(high, low):
+        return "UTF-16LE" if low > high else "UTF-16BE"
+    return None
+
+
+def _null_bytes(chunk: bytes, lines: int) -> MemberRefusedError:
     line = lines + chunk.count(b"\n", 0, chunk.index(0)) + 1
-    return MemberRefusedError("a null byte, so it is not text", line=line)
+    return MemberRefusedError("many null bytes, so it is not text", line=line)
 
 
 def _huge_line(line: int) -> MemberRefusedError:

@@ -1,6 +1,7 @@
 """Check a run file by all rules of its task (protocol §4), and index it."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -124,16 +125,46 @@ def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     if not rules.topics:
         return
     known = pl.Series(rules.topics, dtype=pl.String)
-    unknown = rows.filter(pl.col("topic").is_in(known.implode()).not_())
-    names = unknown["topic"].unique(maintain_order=True)
-    more = f" and {names.len() - LISTED:,} more" if names.len() > LISTED else ""
-    shown = ", ".join(f"`{name}`" for name in names.head(LISTED)) + more
-    yield from find_rows("unknown-topic", unknown, "topic", "a topic of the task", unknown=shown)
-    missing = known.filter(known.is_in(rows["topic"].unique().implode()).not_())
+    others = rows.filter(pl.col("topic").is_in(known.implode()).not_())
+    meant = meant_topics(others["topic"].unique(maintain_order=True).to_list(), rules.topics)
+    is_meant = pl.col("topic").is_in(list(meant))
+    unknown = others.filter(~is_meant)
+    names = [f"`{name}`" for name in unknown["topic"].unique(maintain_order=True)]
+    expected = "a topic of the task"
+    yield from find_rows("unknown-topic", unknown, "topic", expected, unknown=_first(names))
+    spelled = [f"`{name}` for `{topic}`" for name, topic in meant.items()]
+    topic = pl.col("topic").replace_strict(meant, default=None, return_dtype=pl.String)
+    misspelled = others.filter(is_meant)
+    yield from find_rows("topic-spelling", misspelled, "topic", topic, spelled=_first(spelled))
+    named = {*rows["topic"].unique(), *meant.values()}
+    missing = known.filter(~known.is_in(list(named)))
     places = pl.DataFrame(
         {"line": None, "topic": missing}, schema={"line": pl.Int64, "topic": pl.String}
     )
     yield from find_rows("missing-topic", places, pl.lit("no row"), "one or more")
+
+
+def meant_topics(names: Iterable[str], topics: Iterable[str]) -> dict[str, str]:
+    """Return the topic that each name means, by the names that mean one.
+
+    A name means the only topic that differs from it in case, punctuation and leading zeros. A
+    number alone means the only topic with this number.
+    """
+    by_key: dict[str, set[str]] = {}
+    for topic in topics:
+        for key in {_topic_key(topic), _topic_key(re.sub(r"\D", "", topic))} - {""}:
+            by_key.setdefault(key, set()).add(topic)
+    found = {name: by_key.get(_topic_key(name), set()) for name in names}
+    return {name: min(alike) for name, alike in found.items() if len(alike) == 1}
+
+
+def _topic_key(name: str) -> str:
+    return re.sub(r"[\W_]|(?<!\d)0+(?=\d)", "", name).casefold()
+
+
+def _first(parts: list[str]) -> str:
+    more = f" and {len(parts) - LISTED:,} more" if len(parts) > LISTED else ""
+    return ", ".join(parts[:LISTED]) + more
 
 
 def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterator[Finding]:

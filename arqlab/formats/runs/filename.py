@@ -9,7 +9,15 @@ from arqlab.ir.records import ItemKind
 DataUsed = Literal["both", "text", "math", "links"]
 AnswerKind = Literal["extract", "generate"]
 
-NAME = re.compile(r"(?P<team>.+?)-(?P<task>task[0-9]+)(?:-(?P<rest>.+))?", re.IGNORECASE)
+# The rule has hyphens. With another separator between all parts the name is as clear.
+NAMES = {
+    mark: re.compile(
+        rf"(?P<team>.+?){mark}(?P<task>task[0-9]+)(?:{mark}(?P<rest>.+))?", re.IGNORECASE
+    )
+    for mark in "-_ "
+}
+# What browsers and file managers add to the name of a second copy.
+COPY = re.compile(r"(\s*\([0-9]+\)|\s+(-\s+)?copy(\s+[0-9]+)?)+$", re.IGNORECASE)
 ENDINGS = re.compile(r"(\.(tsv|txt|csv|run|res|gz|zip))+$", re.IGNORECASE)
 VISUAL_IDS = re.compile(r"[._-]visual[._-]?ids?$", re.IGNORECASE)
 DATA_USED: dict[str, DataUsed] = {
@@ -45,22 +53,24 @@ def read_name(filename: str) -> RunName:
     """Read a name such as `TEAM-task3-RUN-auto-both-generate-P.tsv.gz` as far as possible.
 
     The marks are read from the end, in any order and each once, so team and run tag may contain
-    hyphens and a mark may be missing. A name without a task is a run tag.
+    hyphens and a mark may be missing. A name without a task is a run tag. Underscores or spaces may
+    take the place of the hyphens.
     """
     stem = ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
     items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
-    stem = VISUAL_IDS.sub("", stem)
-    parts = NAME.fullmatch(stem)
+    stem = COPY.sub("", VISUAL_IDS.sub("", stem))
+    matches = ((mark, pattern.fullmatch(stem)) for mark, pattern in NAMES.items())
+    mark, parts = next(((mark, found) for mark, found in matches if found), ("", None))
     if not parts:
         return RunName(tag=stem or None, items=items)
-    words = (parts["rest"] or "").split("-")
+    words = (parts["rest"] or "").split(mark)
     marks: dict[str, Any] = {}
     while len(words) > 1 and (kind := _kind_of(words[-1])) is not None and kind not in marks:
         marks[kind] = MARKS[kind][words.pop().lower()]
     return RunName(
         team=parts["team"],
         task=parts["task"].lower(),
-        tag="-".join(words) or None,
+        tag=mark.join(words) or None,
         items=items,
         **marks,
     )

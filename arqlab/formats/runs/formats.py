@@ -12,6 +12,7 @@ import polars as pl
 from arqlab.formats.runs.lines import EXCERPT, Cells, cut_lines, cut_records, split_lines
 from arqlab.formats.runs.ranks import with_numbers
 from arqlab.formats.runs.report import Finding, RunRules, listed, occurrences
+from arqlab.formats.runs.separators import SEPARATORS, separator_findings
 from arqlab.ir.records import ItemKind, TaskKind
 
 
@@ -113,7 +114,7 @@ class RunTable(NamedTuple):
         """Return the name of the format for people."""
         if not self.layout.columns:
             return self.layout.name
-        return f"{self.layout} {'tab' if self.separator == chr(9) else 'space'}-separated"
+        return f"{self.layout} {SEPARATORS[self.separator]}-separated"
 
 
 def taken_formats(rules: RunRules) -> list[Layout]:
@@ -143,6 +144,7 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
     layout = _layout(good, width, rules, quoted=quoted)
     padded, good = (good.clear(), good) if quoted else _without_padding(good, cells)
     findings = [
+        *separator_findings(cells.separator, frame),
         *_line_findings(cells, headers, padded),
         *_column_findings(bad, layout, width, rules),
         *_second_column_findings(good, layout),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from arqlab.formats.runs.report import Count, Finding, Place, listed
+from arqlab.formats.runs.separators import tabbed_lines
 
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -34,7 +35,8 @@ class RunText(NamedTuple):
     @property
     def can_repair(self) -> bool:
         """Return whether every byte was understood, so that the file can be rewritten."""
-        return self.is_text and not any(finding.kind == "encoding" for finding in self.findings)
+        unclear = ("encoding", "null-byte")
+        return self.is_text and not any(finding.kind in unclear for finding in self.findings)
 
 
 class Cells(NamedTuple):
@@ -62,12 +64,11 @@ class Record(NamedTuple):
 def decode_run(data: bytes) -> RunText:
     """Decode a run file, and find the problems of its bytes.
 
-    A line that is not UTF-8 is listed with its first wrong byte.
+    A line that is not UTF-8 is listed with its first wrong byte. Null bytes are removed, so that
+    all other problems of their lines are found too.
     """
     if data.startswith(UTF16_BOMS):
         return RunText(b"", [Finding("encoding", listed([UTF16_PLACE]))], is_text=False)
-    if b"\0" in data:
-        return RunText(b"", [Finding("null-byte", listed([_null_byte(data)]))], is_text=False)
     findings = []
     if data.startswith(UTF8_BOM):
         data = data[len(UTF8_BOM) :]
@@ -75,6 +76,9 @@ def decode_run(data: bytes) -> RunText:
     if lone := list(_lone_returns(data)):
         findings.append(Finding("cr", listed(lone)))
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\0" in data:
+        findings.append(Finding("null-byte", listed(_null_lines(data))))
+        data = data.replace(b"\0", b"")
     if broken := list(_broken_lines(data)):
         findings.append(Finding("encoding", listed(broken)))
     return RunText(data, findings)
@@ -107,7 +111,7 @@ def split_lines(data: bytes) -> pl.Series:
 def cut_lines(lines: pl.Series, widths: Collection[int]) -> Cells:
     """Cut lines at tabs.
 
-    They are cut at spaces if most lines have no tab, or no line has one of these widths.
+    They are cut at another separator if most lines have no tab, or no line has one of these widths.
     """
     numbered = pl.DataFrame({"line": pl.int_range(1, lines.len() + 1, eager=True), "text": lines})
     is_blank = lines.str.contains(r"^\s*$")
@@ -116,10 +120,8 @@ def cut_lines(lines: pl.Series, widths: Collection[int]) -> Cells:
     text, separator = content["text"], "\t"
     width = text.str.count_matches("\t", literal=True) + 1
     if not width.is_in(widths).any() or (width == 1).sum() * 2 > content.height:
-        tabbed = text.str.strip_chars(" \t").str.replace_all(r"[ \t]+", "\t")
-        tabbed_width = tabbed.str.count_matches("\t", literal=True) + 1
-        if tabbed_width.is_in(widths).any():
-            text, width, separator = tabbed, tabbed_width, " "
+        text, separator = tabbed_lines(text, widths) or (text, separator)
+        width = text.str.count_matches("\t", literal=True) + 1
     # In slices, because cutting takes several times the memory of its result.
     slices = [text.slice(begin, SLICE) for begin in range(0, max(text.len(), 1), SLICE)]
     most = max(widths)
@@ -217,11 +219,11 @@ def _windows_lines(data: bytes) -> Iterator[Place]:
             yield number, None, "CR LF", "LF"
 
 
-def _null_byte(data: bytes) -> Place:
-    """Return the place of the first null byte; a file with one is not read further."""
-    position = data.find(b"\0")
-    line = data.count(b"\n", 0, position) + 1
-    return line, None, f"byte 00 at byte {position + 1:,} of the file", "text"
+def _null_lines(data: bytes) -> Iterator[Place]:
+    """Yield the first null byte of each line that has one."""
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if b"\0" in line:
+            yield number, None, f"byte 00 at byte {line.index(0) + 1:,} of the line", "text"
 
 
 def _broken_lines(data: bytes) -> Iterator[Place]:

@@ -1,19 +1,19 @@
 """Repair a run file: what problems.toml promises as `repair`, and nothing else."""
 
-import re
-
 import polars as pl
 
 from arqlab.formats.runs.formats import TASK3, RunTable, read_rows
 from arqlab.formats.runs.lines import decode_run, write_record
 from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
 from arqlab.formats.runs.report import RunRules
+from arqlab.formats.runs.separators import CSV, cells_of
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.ranking import with_order
 
 # A repair may reveal another fault: a score that has become readable may contradict a rank.
 PASSES = 4
 LEFT_OUT = ("blank-lines", "header-line")
+REWRITTEN = ("two-columns", "separator")  # on every line
 
 
 @panics_as_errors()
@@ -103,7 +103,7 @@ def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
     is_new = (pl.col("rank_text") != pl.col("old_rank")) | (
         pl.col("score_text") != pl.col("old_score")
     )
-    if any(finding.kind == "two-columns" for finding in table.findings):
+    if any(finding.kind in REWRITTEN for finding in table.findings):
         return both
     return both.filter(is_new | pl.col("line").is_in(list(_lines_of(table, ("padded-cells",)))))
 
@@ -119,13 +119,10 @@ def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:
     if "answer" in row:
         names = {"rank": "rank_text", "score": "score_text"}
         return write_record([row[names.get(name, name)] for name in TASK3.columns])
-    if table.separator == "\t":
-        cells = [cell.strip(" ") for cell in line.removesuffix("\r").split("\t")]
-    else:
-        cells = re.split(r"[ \t]+", line.removesuffix("\r").strip(" \t"))
+    cells = cells_of(line.removesuffix("\r"), table.separator)
     cells[table.layout.columns.index("rank")] = row["rank_text"]
     cells[table.layout.columns.index("score")] = row["score_text"]
-    return table.separator.join(cells)
+    return ("\t" if table.separator in CSV else table.separator).join(cells)
 
 
 def _lines_of(table: RunTable, kinds: tuple[str, ...]) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -11,6 +12,7 @@ from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import roles_in
 from arqlab.pages.selectors import labs_overview
 from arqlab.pages.services.exports import task_exports
+from submissions.selectors import run_byte_limit
 
 
 @require_safe
@@ -23,6 +25,8 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     context = {
         "task": found,
         "lab": found.lab,
+        "run_bytes": run_byte_limit(found),
+        "zip_bytes": settings.RUN_MAX_BYTES,
         "state": found.state(now),
         "standing": standing,
         "topics": found.topics.count(),

@@ -155,7 +155,7 @@ export class Status {
       : `item ${Math.min(done + 1, total)} of ${total}`;
     const each = this.items ? this.active_ms / this.items / 1000 : 0;
     const seconds = Math.round(each);
-    const left = duration(each * (total - done));
+    const left = duration(each * Math.max(0, total - done));
     this.pace.textContent = seconds ? `${seconds} s each · ${left} left` : "";
   }
 }

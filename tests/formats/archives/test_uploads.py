@@ -79,10 +79,10 @@ BAD = {
     "an Office document": zipped({"[Content_Types].xml": b"<x/>", "xl/a.xml": b"<x/>"}),
     "a tar archive": b"a".ljust(257, b"\0") + b"ustar\0" + b"0" * 249,
     "text in UTF-16": "A.1\t1\t1\t2.5\tt\n".encode("utf-16"),
-    "a null byte": b"A.1\t1\t1\t2.5\tt\nA.1\t\0",
+    "many null bytes": b"A.1\t1\t1\t2.5\tt\nA.1\t" + bytes(100),
     "more than 200,000 bytes in one line": b"A.1\t" + b"x" * 3_000_000,
     "more than 500,000 lines": b"A\n" * 600_000,
-    "more than 16,777,216 bytes when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
+    "more than 16.0 MB when unpacked": gzip.compress((b"x" * 999 + b"\n") * 70_000, 1),
 }
 
 
@@ -95,12 +95,20 @@ def test_a_bad_upload_is_named_and_what_is_expected_is_said(kind):
     assert problem.todo.endswith(".")
 
 
-def test_text_in_utf_16_without_a_mark_is_known_too():
-    assert refusals("A.1\t1\t1\n".encode("utf-16-le"))[0].found == "text in UTF-16"
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-16LE", "UTF-16BE"])
+def test_text_in_utf_16_comes_with_the_command_that_converts_it(encoding):
+    [problem] = refusals("A.1\t1\t1\n".encode(encoding))
+
+    assert problem.found == "text in UTF-16"
+    assert f"iconv -f {encoding} -t UTF-8." in problem.todo
 
 
-def test_a_null_byte_is_found_with_its_line():
-    assert refusals(RUN * 10_000 + b"A.1\t\0")[0].line == 10_001
+def test_many_null_bytes_are_found_with_their_line():
+    assert refusals(RUN * 10 + bytes(9999))[0].line == RUN.count(b"\n") * 10 + 1
+
+
+def test_a_few_null_bytes_are_left_to_the_report():
+    assert unpacked(RUN * 10_000 + b"A.1\t\0") == [("x.tsv", RUN * 10_000 + b"A.1\t\0")]
 
 
 def test_every_bad_file_of_a_zip_is_named():
@@ -294,4 +302,4 @@ def test_a_name_that_is_not_utf_8_damages_the_zip():
 
 
 def test_zeros_are_no_utf_16():
-    assert refusals(bytes(1000))[0].found == "a null byte, so it is not text"
+    assert refusals(bytes(1000))[0].found == "many null bytes, so it is not text"

@@ -52,6 +52,19 @@ def test_a_good_run_has_no_problem_and_an_index():
     assert report.run_tags == ("bm25",)
 
 
+def test_a_null_byte_hides_no_other_problem():
+    lines = task1_lines()
+    lines[1] = lines[1].replace("102", "10\x002")
+    lines[4] = lines[4].replace("45.5", "45,5\0")
+    lines[8] = lines[8].replace("109", "108")
+    report = check(lines)
+
+    wrong = {"null-byte": [2, 5], "score-decimal-comma": [5], "duplicate-item": [9]}
+    assert found(report) == wrong
+    assert not any(group.repairable for group in report.problems)
+    assert repaired_run("\n".join(lines).encode(), RULES) is None
+
+
 def test_the_index_has_the_columns_that_others_build_on():
     index = check(task1_lines()).index
 

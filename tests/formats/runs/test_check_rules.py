@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from arqlab.formats.runs.check import check_run
+from arqlab.formats.runs.check import check_run, meant_topics
 from arqlab.formats.runs.report import RunReport, RunRules
 from arqlab.ir.records import ItemKind, Severity, TaskKind
 
@@ -218,3 +218,41 @@ def test_the_index_of_generated_answers_has_the_answer_and_its_sources():
         "topic": "A.1", "item": "A.1", "post": None, "rank": 1, "score": 2.0, "order": 1,
         "answer": "x", "sources": "1;2",
     }  # fmt: skip
+
+
+TOPICS = ("A.1", "A.2", "A.10", "B-2", "last")
+
+
+@pytest.mark.parametrize(
+    ("name", "topic"),
+    [
+        ("a.1", "A.1"),
+        ("A1", "A.1"),
+        ("A_01", "A.1"),
+        ("10", "A.10"),
+        ("010", "A.10"),
+        ("b2", "B-2"),
+        ("2", None),  # A.2 or B-2
+        ("B.1", None),
+        ("A.100", None),
+        ("", None),
+        ("A", None),
+    ],
+)
+def test_a_topic_is_recognized_in_another_spelling_if_it_can_be_only_one(name, topic):
+    assert meant_topics([name], TOPICS) == ({name: topic} if topic else {})
+
+
+def test_topic_ids_in_another_spelling_are_listed_with_the_topic_they_mean():
+    rules = RunRules(TaskKind.ANSWERS, ("A.1", "A.2"))
+    report = check_run(b"a.1\t7\t1\t2.5\tt\nA2\t7\t1\t2.5\tt\nC.1\t7\t1\t2.5\tt\n", rules)
+
+    unknown, spelled = report.problems
+    assert unknown.occurrences["line"].to_list() == [3]
+    assert spelled.message == (
+        "2 lines spell a topic id in another way than this task: `a.1` for `A.1`, `A2` for `A.2`."
+    )
+    assert spelled.occurrences.select("line", "found", "expected").rows() == [
+        (1, "a.1", "A.1"),
+        (2, "A2", "A.2"),
+    ]

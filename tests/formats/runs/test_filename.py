@@ -38,6 +38,17 @@ NAMES = {
     "North-Lake-task1-task2-x-auto-both-P.tsv": RunName(
         "North-Lake", "task1", "task2-x", False, "both", None, True
     ),
+    "PSU_task1_my_run_auto_both_P.tsv": RunName(
+        "PSU", "task1", "my_run", False, "both", None, True
+    ),
+    "PSU task1 bm25 manual text A.tsv": RunName("PSU", "task1", "bm25", True, "text", None, False),
+    "my_team-task1-my_run-auto-both-P (1).tsv": RunName(
+        "my_team", "task1", "my_run", False, "both", None, True
+    ),
+    "PSU-task1-bm25-auto-both-P - Copy (2).tsv.gz": RunName(
+        "PSU", "task1", "bm25", False, "both", None, True
+    ),
+    "carbon copy.tsv": RunName(tag="carbon"),
     "TangentCFT.txt.gz": RunName(tag="TangentCFT"),
     "Team-task1.tsv": RunName("Team", "task1"),
     "Team-task1-A.tsv": RunName("Team", "task1", "A"),

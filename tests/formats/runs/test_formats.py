@@ -65,7 +65,11 @@ FILES = {
         TASK2,
         " ",
     ),
-    "commas": (["A.1,7,1,2.5,t"], ANSWERS, UNKNOWN, "\t"),
+    "commas": (["A.1,7,1,2.5,t"], ANSWERS, TASK1, ","),
+    "quoted CSV": (['"A.1", "Q0", "7", "1", "2.5", "t"'], ANSWERS, TREC, ","),
+    "semicolons": (["A.1;7;1;2,5;t"], ANSWERS, TASK1, ";"),
+    "spaces and a comma": (["A.1 7 1 2,5 t"], ANSWERS, TASK1, " "),
+    "colons": (["A.1:7:1:2.5:t"], ANSWERS, UNKNOWN, "\t"),
 }
 
 
@@ -238,3 +242,28 @@ def test_a_ranked_list_of_formulas_is_none_of_answers():
     data = b"B.1\t12\t7\t1\t0.9\trun\n"
 
     assert not holds_answers(data, TaskKind.GENERATED_ANSWERS)
+
+
+@pytest.mark.parametrize(("mark", "name"), [(",", "commas"), (";", "semicolons")])
+def test_the_cells_of_a_csv_file_are_read_and_its_separator_reported(mark, name):
+    header = mark.join(("Query_Id", "Post_Id", "Rank", "Score", "Run_Number"))
+    read = table(header, f'"A.1"{mark} "7"{mark}"1"{mark}"2.5"{mark}"t"')
+
+    [finding] = [each for each in read.findings if each.kind == "separator"]
+    assert read.rows.select("topic", "item", "rank", "score", "tag").rows() == [
+        ("A.1", "7", 1, 2.5, "t")
+    ]
+    assert (finding.facts["mark"], finding.repairable) == (name, True)
+
+
+def test_answers_in_a_csv_file_are_not_cut_at_their_commas():
+    read = table('A.1,1,2.5,t,"src","Yes, if $x=1$."', "", rules=WRITTEN)
+
+    [finding] = [each for each in read.findings if each.kind == "separator"]
+    assert (finding.facts["mark"], finding.repairable) == ("commas", False)
+
+
+def test_answers_with_many_commas_are_no_csv_file():
+    read = table("A.1\t1\t2.5\tt\tsrc\tOne, two, three, four, five.", rules=WRITTEN)
+
+    assert [each.kind for each in read.findings] == []

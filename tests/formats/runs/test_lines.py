@@ -59,9 +59,22 @@ def test_a_byte_order_mark_is_found_and_left_out():
     assert text.findings[0].kind == "bom"
 
 
-def test_utf_16_and_null_bytes_are_no_text():
+def test_utf_16_is_no_text():
     assert not decode_run("A.1".encode("utf-16")).is_text
-    assert found(b"A.1\nA\0")["null-byte"][0][0] == 2
+
+
+def test_null_bytes_are_listed_by_line_and_left_out():
+    text = decode_run(b"A.1\nA\0.\0\n\0B\r\xff\0\n")
+
+    places = text.findings[1].occurrences.select("line", "found").rows()
+    assert [finding.kind for finding in text.findings] == ["cr", "null-byte", "encoding"]
+    assert places == [
+        (2, "byte 00 at byte 2 of the line"),
+        (3, "byte 00 at byte 1 of the line"),
+        (4, "byte 00 at byte 2 of the line"),
+    ]
+    assert text.data == b"A.1\nA.\nB\n\xff\n"
+    assert (text.is_text, text.can_repair) == (True, False)
 
 
 def test_a_carriage_return_alone_is_read_as_a_line_end():

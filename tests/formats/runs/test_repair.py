@@ -100,6 +100,12 @@ def test_lines_that_need_no_repair_stay_byte_for_byte():
     assert repaired(*lines) == [lines[0], lines[2], lines[3]]
 
 
+def test_a_csv_file_becomes_a_file_with_tabs():
+    data = b'"A.1","7","1","2.5","t"\r\nA.1, 8, 1, 2, t\r\nA.1,9\r\n'
+
+    assert repaired_run(data, RULES) == b"A.1\t7\t1\t2.5\tt\r\nA.1\t8\t2\t2\tt\r\nA.1,9\r\n"
+
+
 def test_a_decimal_comma_becomes_a_point_and_blanks_around_cells_go():
     assert repaired("A.1 \t1\t1\t0,9\tt") == ["A.1\t1\t1\t0.9\tt"]
 

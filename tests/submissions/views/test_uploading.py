@@ -13,7 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import Task, User
 from submissions.models import Run
-from tests.factories import MemberFactory, Scene, TeamFactory
+from tests.factories import FormulaTaskFactory, MemberFactory, Scene, TeamFactory
 from tests.submissions.entry_points import NAME, upload, url
 from tests.submissions.factories import GOOD_RUN, NOW, ValidRunFactory, zipped
 
@@ -48,13 +48,31 @@ def test_several_files_at_once_lead_to_the_list(scene: Scene, browser: Client) -
 
 
 def test_either_all_files_are_submitted_or_none(scene: Scene, browser: Client) -> None:
-    ValidRunFactory.create_batch(4, task=scene.task, team=scene.team)
-    files = [
-        SimpleUploadedFile(f"Alpha-task1-{tag}-auto-both-A.tsv", GOOD_RUN) for tag in ("a", "b")
-    ]
+    ValidRunFactory.create_batch(3, task=scene.task, team=scene.team)
+    files = [SimpleUploadedFile(f"Alpha-task1-{tag}-auto-both-A.tsv", GOOD_RUN) for tag in "abc"]
     response = browser.post(url("run-upload"), {"team": scene.team.pk, "file": files})
-    assert (response.status_code, Run.objects.count()) == (409, 4)
-    assert "has only 0 of its 5 runs" in response.text
+    assert (response.status_code, Run.objects.count()) == (409, 3)
+    assert "You submitted 3 runs, but team Alpha has only 2 of its 5 runs left" in response.text
+
+
+def test_two_files_with_the_same_tag_are_refused(scene: Scene, browser: Client) -> None:
+    files = [SimpleUploadedFile(f"Alpha-task1-a-{end}.tsv", GOOD_RUN) for end in ("auto", "manual")]
+    response = browser.post(url("run-upload"), {"team": scene.team.pk, "file": files})
+    assert (response.status_code, Run.objects.count()) == (409, 0)
+    assert "two runs with the tag a in" in response.text
+
+
+def test_the_rules_and_the_form_have_the_limit_that_uploads_are_checked_by(
+    scene: Scene, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rules in (browser.get(url("run-upload")), browser.get("/labs/arqmath-x/tasks/task1/")):
+        assert "at most 16.0\xa0MB per run, and 64.0\xa0MB per .zip" in rules.text
+    assert 'data-max-bytes="16777216"' in browser.get(url("run-upload")).text
+    monkeypatch.setattr("submissions.selectors.MAX_RUN_BYTES", 100)
+    monkeypatch.setattr("submissions.selectors.BYTES_PER_LINE", 0)
+    refused = upload(browser, scene, b"A.1\t1\t1\t1\tt\n" * 20).text
+    assert "is 240\xa0bytes; the limit for a run file is 100\xa0bytes." in refused
+    assert upload(browser, scene, zipped({"a.tsv": GOOD_RUN})).status_code == 302
 
 
 def test_check_only_does_not_submit(scene: Scene, browser: Client) -> None:
@@ -239,6 +257,19 @@ def test_the_forms_are_filled_from_the_file_names(browser: Client, scene: Scene)
     assert 'value="bm25"' in html
     assert '<option value="True" selected>Primary</option>' in html
     assert "runs.zip" not in html
+
+
+def test_a_name_without_team_and_task_comes_with_advice(browser: Client, scene: Scene) -> None:
+    advice = "This name does not contain a team and a task"
+    assert advice in browser.post(url("run-guess"), {"names": ["bm25.tsv"]}).text
+    assert advice not in browser.post(url("run-guess"), {"names": [NAME]}).text
+
+
+def test_a_name_of_another_task_of_the_lab_comes_with_advice(browser: Client, scene: Scene) -> None:
+    FormulaTaskFactory(lab=scene.lab, slug="task2")
+    html = browser.post(url("run-guess"), {"names": ["Alpha-task2-a.tsv", "Alpha-task7-a.tsv"]})
+    assert html.text.count("The file name says task2, which is Formula retrieval.") == 1
+    assert "says task7" not in html.text
 
 
 def test_corrections_are_kept_when_a_file_is_added(browser: Client, scene: Scene) -> None:

@@ -299,6 +299,24 @@ def test_the_bar_shows_how_much_of_the_file_was_read(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(
+    ("calls", "shown"),
+    [
+        ([(0, 100), (150, 100)], "100%, of 100, 150 rows, 15 per second, 0:00:00 left"),
+        ([(500, 1000), (100, 1000)], "10%, of 1,000, 100 rows"),
+    ],
+)
+def test_a_progress_line_is_never_negative(calls, shown, monkeypatch):
+    out, clock = Terminal(), iter((0.0, 0.0, 10.0, 11.0))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    line = ProgressLine(out, "Posts")
+    for call in calls:
+        line(*call)
+
+    assert f"] {shown}\x1b[K" in out.getvalue()
+    assert "-" not in out.getvalue()
+
+
 @pytest.mark.servers  # a process that is killed needs a server beside it
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
