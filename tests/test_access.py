@@ -153,7 +153,8 @@ GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          404 404 404 404 404 302 302
-POST evaluation:leaderboard-release       404 404 404 404 404 302 302
+GET  evaluation:leaderboard-release       404 404 404 404 404 200 200
+POST evaluation:leaderboard-release       404 404 404 404 404 422 422
 GET  evaluation:run-scores                404 404 404 404 404 200 200
 GET  submissions:api-run-detail           403 404 200 404 404 200 200
 GET  submissions:api-run-list             403 200 200 200 404 200 200

@@ -17,6 +17,7 @@ from arqlab.core.models import Team, User
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.judging.desk import Desk, name_of
+from tests.ceremonies import confirmed
 
 OFFICIAL = 'qrels = [{ name = "official", file = "qrels.tsv" }]'
 LAB = f"""
@@ -82,7 +83,7 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
 
     assert b"sums" not in Client().get("/labs/small/tasks/task1/leaderboard/").content
     score_waiting(at=timezone.now())
-    organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "official"})
+    confirmed(organizer, "/labs/small/tasks/task1/leaderboard/release/", qrels="official")
     header, row = (
         Client()
         .get("/labs/small/tasks/task1/leaderboard/?format=tsv")
@@ -121,7 +122,7 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
     organizer.post("/labs/small/tasks/task1/qrels/", {"name": "judged"})
 
     score_waiting(at=timezone.now())
-    organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "judged"})
+    confirmed(organizer, "/labs/small/tasks/task1/leaderboard/release/", qrels="judged")
     _, row = (
         Client()
         .get("/labs/small/tasks/task1/leaderboard/?format=tsv")

@@ -128,6 +128,11 @@ def pooled_instances(task: Task) -> QuerySet[PoolInstance]:
     return _pooled(task, host_of(task))
 
 
+def own_instances(task: Task) -> QuerySet[PoolInstance]:
+    """Return the instances whose labels make the task's own qrels."""
+    return _without_mixed(task, pooled_instances(task))
+
+
 def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:
     if host:
         own = task.topics.values("query_id")

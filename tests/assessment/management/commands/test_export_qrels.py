@@ -57,7 +57,7 @@ def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--qrels", "v9"], "no qrels 'v9'. Versions: none"),
+        (["--qrels", "v9"], "no qrels 'v9'. Its qrels: none"),
         (["--qrels", "v9", "--complete", "--all-topics"], "Leave out --complete, --all-topics"),
         (["--level", "visual"], "the task does not retrieve formulas"),
     ],
