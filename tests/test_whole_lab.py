@@ -82,6 +82,8 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
     assert (run.status, run.is_primary) == ("valid", True)
 
     assert b"sums" not in Client().get("/labs/small/tasks/task1/leaderboard/").content
+    assert b"No current qrels" in organizer.get("/labs/small/tasks/task1/leaderboard/").content
+    organizer.post("/labs/small/tasks/task1/qrels/1/current/")
     score_waiting(at=timezone.now())
     confirmed(organizer, "/labs/small/tasks/task1/leaderboard/release/", qrels="official")
     header, row = (

@@ -27,12 +27,11 @@ def qrels_hash(frame: pl.DataFrame) -> str:
 def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
     """Store qrels (topic, item, label) as the next version of their task.
 
-    The first version becomes the current one. The caller opens a transaction.
+    It becomes current only when somebody chooses it. The caller opens a transaction.
     """
     versions = QrelSet.objects.filter(task=qrel_set.task)
     qrel_set.version = (versions.aggregate(newest=Max("version"))["newest"] or 0) + 1
     qrel_set.sha256 = qrels_hash(frame)
-    qrel_set.is_current = not versions.filter(is_current=True).exists()
     qrel_set.save(force_insert=True)
     insert_rows(
         Qrel,

@@ -48,7 +48,7 @@ def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             messages.success(
                 request,
                 f"{made.name} is frozen as version {made.version}. "
-                f"Runs are being scored against it.",
+                "Runs are being scored against it. Leaderboards use it when you make it current.",
             )
             return redirect("assessment:qrels-detail", lab=lab, task=task, version=made.version)
     context = _draft_context(draft_of(found)) | {"form": form, "versions": qrel_versions(found)}
