@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.core.files import File
 
+from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run
 from submissions.services.run_metadata import RunMetadata
@@ -157,3 +158,28 @@ class WithdrawForm(forms.Form):
         max_length=2000,
         error_messages={"required": "Enter a reason for the withdrawal."},
     )
+
+
+class LeftOutRunsForm(ReasonsForm):
+    """The valid runs of a task, each with a reason to leave it out."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        task: Task,
+        recorded: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        """Fill in the reasons of an earlier record of runs that were left out."""
+        runs = Run.objects.valid().filter(task=task).select_related("team")
+        super().__init__(
+            data,
+            kind="runs",
+            names={str(run.pk): str(run) for run in runs.order_by("team__name", "tag", "pk")},
+            reasons={str(row["run"]): row["reason"] for row in recorded},
+        )
+
+    @property
+    def run_reasons(self) -> dict[int, str]:
+        """Return the reasons that were entered, by run."""
+        return {int(key): reason for key, reason in self.reasons.items()}

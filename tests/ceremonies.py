@@ -11,11 +11,11 @@ from django.test import Client
 def confirmed(client: Client, address: str, **fields: Any) -> HttpResponse:
     """Open the page of a ceremony, press its button, and follow the redirect.
 
-    A field of the page's form that `fields` does not name is sent as the page filled it in.
+    A field of the page's forms that `fields` does not name is sent as the page filled it in.
     """
     page = client.get(address, {"qrels": fields["qrels"]} if "qrels" in fields else {})
-    form = page.context.get("form")
-    filled = {field.html_name: field.value() for field in form} if form else {}
+    forms = [page.context.get(name) for name in ("form", "topics_form", "runs_form")]
+    filled = {field.html_name: field.value() for form in forms if form for field in form}
     sent = {name: value for name, value in filled.items() if value not in (None, False)}
     return client.post(address, sent | {"seen": page.context["digest"]} | fields, follow=True)
 

@@ -76,7 +76,9 @@ GET  assessment:qrels-detail              404 404 404 404 404 200 200
 GET  assessment:qrels-diff                404 404 404 404 404 200 200
 GET  assessment:qrels-draft               404 404 404 404 404 200 200
 GET  assessment:qrels-list                404 404 404 404 404 200 200
-POST assessment:qrels-list                404 404 404 404 404 200 200
+GET  assessment:qrels-freeze              404 404 404 404 404 200 200
+POST assessment:qrels-freeze              404 404 404 404 404 422 422
+POST assessment:qrels-delete              404 404 404 404 404 302 302
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-judgments     403 404 404 404 200 404 404

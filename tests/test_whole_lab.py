@@ -92,9 +92,10 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
         .content.decode()
         .splitlines()
     )
-    assert header.split("\t")[:5] == ["team", "run", "primary", "manual", "nDCG'"]
+    marks = ["primary", "manual", "out_of_competition"]
+    assert header.split("\t")[:6] == ["team", "run", *marks, "nDCG'"]
     # A.1 is answered perfectly, A.2 not at all.
-    assert row.split("\t")[:5] == ["Ours", "sums", "P", "", "0.5000"]
+    assert row.split("\t")[:6] == ["Ours", "sums", "P", "", "", "0.5000"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -121,7 +122,7 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
         item = desk.next()
         while item:
             item = desk.submit(item, SAID[topic, name_of(item)])["next"]
-    organizer.post("/labs/small/tasks/task1/qrels/", {"name": "judged"})
+    confirmed(organizer, "/labs/small/tasks/task1/qrels/freeze/", name="judged")
 
     score_waiting(at=timezone.now())
     confirmed(organizer, "/labs/small/tasks/task1/leaderboard/release/", qrels="judged")
@@ -135,7 +136,7 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
     # against 3 2.
     best = 3 + 2 / log2(3)
     expected = ((3 + 2 / log2(4)) / best + (2 + 3 / log2(3)) / best) / 2
-    assert row.split("\t")[:5] == ["Ours", "sums", "P", "", f"{expected:.4f}"]
+    assert row.split("\t")[:6] == ["Ours", "sums", "P", "", "", f"{expected:.4f}"]
 
 
 @pytest.mark.django_db

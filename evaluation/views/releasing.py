@@ -18,6 +18,7 @@ from assessment.qrels.selectors.versions import qrels_named
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
+from submissions.forms import LeftOutRunsForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -28,9 +29,11 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
     if qrel_set is None:
         raise Http404
     oddities = release_oddities(qrel_set, at=timezone.now())
-    digest = oddities_digest(oddities)
-    if request.method == "POST" and request.POST.get("seen") == digest:
-        return _released(request, qrel_set)
+    digest, data = oddities_digest(oddities), request.POST or None
+    form = LeftOutRunsForm(data, task=found, recorded=qrel_set.out_of_competition)
+    has_seen = request.POST.get("seen") == digest
+    if request.method == "POST" and has_seen and form.is_valid():
+        return _released(request, qrel_set, form.run_reasons)
     context = {
         "task": found,
         "lab": found.lab,
@@ -39,15 +42,17 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
         "digest": digest,
         "runs": len(live_scores(qrel_set)),
         "released": released_leaderboard(found),
-        "refusals": [CHANGED] if request.method == "POST" else [],
+        "form": form,
+        "refusals": [CHANGED] if request.method == "POST" and not has_seen else [],
     }
-    status = 422 if context["refusals"] else 200
+    status = 422 if request.method == "POST" else 200
     return render(request, "evaluation/leaderboard_release.html", context, status=status)
 
 
-def _released(request: HttpRequest, qrel_set: QrelSet) -> HttpResponse:
+def _released(request: HttpRequest, qrel_set: QrelSet, apart: dict[int, str]) -> HttpResponse:
+    by, at = signed_in(request), timezone.now()
     try:
-        board = release_leaderboard(qrel_set=qrel_set, by=signed_in(request), at=timezone.now())
+        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)
     except UserError as refused:
         messages.error(request, refused.message)
         return _back_to_board(qrel_set.task, live=qrel_set)

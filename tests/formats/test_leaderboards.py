@@ -24,13 +24,26 @@ BOARD = with_runs(
 def test_the_tsv_has_team_run_primary_manual_and_a_column_for_each_measure():
     lines = write_board(BOARD, "tsv").splitlines()
 
-    assert lines[0] == "team\trun\tprimary\tmanual\tnDCG'\tP@10"
-    assert lines[1] == "Baseline\tTF_IDF\tP\t\t0.2000\t0.1000"
-    assert lines[2] == "A & B\ta1\t\tM\t0.2625\t0.1155"
+    assert lines[0] == "team\trun\tprimary\tmanual\tout_of_competition\tnDCG'\tP@10"
+    assert lines[1] == "Baseline\tTF_IDF\tP\t\t\t0.2000\t0.1000"
+    assert lines[2] == "A & B\ta1\t\tM\t\t0.2625\t0.1155"
 
 
 def test_a_run_that_is_not_scored_has_empty_cells():
-    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting\t\t\t\t"
+    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting\t\t\t\t\t"
+
+
+def test_every_file_marks_a_run_out_of_competition():
+    board = with_runs(
+        EMPTY, [run("A", "late", 0.9, is_out_of_competition=True), run("B", "b", 0.1)]
+    )
+
+    tsv, latex = (write_board(board, format_) for format_ in ("tsv", "latex"))
+    assert tsv.splitlines()[2] == "A\tlate\t\t\tO\t0.9000\t0.1000"
+    assert latex.index(r"\textbf{B}") < latex.index(r"\textbf{Out of competition}")
+    assert "A late & " in latex
+    marks = [row["out_of_competition"] for row in json.loads(write_board(board, "json"))["runs"]]
+    assert marks == [False, True]
 
 
 def test_the_csv_reads_back():

@@ -12,6 +12,7 @@ from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
+from submissions.services.left_out import reasons_by_run
 
 
 class Command(CeremonyCommand):
@@ -28,6 +29,14 @@ class Command(CeremonyCommand):
         parser.add_argument(
             "--qrels", metavar="NAME", help="version of the qrels (default: the current version)"
         )
+        parser.add_argument(
+            "--out-of-competition",
+            nargs=2,
+            action="append",
+            metavar=("RUN", "REASON"),
+            help="list the run (team and run tag) apart; can be repeated (default: the runs that "
+            "the qrels record)",
+        )
         parser.add_argument("--hide", action="store_true", help="hide the released leaderboard")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,7 +49,9 @@ class Command(CeremonyCommand):
         qrel_set = required_qrels(task, options["qrels"] or "")
         oddities = release_oddities(qrel_set, at=at)
         self.confirm([one.sentence for one in oddities], yes=options["yes"])
-        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at)
+        pairs = options["out_of_competition"]
+        apart = reasons_by_run(task, pairs) if pairs else None
+        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)
         runs = len(board.scores)
         self.stdout.write(
             f"Version {board.version} of the leaderboard of {task} is released, with {runs} "

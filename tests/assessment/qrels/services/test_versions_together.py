@@ -15,8 +15,7 @@ JUDGED = """
 from assessment.models import *
 from assessment.judging.services.importing import import_judgments
 from assessment.pools.services.changing import discard_pool
-from assessment.qrels.services.versions import freeze_qrels
-from arqlab.ir.judgments.qrels import Level
+from assessment.qrels.services.versions import *
 scale = task.protocol.labels.rows()
 at = timezone.now()
 fields = dict(settings={}, scale=scale, seed=1, runs=[], sha256="0" * 64)
@@ -34,8 +33,7 @@ START = """
 from assessment.models import *
 from assessment.judging.services.importing import import_judgments
 from assessment.pools.services.changing import discard_pool
-from assessment.qrels.services.versions import freeze_qrels
-from arqlab.ir.judgments.qrels import Level
+from assessment.qrels.services.versions import *
 task = Task.objects.select_related("lab").get()
 try:
     {step}
@@ -43,10 +41,7 @@ try:
 except UserError as refused:
     print(json.dumps(refused.code))
 """
-FREEZE = (
-    'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None,'
-    " at=timezone.now())"
-)
+FREEZE = 'freeze_qrels(task=task, choice=QrelsChoice("{name}"), by=None, at=timezone.now())'
 IMPORT = (
     'import_judgments(task=task, data=b"A.1 0 10 {label}\\n", path="a", at=timezone.now(), by=None)'
 )
