@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.files import File
+from django.db.models import QuerySet
 
 from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.models import Task, Team
@@ -161,21 +162,21 @@ class WithdrawForm(forms.Form):
 
 
 class LeftOutRunsForm(ReasonsForm):
-    """The valid runs of a task, each with a reason to leave it out."""
+    """Runs, each with a reason to leave it out."""
 
     def __init__(
         self,
         data: Mapping[str, Any] | None,
         *,
-        task: Task,
+        runs: QuerySet[Run],
         recorded: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         """Fill in the reasons of an earlier record of runs that were left out."""
-        runs = Run.objects.valid().filter(task=task).select_related("team")
+        ordered = runs.select_related("team").order_by("team__name", "tag", "pk")
         super().__init__(
             data,
             kind="runs",
-            names={str(run.pk): str(run) for run in runs.order_by("team__name", "tag", "pk")},
+            names={str(run.pk): str(run) for run in ordered},
             reasons={str(row["run"]): row["reason"] for row in recorded},
         )
 

@@ -110,9 +110,8 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
         "/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"}
     )
 
-    call_command(
-        "build_pool", "small/task1", seed=7, by="organizer", stdout=StringIO(), stderr=StringIO()
-    )
+    options = {"seed": 7, "by": "organizer", "yes": True}
+    call_command("build_pool", "small/task1", **options, stdout=StringIO(), stderr=StringIO())
     organizer.post("/labs/small/people/", {"person": "assessor", "role": "assessor"})
     assessor = User.objects.get(username="assessor")
     given = {"topics": ["A.1", "A.2"], "person": assessor.pk, "action": "assign"}

@@ -78,11 +78,11 @@ def _release(
 def _out_of_competition(
     task: Task, qrel_set: QrelSet, apart: Mapping[int, str] | None
 ) -> list[LeftOutRun]:
+    runs = Run.objects.valid().filter(task=task)
     if apart is None:
-        runs = set(Run.objects.valid().filter(task=task).values_list("pk", flat=True))
-        recorded = qrel_set.out_of_competition
-        apart = {row["run"]: row["reason"] for row in recorded if row["run"] in runs}
-    return left_out_runs(task, apart)
+        recorded, valid = qrel_set.out_of_competition, set(runs.values_list("pk", flat=True))
+        apart = {row["run"]: row["reason"] for row in recorded if row["run"] in valid}
+    return left_out_runs(runs, apart)
 
 
 def _require_change(

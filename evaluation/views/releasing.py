@@ -19,6 +19,7 @@ from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from submissions.forms import LeftOutRunsForm
+from submissions.models import Run
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,7 +31,8 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
         raise Http404
     oddities = release_oddities(qrel_set, at=timezone.now())
     digest, data = oddities_digest(oddities), request.POST or None
-    form = LeftOutRunsForm(data, task=found, recorded=qrel_set.out_of_competition)
+    runs = Run.objects.valid().filter(task=found)
+    form = LeftOutRunsForm(data, runs=runs, recorded=qrel_set.out_of_competition)
     has_seen = request.POST.get("seen") == digest
     if request.method == "POST" and has_seen and form.is_valid():
         return _released(request, qrel_set, form.run_reasons)

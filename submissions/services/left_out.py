@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
+from django.db.models import QuerySet
+
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task
 from submissions.models import Run
 
 
@@ -19,34 +20,34 @@ class LeftOutRun(TypedDict):
     reason: str
 
 
-def left_out_runs(task: Task, reasons: Mapping[int, str]) -> list[LeftOutRun]:
-    """Return the record of the runs with a reason, by team and tag.
+def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftOutRun]:
+    """Return the record of those of `runs` that have a reason, by team and tag.
 
-    Raises `UserError` for a run that is no valid run of the task.
+    Raises `UserError` for a reason of another run.
     """
-    runs = Run.objects.valid().filter(task=task, pk__in=list(reasons)).select_related("team")
+    chosen = runs.filter(pk__in=list(reasons)).select_related("team")
     found = [
         LeftOutRun(run=run.pk, team=run.team.name, tag=run.tag, reason=reasons[run.pk])
-        for run in runs.order_by("team__name", "tag")
+        for run in chosen.order_by("team__name", "tag", "pk")
     ]
     if len(found) != len(reasons):
         raise UserError(
-            "A run that you left out is no longer a valid run of this task. Reload the page.",
+            "A run that you left out is no longer valid. Reload the page.",
             code="unknown-run",
         )
     return found
 
 
-def reasons_by_run(task: Task, pairs: Iterable[Sequence[str]]) -> dict[int, str]:
+def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[int, str]:
     """Return the reasons by run from the pairs of a command: a run, `TEAM TAG`, and a reason.
 
-    Raises `UserError` with the valid runs if a run is unknown, and for an empty reason.
+    Raises `UserError` with the names of `runs` if a run is unknown, and for an empty reason.
     """
-    known = {str(run): run.pk for run in Run.objects.valid().filter(task=task)}
+    known = {str(run): run.pk for run in runs.select_related("team")}
     reasons = {name: reason.strip() for name, reason in pairs}
     if unknown := [name for name in reasons if name not in known]:
         raise UserError(
-            f"Unknown run of {task}: {', '.join(unknown)}. Use the team and the run tag, one of "
+            f"Unknown run: {', '.join(unknown)}. Use the team and the run tag, one of "
             f"{', '.join(sorted(known)) or 'none yet'}.",
             code="unknown-run",
         )

@@ -19,6 +19,7 @@ from assessment.qrels.services.versions import (
     delete_qrels,
     freeze_qrels,
 )
+from submissions.models import Run
 from submissions.services.left_out import reasons_by_run, require_reasons
 
 
@@ -70,10 +71,11 @@ class Command(CeremonyCommand):
 def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:
     topics = dict(options["without_topic"])
     require_reasons(topics)
+    runs = Run.objects.valid().filter(task=task)
     return QrelsChoice(
         name=options["name"],
         level=Level(options["level"]),
         complete=options["complete"],
         topics=topics,
-        runs=reasons_by_run(task, options["out_of_competition"]),
+        runs=reasons_by_run(runs, options["out_of_competition"]),
     )

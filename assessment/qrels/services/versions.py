@@ -20,6 +20,7 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import Qrel, QrelSet
 from assessment.qrels.selectors.drafts import DroppedTopic, draft_of, items_at, levels_of
+from submissions.models import Run
 from submissions.services.left_out import left_out_runs
 
 
@@ -91,7 +92,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         scale=draft.scale.rows(),
         is_complete=choice.complete,
         dropped=[_dropped_row(one, choice) for one in draft.dropped],
-        out_of_competition=left_out_runs(task, choice.runs),
+        out_of_competition=left_out_runs(Run.objects.valid().filter(task=task), choice.runs),
         made_by=by,
         created_at=at,
     )

@@ -20,6 +20,7 @@ from assessment.qrels.selectors.drafts import Draft, draft_of
 from assessment.qrels.selectors.oddities import freeze_oddities
 from assessment.qrels.services.versions import QrelsChoice, delete_qrels, freeze_qrels
 from submissions.forms import LeftOutRunsForm
+from submissions.models import Run
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,7 +85,7 @@ def _forms(data: QueryDict | None, draft: Draft) -> _Forms:
         draft,
         FreezeForm(data, task=draft.task),
         LeftOutTopicsForm(data, draft=draft, last=last),
-        LeftOutRunsForm(data, task=draft.task, recorded=recorded),
+        LeftOutRunsForm(data, runs=Run.objects.valid().filter(task=draft.task), recorded=recorded),
     )
 
 

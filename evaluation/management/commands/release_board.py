@@ -12,6 +12,7 @@ from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
+from submissions.models import Run
 from submissions.services.left_out import reasons_by_run
 
 
@@ -50,7 +51,7 @@ class Command(CeremonyCommand):
         oddities = release_oddities(qrel_set, at=at)
         self.confirm([one.sentence for one in oddities], yes=options["yes"])
         pairs = options["out_of_competition"]
-        apart = reasons_by_run(task, pairs) if pairs else None
+        apart = reasons_by_run(Run.objects.valid().filter(task=task), pairs) if pairs else None
         board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)
         runs = len(board.scores)
         self.stdout.write(
