@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from arqlab.core.models import Task
-from arqlab.core.oddities import Oddity, counted, name_list, task_url
+from arqlab.core.oddities import Oddity, counted, name_list, submission_oddities, task_url
 from submissions.models import Run
 from submissions.selectors import identical_runs
 
@@ -13,6 +15,35 @@ def run_oddities(task: Task) -> list[Oddity]:
     url = task_url("submissions:run-list", task)
     sentences = (_waiting(task), _identical(task), _without_primary(task))
     return [Oddity(sentence, count, url) for sentence, count in sentences if count]
+
+
+def closing_oddities(task: Task, *, at: datetime) -> list[Oddity]:
+    """Return what is odd about closing a task for submission: also time, and runs left behind."""
+    has_time = task.deadline is not None or task.state(at) == "upcoming"
+    time = submission_oddities(task, at=at) if has_time else []
+    url = task_url("submissions:run-list", task)
+    sentences = (_no_runs(task), _unsubmitted(task), _invalid(task))
+    found = [Oddity(sentence, count, url) for sentence, count in sentences if count]
+    return [*time, *found, *run_oddities(task)]
+
+
+def _no_runs(task: Task) -> tuple[str, int]:
+    runs = Run.objects.valid().filter(task=task, is_baseline=False)
+    return "No team has a valid run.", int(not runs.exists())
+
+
+def _unsubmitted(task: Task) -> tuple[str, int]:
+    checked = Run.objects.filter(task=task, check_only=True, status=Run.Status.VALID)
+    names = list(map(str, checked.select_related("team").order_by("team__name", "tag")))
+    count = counted(len(names), "valid run was", "valid runs were")
+    return f"{count} checked but not submitted: {name_list(names)}.", len(names)
+
+
+def _invalid(task: Task) -> tuple[str, int]:
+    runs = Run.objects.submitted().filter(task=task, withdrawn_at=None, status=Run.Status.INVALID)
+    names = list(map(str, runs.select_related("team").order_by("team__name", "tag")))
+    count = counted(len(names), "submitted run has", "submitted runs have")
+    return f"{count} errors: {name_list(names)}.", len(names)
 
 
 def _waiting(task: Task) -> tuple[str, int]:

@@ -174,6 +174,9 @@ GET  submissions:run-repaired             302 404 200 404 404 200 200
 POST submissions:run-repaired             302 404 302 404 404 302 302
 GET  pages:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
+GET  submissions:task-close               404 404 404 404 404 200 200
+POST submissions:task-close               404 404 404 404 404 422 422
+POST submissions:task-reopen              404 404 404 404 404 302 302
 GET  submissions:run-upload               302 200 200 200 404 200 200
 POST submissions:run-upload               302 422 302 422 404 302 302
 GET  submissions:run-withdraw             302 404 200 404 404 200 200

@@ -41,12 +41,13 @@ def submission_oddities(task: Task, *, at: datetime) -> list[Oddity]:
         return []
     if state == "upcoming" and task.opens_at:
         sentence = f"Submission has not opened yet. It opens on {utc_text(task.opens_at)}."
-    elif task.deadline:
+        return [Oddity(sentence, 1, task_url("core:task-edit", task))]
+    if task.deadline:
         left = counted((task.deadline - at).days, "day", "days")
         sentence = f"Submission is open until {utc_text(task.deadline)}: {left} left."
     else:
         sentence = "Submission is open and has no deadline."
-    return [Oddity(sentence, 1, task_url("core:task-edit", task))]
+    return [Oddity(sentence, 1, task_url("submissions:task-close", task))]
 
 
 def task_url(name: str, task: Task) -> str:

@@ -84,7 +84,7 @@ def require_open(sender: Sender) -> None:
             "You can check a file now.",
             code="upcoming",
         )
-    closed_on = f" on {utc_text(task.deadline)}" if task.deadline else ""
+    closed_on = f" on {utc_text(task.closes_at)}" if task.closes_at else ""
     raise UserError(
         f"{task.name} closed{closed_on}. Ask an organizer of {task.lab.name} to submit a late run.",
         code="closed",
