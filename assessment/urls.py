@@ -22,6 +22,7 @@ from assessment.pools.views.frozen import (
 )
 from assessment.pools.views.plans import pool_freeze, pool_plan
 from assessment.qrels.views.diff import qrels_diff
+from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.tickets.views import ticket_detail, ticket_list
 
@@ -47,8 +48,10 @@ qrels_patterns = [
     path("", qrels_list, name="qrels-list"),
     path("draft/", qrels_draft, name="qrels-draft"),
     path("diff/", qrels_diff, name="qrels-diff"),
+    path("freeze/", qrels_freeze, name="qrels-freeze"),
     path("<int:version>/", qrels_detail, name="qrels-detail"),
     path("<int:version>/current/", qrels_current, name="qrels-current"),
+    path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
 judging_patterns = [
     path("next/", NextApi.as_view(), name="api-judging-next"),

@@ -72,9 +72,8 @@ def measure(options: list[str], rounds: int) -> tuple[list[float], int, int]:
 def make_judged(topics: int) -> None:
     """Make the lab with its pool and judgments, and freeze a version of the qrels."""
     from arqlab.core.models import Lab, Task, Topic
-    from arqlab.ir.judgments.qrels import Level
     from assessment.models import Judgment, Pool, PoolInstance, PoolItem
-    from assessment.qrels.services.versions import freeze_qrels
+    from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 
     lab = Lab.objects.create(slug="bench", name="Benchmark", protocol="arqmath-3")
     task = Task.objects.create(
@@ -112,7 +111,7 @@ def make_judged(topics: int) -> None:
         for at, one in enumerate(judged)
         if at % 10 == 0
     )
-    freeze_qrels(task=task, name="official", level=Level.INSTANCES, complete=True, by=None, at=NOW)
+    freeze_qrels(task=task, choice=QrelsChoice("official", complete=True), by=None, at=NOW)
 
 
 def fields_of(instance: object, at: int, time_round: int) -> dict[str, object]:

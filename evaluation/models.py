@@ -105,6 +105,11 @@ class Leaderboard(models.Model):
     scores = models.JSONField(
         default=dict, help_text="Means at the time of release, by run, then by measure."
     )
+    out_of_competition = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Runs that are listed apart: run, team, tag, reason.",
+    )
     released_at = models.DateTimeField()
     released_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     hidden_at = models.DateTimeField(null=True, blank=True)

@@ -3,14 +3,14 @@
 from django.urls import path
 
 from evaluation import apis
-from evaluation.views import boards, runs
+from evaluation.views import boards, releasing, runs
 
 app_name = "evaluation"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
 urlpatterns = [
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
-    path(f"{_TASK}leaderboard/release/", boards.leaderboard_release, name="leaderboard-release"),
-    path(f"{_TASK}leaderboard/hide/", boards.leaderboard_hide, name="leaderboard-hide"),
+    path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
+    path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"api/{_TASK}leaderboard/", apis.LeaderboardApi.as_view(), name="api-leaderboard"),
     path(f"api/{_TASK}runs/<int:run>/scores/", apis.RunScoresApi.as_view(), name="api-run-scores"),

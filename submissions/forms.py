@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -10,6 +10,7 @@ from django.core.files import File
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
+from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run
@@ -198,3 +199,28 @@ class RunListForm(ListForm):
         teams = runs.order_by("team__name").values_list("team__name", "team__name").distinct()
         states = [*Run.Status.choices, ("withdrawn", "Withdrawn")]
         super().__init__(data, team=teams, state=states)
+
+
+class LeftOutRunsForm(ReasonsForm):
+    """Runs, each with a reason to leave it out."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        runs: QuerySet[Run],
+        recorded: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        """Fill in the reasons of an earlier record of runs that were left out."""
+        ordered = runs.select_related("team").order_by("team__name", "tag", "pk")
+        super().__init__(
+            data,
+            kind="runs",
+            names={str(run.pk): str(run) for run in ordered},
+            reasons={str(row["run"]): row["reason"] for row in recorded},
+        )
+
+    @property
+    def run_reasons(self) -> dict[int, str]:
+        """Return the reasons that were entered, by run."""
+        return {int(key): reason for key, reason in self.reasons.items()}

@@ -11,6 +11,7 @@ from submissions.views.changing import (
     run_submit,
     run_withdraw,
 )
+from submissions.views.closing import task_close, task_reopen
 from submissions.views.reading import run_file, run_list, run_map_csv, run_problems
 from submissions.views.uploading import run_guess, run_upload
 
@@ -32,6 +33,8 @@ api_patterns = [
     path("<int:run>/report/", apis.RunReportApi.as_view(), name="api-run-report"),
 ]
 urlpatterns = [
+    path("labs/<slug:lab>/tasks/<slug:task>/close/", task_close, name="task-close"),
+    path("labs/<slug:lab>/tasks/<slug:task>/reopen/", task_reopen, name="task-reopen"),
     path(
         "labs/<slug:lab>/tasks/<slug:task>/runs/",
         include(

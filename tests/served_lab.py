@@ -54,7 +54,11 @@ def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
     )
     (folder / "topics.xml").write_text(f"<Topics>{topic}</Topics>")
     (folder / "qrels.tsv").write_text("A.1\t0\t11\t3\n")
-    for command in (["load_lab", str(folder)], ["shell", "--command", SCENE]):
+    for command in (
+        ["load_lab", str(folder)],
+        ["choose_qrels", "small/task1", "official"],
+        ["shell", "--command", SCENE],
+    ):
         subprocess.run(
             [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True
         )

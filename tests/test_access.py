@@ -77,6 +77,9 @@ GET  assessment:qrels-diff                404 404 404 404 404 200 200
 GET  assessment:qrels-draft               404 404 404 404 404 200 200
 GET  assessment:qrels-list                404 404 404 404 404 200 200
 POST assessment:qrels-list                302 404 404 404 404 200 200
+GET  assessment:qrels-freeze              404 404 404 404 404 200 200
+POST assessment:qrels-freeze              404 404 404 404 404 422 422
+POST assessment:qrels-delete              404 404 404 404 404 302 302
 GET  assessment:api-judging-item          403 404 404 404 200 404 404
 GET  assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-judgments     403 404 404 404 200 404 404
@@ -154,8 +157,9 @@ GET  core:topic-list                      200 200 200 200 200 200 200
 GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
-POST evaluation:leaderboard-hide          302 404 404 404 404 302 302
-POST evaluation:leaderboard-release       302 404 404 404 404 302 302
+POST evaluation:leaderboard-hide          404 404 404 404 404 302 302
+GET  evaluation:leaderboard-release       404 404 404 404 404 200 200
+POST evaluation:leaderboard-release       404 404 404 404 404 422 422
 GET  evaluation:run-scores                404 404 404 404 404 200 200
 GET  submissions:api-run-detail           403 404 200 404 404 200 200
 GET  submissions:api-run-list             403 200 200 200 404 200 200
@@ -176,6 +180,9 @@ GET  submissions:run-repaired             302 404 200 404 404 200 200
 POST submissions:run-repaired             302 404 302 404 404 302 302
 GET  pages:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
+GET  submissions:task-close               404 404 404 404 404 200 200
+POST submissions:task-close               404 404 404 404 404 422 422
+POST submissions:task-reopen              404 404 404 404 404 302 302
 GET  submissions:run-upload               302 200 200 200 404 200 200
 POST submissions:run-upload               302 422 302 422 404 302 302
 GET  submissions:run-withdraw             302 404 200 404 404 200 200

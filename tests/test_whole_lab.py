@@ -17,6 +17,7 @@ from arqlab.core.models import Team, User
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.judging.desk import Desk, name_of
+from tests.ceremonies import confirmed
 
 OFFICIAL = 'qrels = [{ name = "official", file = "qrels.tsv" }]'
 LAB = f"""
@@ -81,17 +82,20 @@ def test_a_lab_goes_from_its_folder_to_a_leaderboard_that_a_visitor_reads(folder
     assert (run.status, run.is_primary) == ("valid", True)
 
     assert b"sums" not in Client().get("/labs/small/tasks/task1/leaderboard/").content
+    assert b"No current qrels" in organizer.get("/labs/small/tasks/task1/leaderboard/").content
+    organizer.post("/labs/small/tasks/task1/qrels/1/current/")
     score_waiting(at=timezone.now())
-    organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "official"})
+    confirmed(organizer, "/labs/small/tasks/task1/leaderboard/release/", qrels="official")
     header, row = (
         Client()
         .get("/labs/small/tasks/task1/leaderboard/?format=tsv")
         .content.decode()
         .splitlines()
     )
-    assert header.split("\t")[:5] == ["team", "run", "primary", "manual", "nDCG'"]
+    marks = ["primary", "manual", "out_of_competition"]
+    assert header.split("\t")[:6] == ["team", "run", *marks, "nDCG'"]
     # A.1 is answered perfectly, A.2 not at all.
-    assert row.split("\t")[:5] == ["Ours", "sums", "P", "", "0.5000"]
+    assert row.split("\t")[:6] == ["Ours", "sums", "P", "", "", "0.5000"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -106,9 +110,8 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
         "/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"}
     )
 
-    call_command(
-        "build_pool", "small/task1", seed=7, by="organizer", stdout=StringIO(), stderr=StringIO()
-    )
+    options = {"seed": 7, "by": "organizer", "yes": True}
+    call_command("build_pool", "small/task1", **options, stdout=StringIO(), stderr=StringIO())
     organizer.post("/labs/small/people/", {"person": "assessor", "role": "assessor"})
     assessor = User.objects.get(username="assessor")
     given = {"topics": ["A.1", "A.2"], "person": assessor.pk, "action": "assign"}
@@ -118,10 +121,10 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
         item = desk.next()
         while item:
             item = desk.submit(item, SAID[topic, name_of(item)])["next"]
-    organizer.post("/labs/small/tasks/task1/qrels/", {"name": "judged"})
+    confirmed(organizer, "/labs/small/tasks/task1/qrels/freeze/", name="judged")
 
     score_waiting(at=timezone.now())
-    organizer.post("/labs/small/tasks/task1/leaderboard/release/", {"qrels": "judged"})
+    confirmed(organizer, "/labs/small/tasks/task1/leaderboard/release/", qrels="judged")
     _, row = (
         Client()
         .get("/labs/small/tasks/task1/leaderboard/?format=tsv")
@@ -132,7 +135,7 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
     # against 3 2.
     best = 3 + 2 / log2(3)
     expected = ((3 + 2 / log2(4)) / best + (2 + 3 / log2(3)) / best) / 2
-    assert row.split("\t")[:5] == ["Ours", "sums", "P", "", f"{expected:.4f}"]
+    assert row.split("\t")[:6] == ["Ours", "sums", "P", "", "", f"{expected:.4f}"]
 
 
 @pytest.mark.django_db

@@ -60,6 +60,7 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
             "trec_items",
             "opens_at",
             "deadline",
+            "closed_at",
             "state",
             "protocol",
         ]

@@ -106,6 +106,7 @@ class Task(models.Model):
     )
     opens_at = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True, help_text="When it was closed by hand.")
     shows_own_scores = models.BooleanField(
         default=False,
         help_text="Teams see the scores of their own runs before the leaderboard is released.",
@@ -153,7 +154,12 @@ class Task(models.Model):
         """Return whether the task accepts runs at a time: `upcoming`, `open` or `closed`."""
         if self.opens_at and at < self.opens_at:
             return "upcoming"
-        return "closed" if self.deadline and at > self.deadline else "open"
+        return "closed" if self.closed_at or (self.deadline and at > self.deadline) else "open"
+
+    @property
+    def closes_at(self) -> datetime | None:
+        """Return when the task closes or was closed: at its deadline or by an organizer."""
+        return min(filter(None, (self.closed_at, self.deadline)), default=None)
 
 
 class Topic(models.Model):
@@ -216,9 +222,6 @@ class TypesetFormula(models.Model):
         max_length=40,
         help_text="Version of the typesetter. A formula with another version is typeset again.",
     )
-
-    def __str__(self) -> str:
-        return self.latex
 
 
 class Team(models.Model):

@@ -21,9 +21,10 @@ FILE_ENDINGS: dict[str, str] = {"tsv": "tsv", "csv": "csv", "json": "json", "lat
 def write_board(board: Board, format_: str) -> str:
     """Return a leaderboard as the text of a file in one of `CONTENT_TYPES`.
 
-    TSV and CSV have a header: team, run, data, then primary, manual, baseline and withdrawn (`P`,
-    `M`, `B`, `W`, or empty), then a column for each measure with its heading in papers. A column is
-    empty for a run that is not scored. LaTeX says "(withdrawn)" after the run tag.
+    TSV and CSV have a header: team, run, data, then primary, manual, baseline, out_of_competition
+    and withdrawn (`P`, `M`, `B`, `O`, `W`, or empty), then a column for each measure with its
+    heading in papers. A column is empty for a run that is not scored. LaTeX says "(withdrawn)"
+    after the run tag.
     """
     return _WRITERS[format_](board)
 
@@ -97,10 +98,9 @@ def _latex(board: Board) -> str:
     ]
     for row in board.rows:
         if row.opens_group:
-            name = "Baselines" if row.run.is_baseline else row.run.team
             lines += [
                 r"\midrule",
-                rf"\multicolumn{{{len(headings)}}}{{l}}{{\textbf{{{_escaped(name)}}}}} \\",
+                rf"\multicolumn{{{len(headings)}}}{{l}}{{\textbf{{{_escaped(row.run.group)}}}}} \\",
             ]
         lines.append(_latex_row(row, columns))
     ceilings = " & ".join(
@@ -116,7 +116,8 @@ def _latex(board: Board) -> str:
 
 
 def _latex_row(row: BoardRow, columns: Sequence[BoardColumn]) -> str:
-    name = _escaped(row.run.tag)
+    out = row.run.is_out_of_competition
+    name = _escaped(f"{row.run.team} {row.run.tag}" if out else row.run.tag)
     if row.run.is_baseline:
         name = rf"\textit{{{name}}}"
     if row.run.is_withdrawn:

@@ -15,6 +15,8 @@ DECIMALS = 4
 """Figures are compared as they are printed: two runs that show the same best figure are both the
 best.
 """
+BASELINES, OUT_OF_COMPETITION = "Baselines", "Out of competition"
+"""The headings of the first and the last group of a leaderboard; the others are teams."""
 UNRANKED = -1.0
 """Below every value: what a run without a score has."""
 
@@ -34,7 +36,20 @@ class BoardRun:
     is_manual: bool = False
     is_baseline: bool = False
     is_withdrawn: bool = False
+    is_out_of_competition: bool = False
     data: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Return whether the run competes: it has a rank, and its values can be the best."""
+        return not (self.is_withdrawn or self.is_out_of_competition)
+
+    @property
+    def group(self) -> str:
+        """Return the heading under which the run is listed: baselines, its team, or apart."""
+        if self.is_out_of_competition:
+            return OUT_OF_COMPETITION
+        return BASELINES if self.is_baseline else self.team
 
 
 Place = Literal["page", "table", "latex", "json"]
@@ -70,6 +85,9 @@ COLUMNS = (
     BoardColumn("primary", "P", attrgetter("is_primary"), EVERYWHERE, "Primary run"),
     BoardColumn("manual", "M", attrgetter("is_manual"), EVERYWHERE, "Manual run"),
     BoardColumn("baseline", "B", attrgetter("is_baseline"), FILES, "Baseline"),
+    BoardColumn(
+        "out_of_competition", "O", attrgetter("is_out_of_competition"), FILES, "Out of competition"
+    ),
     BoardColumn("withdrawn", "W", attrgetter("is_withdrawn"), FILES, "Withdrawn"),
 )
 """The columns before the measures, for the page, the files and the API alike. The page and LaTeX
@@ -136,22 +154,27 @@ def sorted_board(board: Board, column: str) -> Board:
 
 
 def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[BoardRun]:
-    """Sort runs: baselines first, then teams by their best run, then runs by the main measure.
+    """Sort runs: baselines first, then teams by their best run, then runs out of competition.
 
-    Ties are broken by name. A withdrawn run does not count for its team's position and comes last
-    in its team.
+    Within a group, runs are sorted by the main measure; ties are broken by name. A withdrawn run
+    does not count for its team's position and comes last in its team.
     """
     main = measures[0].name if measures else ""
     best: dict[str, float] = {}
     for run in runs:
-        if not run.is_baseline:
+        if _part(run) == 1:
             best[run.team] = max(best.get(run.team, UNRANKED), _rank_value(run, main))
 
     def place(run: BoardRun) -> tuple[object, ...]:
-        team = (0, 0.0, "") if run.is_baseline else (1, -best[run.team], run.team)
-        return (*team, -_rank_value(run, main), *_falling(run, main))
+        team = (-best[run.team], run.team) if _part(run) == 1 else (0.0, "")
+        return (_part(run), *team, -_rank_value(run, main), *_falling(run, main))
 
     return sorted(runs, key=place)
+
+
+def _part(run: BoardRun) -> int:
+    """Return the part of the board in which a run is listed: baselines, teams, or apart."""
+    return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1
 
 
 def _rank_value(run: BoardRun, measure: str) -> float:
@@ -170,7 +193,7 @@ def _rows(
     rows = []
     before: object = None
     for run in runs:
-        group = "" if run.is_baseline else run.team
+        group = _part(run), run.group  # A team may be named like another part.
         cells = tuple(_cell(run, measure, best[measure.name]) for measure in measures)
         rows.append(BoardRow(run, cells, opens_group=groups and group != before))
         before = group
@@ -179,7 +202,7 @@ def _rows(
 
 def _cell(run: BoardRun, measure: Measure, best: tuple[float, float]) -> BoardCell:
     value = run.values.get(measure.name)
-    counts = value is not None and not run.is_withdrawn and measure.is_rating
+    counts = value is not None and run.counts and measure.is_rating
     is_best = counts and round(value or 0.0, DECIMALS) >= best[run.is_baseline] > 0
     return BoardCell(measure, value, is_best)
 
@@ -193,8 +216,8 @@ def _best_values(runs: Iterable[BoardRun], measure: str) -> tuple[float, float]:
     teams, baselines = 0.0, 0.0
     for run in runs:
         value = round(run.values.get(measure, 0.0), DECIMALS)
-        if run.is_baseline and not run.is_withdrawn:
+        if run.is_baseline and run.counts:
             baselines = max(baselines, value)
-        elif not run.is_withdrawn:
+        elif run.counts:
             teams = max(teams, value)
     return teams, max(teams, baselines)

@@ -15,10 +15,10 @@ from collection.models import VisualMap
 class Pool(models.Model):
     """The items of a task to judge, as frozen (protocol §5).
 
-    `settings`, `seed`, `visual_map`, `inputs` and `runs` (each with its name, its depth and the
-    hash of its index) are what the pool was made from: the same inputs give the same pool, byte for
-    byte, and `sha256` is the hash of these bytes (`arqlab.ir.pooling.pools.write_pool`). A late run
-    or a new visual map needs a supplement.
+    `settings`, `seed`, `visual_map`, `inputs`, `left_out` and `runs` (each with its name, its depth
+    and the hash of its index) are what the pool was made from: the same inputs give the same pool,
+    byte for byte, and `sha256` is the hash of these bytes (`arqlab.ir.pooling.pools.write_pool`). A
+    late run or a new visual map needs a supplement.
     """
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="pools")
@@ -38,6 +38,12 @@ class Pool(models.Model):
         "Task 1.",
     )
     runs = models.JSONField(help_text="The pooled runs: name, kind, depth, SHA-256 of the index.")
+    left_out = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What organizers left out by hand: `runs` (run, team, tag, reason) and `topics` "
+        "(topic, reason).",
+    )
     visual_map = models.ForeignKey(
         VisualMap, models.PROTECT, null=True, blank=True, related_name="pools"
     )

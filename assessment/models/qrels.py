@@ -36,7 +36,13 @@ class QrelSet(models.Model):
     dropped = models.JSONField(
         default=list,
         blank=True,
-        help_text="Topics left out: topic, number of relevant items, reason (protocol §6).",
+        help_text="Topics left out: topic, number of relevant items, reason (protocol §6), and "
+        "`by_hand` if an organizer left it out.",
+    )
+    out_of_competition = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Runs that leaderboards of this version list apart: run, team, tag, reason.",
     )
     made_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     is_current = models.BooleanField(

@@ -154,7 +154,9 @@ def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[s
     settings = asdict(choice.protocol).items()
     filled = {name: value for name, value in settings if value is not None and value is not False}
     baselines = {f"{BASELINE}{run.pk}": choice.kind_of(run) for run in runs if run.is_baseline}
-    return {**filled, **baselines, "seed": seed}
+    left_out = {f"runs-{pk}": reason for pk, reason in choice.without_runs.items()}
+    left_out |= {f"topics-{topic}": reason for topic, reason in choice.without_topics.items()}
+    return {**filled, **baselines, **left_out, "seed": seed}
 
 
 class CostForm(forms.Form):

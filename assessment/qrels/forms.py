@@ -1,14 +1,18 @@
-"""The form to freeze a version of the qrels."""
+"""The forms to freeze a version of the qrels."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
+from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.models import Task
 from arqlab.ir.judgments.qrels import Level
-from assessment.qrels.selectors.drafts import levels_of, task_scale
+from assessment.models import QrelSet
+from assessment.qrels.selectors.drafts import Draft, levels_of, task_scale
+from assessment.qrels.services.versions import QrelsChoice
 
 LEVELS = {
     Level.INSTANCES: "Formula instances, as judged",
@@ -50,7 +54,28 @@ class FreezeForm(forms.Form):
         if len(levels_of(task)) == 1:
             del self.fields["level"]
 
-    @property
-    def chosen_level(self) -> Level:
-        """Return the chosen level."""
-        return Level(self.cleaned_data.get("level", Level.INSTANCES))
+    def choice(self, *, topics: Mapping[str, str], runs: Mapping[int, str]) -> QrelsChoice:
+        """Return the version to freeze, without the topics and runs that have a reason."""
+        return QrelsChoice(
+            name=self.cleaned_data["name"],
+            level=Level(self.cleaned_data.get("level", Level.INSTANCES)),
+            complete=self.cleaned_data.get("complete", False),
+            topics=topics,
+            runs=runs,
+        )
+
+
+class LeftOutTopicsForm(ReasonsForm):
+    """The topics of a draft, each with a reason to leave it out."""
+
+    def __init__(
+        self, data: Mapping[str, Any] | None, *, draft: Draft, last: QrelSet | None
+    ) -> None:
+        """Fill in the reasons of the last version."""
+        dropped = last.dropped if last else ()
+        super().__init__(
+            data,
+            kind="topics",
+            names={one.topic: one.topic for one in draft.topics},
+            reasons={row["topic"]: row["reason"] for row in dropped if row.get("by_hand")},
+        )

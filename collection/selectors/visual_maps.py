@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
+
+ROWS_AT_ONCE = 2**20
+"""The most rows of a frame of `mapping_parts`: a collection has 28 million instances."""
 
 
 class JudgedFormula(NamedTuple):
@@ -41,6 +45,18 @@ def map_frame(version: VisualMap, field: str) -> pl.DataFrame:
     `arqlab.ir.formulas.identity` describes the columns.
     """
     return scan_columns(getattr(version, field)).collect()
+
+
+def mapping_parts(version: VisualMap) -> Iterator[pl.DataFrame]:
+    """Yield formula_id and visual_id of all instances of a version, in frames of limited size.
+
+    There is at least one frame, even without instances.
+    """
+    mapping = scan_columns(version.mapping).select("formula_id", "visual_id")
+    start = 0
+    while (part := mapping.slice(start, ROWS_AT_ONCE).collect()).height or not start:
+        yield part
+        start += ROWS_AT_ONCE
 
 
 def changed_formulas(version: VisualMap) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -67,7 +67,8 @@ def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
         .filter(pk__in=list(scores))
         .select_related("team")
     )
-    return board_of(qrel_set, measures_of(qrel_set), shown, scores)
+    apart = {row["run"] for row in qrel_set.out_of_competition}
+    return board_of(qrel_set, measures_of(qrel_set), shown, scores, apart=apart)
 
 
 def released_leaderboard(task: Task) -> Leaderboard | None:
@@ -96,19 +97,28 @@ def released_board(leaderboard: Leaderboard) -> Board:
     """Return a board as it was released. Runs that were withdrawn later are on it and marked."""
     measures = parse_measures(leaderboard.measures)
     scores = {int(run): values for run, values in leaderboard.scores.items()}
-    return board_of(leaderboard.qrel_set, measures, leaderboard.runs.select_related("team"), scores)
+    runs, apart = leaderboard.runs.select_related("team"), leaderboard.out_of_competition
+    apart_ids = {row["run"] for row in apart}
+    return board_of(leaderboard.qrel_set, measures, runs, scores, apart=apart_ids)
 
 
 def board_of(
-    qrel_set: QrelSet, measures: tuple[Measure, ...], runs: Iterable[Run], scores: Scores
+    qrel_set: QrelSet,
+    measures: tuple[Measure, ...],
+    runs: Iterable[Run],
+    scores: Scores,
+    *,
+    apart: Set[int],
 ) -> Board:
-    """Return a board of runs and their mean scores."""
+    """Return a board of runs and their mean scores. The runs `apart` are out of competition."""
     facts = qrels_facts(qrel_set, measures)
     board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
-    return with_runs(board, [_board_run(run, scores.get(run.pk, {})) for run in runs])
+    return with_runs(
+        board, [_board_run(run, scores.get(run.pk, {}), apart=run.pk in apart) for run in runs]
+    )
 
 
-def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:
+def _board_run(run: Run, values: Mapping[str, float], *, apart: bool) -> BoardRun:
     return BoardRun(
         key=run.pk,
         team=run.team.name,
@@ -118,5 +128,6 @@ def _board_run(run: Run, values: Mapping[str, float]) -> BoardRun:
         is_manual=run.is_manual,
         is_baseline=run.is_baseline,
         is_withdrawn=run.withdrawn_at is not None,
+        is_out_of_competition=apart,
         data=run.data_used.capitalize(),  # Both, Text, Math, Links, as in the overview papers
     )

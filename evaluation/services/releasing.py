@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -14,20 +15,27 @@ from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.scoring import score_waiting
+from submissions.models import Run
+from submissions.services.left_out import LeftOutRun, left_out_runs
 
 
-def release_leaderboard(*, qrel_set: QrelSet, by: User | None, at: datetime) -> Leaderboard:
+def release_leaderboard(
+    *, qrel_set: QrelSet, by: User | None, at: datetime, apart: Mapping[int, str] | None = None
+) -> Leaderboard:
     """Release the board of all valid runs against these qrels as the task's next version.
 
+    `apart` has the reasons of the runs out of competition; by default, they are those of the qrels.
     Waiting runs are scored first. Threads that wait for the release open. Raise `UserError` if no
     run has scores, or if the released leaderboard is the same.
     """
     score_waiting(at=at, task=qrel_set.task)
-    return _release(qrel_set, by=by, at=at)
+    return _release(qrel_set, by=by, at=at, apart=apart)
 
 
 @transaction.atomic
-def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard:
+def _release(
+    qrel_set: QrelSet, *, by: User | None, at: datetime, apart: Mapping[int, str] | None
+) -> Leaderboard:
     task = Task.objects.select_for_update().select_related("lab").get(pk=qrel_set.task_id)
     scores = {str(run): values for run, values in live_scores(qrel_set).items() if values}
     measures = [measure.name for measure in measures_of(qrel_set)]
@@ -37,17 +45,8 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
             "the leaderboard after the first run is scored.",
             code="nothing-to-release",
         )
-    shown = released_leaderboard(task)
-    if shown and (shown.qrel_set_id, shown.measures, shown.scores) == (
-        qrel_set.pk,
-        measures,
-        scores,
-    ):
-        raise UserError(
-            f"Version {shown.version} of this leaderboard is already released, "
-            "and nothing has changed since.",
-            code="already-released",
-        )
+    out = _out_of_competition(task, qrel_set, apart)
+    _require_change(task, qrel_set, measures, scores, out)
     newest = task.leaderboards.order_by("-version").first()
     board = Leaderboard.objects.create(
         task=task,
@@ -55,6 +54,7 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
         qrel_set=qrel_set,
         measures=measures,
         scores=scores,
+        out_of_competition=out,
         released_at=at,
         released_by=by,
     )
@@ -70,8 +70,42 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
         version=board.version,
         qrels=qrel_set.name,
         opens_threads=bool(opened),
+        out_of_competition=out,
     )
     return board
+
+
+def _out_of_competition(
+    task: Task, qrel_set: QrelSet, apart: Mapping[int, str] | None
+) -> list[LeftOutRun]:
+    runs = Run.objects.valid().filter(task=task)
+    if apart is None:
+        recorded, valid = qrel_set.out_of_competition, set(runs.values_list("pk", flat=True))
+        apart = {row["run"]: row["reason"] for row in recorded if row["run"] in valid}
+    return left_out_runs(runs, apart)
+
+
+def _require_change(
+    task: Task,
+    qrel_set: QrelSet,
+    measures: list[str],
+    scores: dict[str, dict[str, float]],
+    out: list[LeftOutRun],
+) -> None:
+    """Raise `UserError` if the released leaderboard is the same."""
+    shown = released_leaderboard(task)
+    new = qrel_set.pk, measures, scores, out
+    if shown and new == (
+        shown.qrel_set_id,
+        shown.measures,
+        shown.scores,
+        shown.out_of_competition,
+    ):
+        raise UserError(
+            f"Version {shown.version} of this leaderboard is already released, "
+            "and nothing has changed since.",
+            code="already-released",
+        )
 
 
 @transaction.atomic

@@ -130,7 +130,8 @@ def _store(
     scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[str], at: datetime
 ) -> int:
     # Of two workers with the same runs, one waits here and then has nothing left to store.
-    QrelSet.objects.select_for_update(no_key=True).get(pk=qrel_set.pk)
+    if QrelSet.objects.select_for_update(no_key=True).filter(pk=qrel_set.pk).first() is None:
+        return 0  # An organizer has deleted the version.
     order = qrel_set.task.protocol.order
     before = {
         scoring.run_id: scoring

@@ -1,23 +1,17 @@
-"""The leaderboard page of a task, its release and its downloads."""
+"""The leaderboard page of a task and its downloads."""
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
-from arqlab.core.errors import UserError
-from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
+from arqlab.core.permissions import task_or_404
 from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from arqlab.ir.leaderboard import columns_in
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.pending_scores import unscored_runs
-from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.views.tables import board_lines
 from submissions.models import Run
 
@@ -51,41 +45,6 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, "evaluation/leaderboard.html", context)
 
 
-@require_POST
-def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Release the leaderboard of the chosen qrels."""
-    found = organized_task_or_404(request.user, lab, task)
-    qrel_set = get_object_or_404(
-        QrelSet.objects.select_related("task__lab"), task=found, name=request.POST.get("qrels")
-    )
-    try:
-        board = release_leaderboard(qrel_set=qrel_set, by=signed_in(request), at=timezone.now())
-    except UserError as error:
-        messages.error(request, error.message)
-        return _back_to_board(found, live=qrel_set)
-    messages.success(
-        request,
-        f"Version {board.version} is released. Everyone who can see the lab can now see it.",
-    )
-    return _back_to_board(found)
-
-
-@require_POST
-def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Hide the released leaderboard."""
-    found = organized_task_or_404(request.user, lab, task)
-    try:
-        hide_leaderboard(task=found, by=signed_in(request), at=timezone.now())
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(
-            request,
-            "The leaderboard is hidden. Only organizers can see it until it is released again.",
-        )
-    return _back_to_board(found)
-
-
 def _file(shown: VisibleBoard | None, format_: str) -> HttpResponse:
     if shown is None or format_ not in CONTENT_TYPES:
         raise Http404
@@ -101,8 +60,3 @@ def _unscored(shown: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]]:
         return []
     runs = unscored_runs(shown.qrel_set, [row.run.key for row in shown.board.rows])
     return [(run, reason) for run, reason in runs if sight.may_see_run_of(run.team.name)]
-
-
-def _back_to_board(task: Task, *, live: QrelSet | None = None) -> HttpResponse:
-    address = reverse("evaluation:leaderboard", args=[task.lab.slug, task.slug])
-    return redirect(f"{address}?live=1&qrels={live.name}" if live else address)

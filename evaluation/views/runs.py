@@ -23,7 +23,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     sight = score_access_of(request.user, found)
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
     measure = _measure(shown.board, request.GET.get("measure", ""))
-    peers = [row.run.key for row in shown.board.rows if not row.run.is_withdrawn]
+    peers = [row.run.key for row in shown.board.rows if row.run.counts]
     rows = topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
     line = next(row for row in shown.board.rows if row.run.key == one.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}

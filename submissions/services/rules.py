@@ -8,6 +8,7 @@ from datetime import datetime
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team, User
+from arqlab.core.oddities import utc_text
 from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
 from submissions.models import Run
@@ -79,11 +80,11 @@ def require_open(sender: Sender) -> None:
         return
     if state == "upcoming" and task.opens_at:
         raise UserError(
-            f"{task.name} opens on {_utc_text(task.opens_at)}. Submit your run then. "
+            f"{task.name} opens on {utc_text(task.opens_at)}. Submit your run then. "
             "You can check a file now.",
             code="upcoming",
         )
-    closed_on = f" on {_utc_text(task.deadline)}" if task.deadline else ""
+    closed_on = f" on {utc_text(task.closes_at)}" if task.closes_at else ""
     raise UserError(
         f"{task.name} closed{closed_on}. Ask an organizer of {task.lab.name} to submit a late run.",
         code="closed",
@@ -161,8 +162,3 @@ def require_change(sender: Sender) -> None:
     """Check the rules for a change of a submitted run: role and deadline."""
     require_role(sender)
     require_open(sender)
-
-
-def _utc_text(at: datetime) -> str:
-    """Return a time for readers, such as `3 May 2022, 11:59 UTC`."""
-    return f"{at.day} {at:%B %Y, %H:%M} UTC"

@@ -13,14 +13,13 @@ from django.core.management import call_command
 
 from arqlab.core.models import Membership, Task
 from arqlab.core.services.labs import change_task
-from arqlab.ir.judgments.qrels import Level
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.protocols.scales import NTCIR
 from assessment.models import Judgment, Pool, QrelSet, Ticket
 from assessment.pools.selectors.sources import PoolChoice
 from assessment.pools.services.freezing import freeze_pool, supplement_pool
 from assessment.qrels.services.loading import load_lab
-from assessment.qrels.services.versions import freeze_qrels
+from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from evaluation.models import TopicScore
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import NOW, assign
@@ -96,8 +95,7 @@ def version(judged: Desk, task: Task) -> QrelSet:
 
 
 def freeze(task: Task, name: str, *, complete: bool) -> QrelSet:
-    rules = {"level": Level.INSTANCES, "complete": complete, "by": None, "at": NOW}
-    return freeze_qrels(task=task, name=name, **rules)
+    return freeze_qrels(task=task, choice=QrelsChoice(name, complete=complete), by=None, at=NOW)
 
 
 def lines(*options: str) -> list[str]:
@@ -185,7 +183,7 @@ def test_a_frozen_version_has_the_scale_and_shows_its_words(version, pages):
     assert "2 Right, 1 Partially relevant, 0 Wrong, 9 Broken" in html
     assert '<rect class="label-part" data-colour="blue"' in html
     assert "complete (with Broken)" in html
-    assert "Complete: with 9 (Broken)" in pages(f"{PAGE}qrels/")
+    assert "Complete: with 9 (Broken)" in pages(f"{PAGE}qrels/freeze/")
 
 
 def test_runs_are_scored_by_the_labels_that_are_judgments(version):

@@ -15,6 +15,7 @@ from evaluation.selectors.boards import released_leaderboard
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
+from tests.ceremonies import confirmed
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 from tests.factories import Scene
 
@@ -214,14 +215,8 @@ def test_an_organizer_releases_and_hides(played, client_of):
     client = client_of(played.organizer)
     release, hide = (f"{board_url(played)}{verb}/" for verb in ("release", "hide"))
 
-    assert (
-        "Version 1 is released"
-        in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
-    )
-    assert (
-        "nothing has changed since"
-        in client.post(release, {"qrels": "v1"}, follow=True).content.decode()
-    )
+    assert "Version 1 is released" in confirmed(client, release, qrels="v1").content.decode()
+    assert "nothing has changed since" in confirmed(client, release, qrels="v1").content.decode()
     assert "is hidden" in client.post(hide, follow=True).content.decode()
     assert "is not released. Reload" in client.post(hide, follow=True).content.decode()
 

@@ -27,23 +27,23 @@ BOARD = with_runs(
 def test_the_tsv_has_the_columns_of_runs_and_one_for_each_measure():
     lines = write_board(BOARD, "tsv").splitlines()
 
-    columns = "team run data primary manual baseline withdrawn nDCG' P@10"
+    columns = "team run data primary manual baseline out_of_competition withdrawn nDCG' P@10"
     assert lines[0].split("\t") == columns.split()
     assert lines[1].split("\t") == [
-        "Baseline", "TF_IDF", "", "P", "", "B", "", "0.2000", "0.1000"
+        "Baseline", "TF_IDF", "", "P", "", "B", "", "", "0.2000", "0.1000"
     ]  # fmt: skip
-    assert lines[2].split("\t") == ["A & B", "a1", "", "", "M", "", "", "0.2625", "0.1155"]
+    assert lines[2].split("\t") == ["A & B", "a1", "", "", "M", "", "", "", "0.2625", "0.1155"]
 
 
 def test_a_run_that_is_not_scored_has_empty_cells():
-    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting\t\t\t\t\t\t\t"
+    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting" + 8 * "\t"
 
 
 @pytest.mark.parametrize(
     ("format_", "mark"),
     [
-        ("tsv", "A\tlate\ttext\t\t\t\tW\t"),
-        ("csv", "A,late,text,,,,W,"),
+        ("tsv", "A\tlate\ttext\t\t\t\t\tW\t"),
+        ("csv", "A,late,text,,,,,W,"),
         ("json", '"withdrawn": true'),
         ("latex", "late (withdrawn) & text &"),
     ],
@@ -79,6 +79,19 @@ def test_the_latex_compiles_with_the_packages_that_it_names(tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert not re.search(r"^(Warning|Error|Fatal)", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_every_file_marks_a_run_out_of_competition():
+    board = with_runs(
+        EMPTY, [run("A", "late", 0.9, is_out_of_competition=True), run("B", "b", 0.1)]
+    )
+
+    tsv, latex = (write_board(board, format_) for format_ in ("tsv", "latex"))
+    assert tsv.splitlines()[2] == "A\tlate\t\t\t\t\tO\t\t0.9000\t0.1000"
+    assert latex.index(r"\textbf{B}") < latex.index(r"\textbf{Out of competition}")
+    assert "A late & " in latex
+    marks = [row["out_of_competition"] for row in json.loads(write_board(board, "json"))["runs"]]
+    assert marks == [False, True]
 
 
 def test_the_csv_reads_back():

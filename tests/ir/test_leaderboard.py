@@ -90,6 +90,22 @@ def test_a_withdrawn_run_does_not_raise_its_team():
     assert tags(board) == ["b1", "a2", "a1"]
 
 
+def test_a_run_out_of_competition_is_listed_apart_and_is_never_the_best():
+    runs = [
+        run("A", "late", 0.9, is_out_of_competition=True),
+        run("A", "a1", 0.2),
+        run("B", "b1", 0.5),
+        run("Organizers", "oracle", 0.8, is_baseline=True, is_out_of_competition=True),
+        run("Organizers", "bm25", 0.3, is_baseline=True),
+    ]
+
+    rows = with_runs(EMPTY, runs).rows
+
+    assert [row.run.tag for row in rows] == ["bm25", "b1", "a1", "late", "oracle"]
+    assert [row.run.tag for row in rows if row.opens_group] == ["bm25", "b1", "a1", "late"]
+    assert [row.run.tag for row in rows if row.cells[0].is_best] == ["b1"]
+
+
 def test_no_run_is_best_by_judged_at_k():
     judged = parse_measures(["Judged@10"])
     board = with_runs(Board("t", "q", 1, judged), [BoardRun(1, "A", "a1", {judged[0].name: 1.0})])
@@ -97,13 +113,16 @@ def test_no_run_is_best_by_judged_at_k():
     assert not board.rows[0].cells[0].is_best
 
 
+MARKS = ["primary", "manual", "baseline", "out_of_competition", "withdrawn"]
+
+
 @pytest.mark.parametrize(
     ("place", "keys"),
     [
         ("page", ["data", "primary", "manual"]),
-        ("table", ["team", "run", "data", "primary", "manual", "baseline", "withdrawn"]),
+        ("table", ["team", "run", "data", *MARKS]),
         ("latex", ["data", "primary", "manual"]),
-        ("json", ["team", "run", "data", "primary", "manual", "baseline", "withdrawn"]),
+        ("json", ["team", "run", "data", *MARKS]),
     ],
 )
 def test_each_place_has_its_columns_before_the_measures(place, keys):
@@ -114,7 +133,7 @@ def test_a_table_shows_texts_and_the_headings_of_true_marks():
     shown = run("A", "a1", 0.2, is_primary=True, data="text")
 
     texts = [column.text(shown) for column in columns_in("table")]
-    assert texts == ["A", "a1", "text", "P", "", "", ""]
+    assert texts == ["A", "a1", "text", "P", "", "", "", ""]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management import call_command
@@ -10,6 +13,8 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from arqlab.core.errors import UserError
+from arqlab.core.models import User
+from arqlab.core.selectors import person_named
 
 
 class LabCommand(BaseCommand):
@@ -32,3 +37,40 @@ class LabCommand(BaseCommand):
             return super().execute(*args, **options)
         except UserError as refused:
             raise CommandError(refused.message) from refused
+
+
+class CeremonyCommand(LabCommand):
+    """A command that freezes, releases or closes something, and lists first what is odd about it.
+
+    If something is odd, it asks before it goes on; `--yes` answers.
+    """
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add the task, `--yes` and `--by`."""
+        parser.add_argument("task", metavar="LAB/TASK")
+        parser.add_argument(
+            "--yes", action="store_true", help="go on without asking, whatever is odd"
+        )
+        parser.add_argument(
+            "--by", metavar="PERSON", help="email address or user name for the audit log"
+        )
+
+    def actor(self, options: dict[str, Any]) -> User | None:
+        """Return the user named with `--by`, or None."""
+        return person_named(options["by"]) if options["by"] else None
+
+    def confirm(self, sentences: Sequence[str], *, yes: bool) -> None:
+        """Print the sentences on standard error, and ask whether to go on if there are any.
+
+        Raises `CommandError` if the answer is no, or if nobody can be asked.
+        """
+        for sentence in sentences:
+            self.stderr.write(sentence, style_func=str)
+        if yes or not sentences:
+            return
+        if not sys.stdin.isatty():
+            raise CommandError("Nothing was changed. Check the list above, then add --yes.")
+        self.stderr.write("Go on? [y/N] ", ending="", style_func=str)
+        self.stderr.flush()
+        if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+            raise CommandError("Nothing was changed.")

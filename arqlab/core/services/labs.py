@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
@@ -58,6 +60,34 @@ def change_task(
     if changed:
         record_event(verb="task.change", target=task, lab=task.lab, actor=by, changes=changed)
     return task
+
+
+@transaction.atomic
+def close_task(*, task: Task, by: User | None, at: datetime) -> None:
+    """Close a task for submission before its deadline.
+
+    Raises `UserError` if it is already closed.
+    """
+    is_open = Q(closed_at=None) & (Q(deadline=None) | Q(deadline__gte=at))
+    if not Task.objects.filter(is_open, pk=task.pk).update(closed_at=at):
+        raise UserError(f"{task.name} is already closed.", code="task-closed")
+    record_event(verb="task.close", target=task, lab=task.lab, actor=by)
+
+
+@transaction.atomic
+def reopen_task(*, task: Task, by: User | None) -> Task:
+    """Reopen a task that was closed by hand and return it.
+
+    Raises `UserError` if nobody closed it.
+    """
+    if not Task.objects.filter(pk=task.pk, closed_at__isnull=False).update(closed_at=None):
+        raise UserError(
+            f"Nobody closed {task.name} before its deadline. To open it for longer, edit the task "
+            "and set a later deadline.",
+            code="task-not-closed",
+        )
+    record_event(verb="task.reopen", target=task, lab=task.lab, actor=by)
+    return Task.objects.select_related("lab").get(pk=task.pk)
 
 
 def _apply(

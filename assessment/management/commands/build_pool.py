@@ -10,19 +10,26 @@ from typing import Any
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import CeremonyCommand
 from arqlab.core.models import Task
-from arqlab.core.selectors import person_named, task_named
+from arqlab.core.selectors import task_named, topic_ids
 from arqlab.ir.pooling.pools import write_pool
 from arqlab.ir.protocols.presets import RunKind
-from assessment.pools.selectors.choices import PoolChoice, choice_of, valid_runs
+from assessment.pools.selectors.choices import (
+    PoolChoice,
+    candidate_runs,
+    choice_of,
+    valid_runs,
+)
 from assessment.pools.selectors.frozen import presets_for
+from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.services.freezing import (
     ComputedPool,
     compute_pool,
     freeze_pool,
     supplement_pool,
 )
+from submissions.services.left_out import reasons_by_run, require_reasons
 
 NUMBERS = ("primary", "alternate", "manual", "size", "instances", "extra_depth")
 CHOICES = {
@@ -33,8 +40,8 @@ CHOICES = {
 SWITCHES = ("visually_distinct", "extra_threads", "includes_generated_answers")
 
 
-class Command(LabCommand):
-    """Freeze a pool from the task's valid runs.
+class Command(CeremonyCommand):
+    """List what is odd, and freeze a pool from the task's valid runs.
 
     The same runs, settings and seed give the same pool, byte for byte.
     """
@@ -46,7 +53,7 @@ class Command(LabCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the task, the preset, the settings that differ from it, and the seed."""
-        parser.add_argument("task", metavar="LAB/TASK")
+        super().add_arguments(parser)
         parser.add_argument(
             "--preset",
             metavar="NAME",
@@ -83,15 +90,18 @@ class Command(LabCommand):
             "--supplement", action="store_true", help="freeze a supplement to the task's pool"
         )
         parser.add_argument("--reason", default="", help="reason for the supplement")
-        parser.add_argument(
-            "--by", metavar="PERSON", help="email address or user name for the audit log"
-        )
+        for option, thing in (("--without-run", "RUN"), ("--without-topic", "TOPIC")):
+            parser.add_argument(
+                option, nargs=2, action="append", default=[], metavar=(thing, "REASON")
+            )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute the pool, freeze it unless it is a dry run, and print its sizes or its file."""
         task = task_named(options["task"])
         choice = _choice(task, options)
         computed = compute_pool(task=task, choice=choice)
+        oddities = pool_oddities(task, choice, at=timezone.now())
+        self.confirm([one.sentence for one in oddities], yes=options["yes"] or options["dry_run"])
         if not options["dry_run"]:
             self._freeze(computed, options)
         if options["format"] == "tsv":
@@ -104,7 +114,7 @@ class Command(LabCommand):
         pool = (supplement if options["supplement"] else freeze_pool)(
             task=computed.sources.task,
             choice=computed.sources.choice,
-            by=person_named(options["by"]) if options["by"] else None,
+            by=self.actor(options),
             at=timezone.now(),
             expected=computed.sha256,
         )
@@ -152,7 +162,24 @@ def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
         replace(initial.protocol, **given),
         options["seed"],
         {**kinds, **_kinds(task, options["as_alternate"])},
+        without_runs={
+            **initial.without_runs,
+            **reasons_by_run(candidate_runs(task), options["without_run"]),
+        },
+        without_topics={**initial.without_topics, **_topics(task, options["without_topic"])},
     )
+
+
+def _topics(task: Task, pairs: list[list[str]]) -> dict[str, str]:
+    reasons = dict(pairs)
+    if unknown := reasons.keys() - set(topic_ids(task)):
+        raise UserError(
+            f"{task} has no topic {', '.join(sorted(unknown))}. Check the topics that you leave "
+            "out.",
+            code="unknown-topic",
+        )
+    require_reasons(reasons)
+    return reasons
 
 
 def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:

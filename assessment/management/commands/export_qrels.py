@@ -15,7 +15,7 @@ from arqlab.core.selectors import task_named
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.qrels.selectors.drafts import draft_of, levels_of
-from assessment.qrels.selectors.versions import qrels_frame, qrels_named
+from assessment.qrels.selectors.versions import qrels_frame, required_qrels
 from submissions.selectors import run_map
 
 OF_DRAFTS = ("level", "complete", "all_topics")
@@ -69,16 +69,7 @@ class Command(LabCommand):
                 f"A frozen version cannot be changed. Leave out {', '.join(given)}, or leave out "
                 "--qrels to print the draft."
             )
-        version = qrels_named(task, options["qrels"])
-        if version is None:
-            known = (
-                ", ".join(task.qrel_sets.values_list("name", flat=True))
-                or "none; freeze a version on the Qrels page"
-            )
-            raise CommandError(
-                f"The task {task} has no qrels {options['qrels']!r}. Versions: {known}."
-            )
-        return qrels_frame(version)
+        return qrels_frame(required_qrels(task, options["qrels"]))
 
     def _draft(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
         level = Level(options["level"] or Level.INSTANCES)

@@ -14,7 +14,7 @@ from arqlab.core.models import Lab, Membership
 from arqlab.core.selectors import person_named
 from arqlab.core.services.people import grant_role
 from arqlab.ir.records import FileRefusedError
-from assessment.qrels.selectors.versions import lab_summary
+from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
 from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines, map_line
@@ -71,6 +71,12 @@ class Command(LabCommand):
                 task.judged or "",
             )
             self.stdout.write(line.format(*cells).rstrip())
+        for row in lab.tasks.filter(qrel_sets__isnull=False).distinct().select_related("lab"):
+            if qrels_named(row) is None:
+                self.stdout.write(
+                    f"No version of the qrels of {row} is current. Choose one: "
+                    f"choose_qrels {row} NAME"
+                )
         for collection in lab.collections.all():
             posts = Post.objects.filter(collection=collection).count()
             kind = "complete" if collection.is_complete else "a sample"

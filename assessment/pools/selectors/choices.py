@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from django.db.models import Q
 
 from arqlab.core.models import Task
 from arqlab.ir.protocols.presets import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Pool
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
 from submissions.selectors import run_items
 
 POOL_KINDS = {
@@ -22,13 +25,21 @@ WRITTEN = "written"
 """The kind in `Pool.runs` of a run of Task 3 whose answers are mixed into Task 1's pool."""
 
 
+EMPTY: Mapping[int, str] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class PoolChoice:
-    """The settings of a pool: protocol, seed, and runs pooled as another kind than marked."""
+    """The settings of a pool: protocol, seed, and runs pooled as another kind than marked.
+
+    `without_runs` and `without_topics` have the reasons of what the organizers leave out by hand.
+    """
 
     protocol: PoolProtocol
     seed: int
     kinds: Mapping[int, RunKind] = field(default_factory=dict)
+    without_runs: Mapping[int, str] = field(default_factory=dict)
+    without_topics: Mapping[str, str] = field(default_factory=dict)
 
     def kind_of(self, run: Run) -> RunKind:
         """Return the kind under which a run is pooled."""
@@ -41,7 +52,23 @@ class PoolChoice:
 def choice_of(pool: Pool) -> PoolChoice:
     """Return the settings with which a pool was frozen."""
     kinds = {run["run"]: run["kind"] for run in pool.runs if run["kind"] != WRITTEN}
-    return PoolChoice(PoolProtocol(**pool.settings), pool.seed, kinds)
+    return PoolChoice(
+        PoolProtocol(**pool.settings),
+        pool.seed,
+        kinds,
+        without_runs={row["run"]: row["reason"] for row in pool.left_out.get("runs", ())},
+        without_topics={row["topic"]: row["reason"] for row in pool.left_out.get("topics", ())},
+    )
+
+
+def candidate_runs(task: Task) -> RunQuerySet:
+    """Return the valid runs that a pool of the task may contain or leave out.
+
+    They include those of Task 3, which may be mixed into the pool of Task 1.
+    """
+    mixed = Q(task__lab=task.lab_id, task__kind=Task.Kind.GENERATED_ANSWERS)
+    is_host = task.kind == Task.Kind.ANSWERS
+    return Run.objects.valid().filter(Q(task=task) | mixed if is_host else Q(task=task))
 
 
 def valid_runs(task: Task) -> list[Run]:
@@ -50,11 +77,18 @@ def valid_runs(task: Task) -> list[Run]:
     return list(found.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
 
 
-def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
-    """Return the valid runs that can be pooled, and those that cannot, each with the reason."""
+def poolable_runs(
+    task: Task, without: Mapping[int, str] = EMPTY
+) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Return the valid runs that are pooled, and those that are not, each with the reason.
+
+    `without` has the reasons of the runs that the organizers leave out.
+    """
     runs, left_out = [], []
     for run in valid_runs(task):
-        if task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
+        if run.pk in without:
+            left_out.append((run, f"You leave it out: {without[run.pk]}"))
+        elif task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
             left_out.append(
                 (run, "It has visual ids, but assessors judge formula instances in posts.")
             )

@@ -12,7 +12,7 @@ import polars as pl
 from django.db.models import Max, Q, QuerySet
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids
 from arqlab.formats.topics.threads import threads_of
 from arqlab.ir.pooling.depths import PooledRun
@@ -52,7 +52,7 @@ class TaskSources:
 def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
     """Return the current sources of a pool of the task, without reading their files."""
     collection = collection_of(task.lab)
-    runs, left_out = poolable_runs(task)
+    runs, left_out = poolable_runs(task, choice.without_runs)
     is_mixed = task.kind == Task.Kind.ANSWERS and choice.protocol.includes_generated_answers
     written = (
         Task.objects.filter(lab=task.lab, kind=Task.Kind.GENERATED_ANSWERS)
@@ -65,7 +65,9 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
         collection,
         runs=tuple(runs),
         left_out=tuple(left_out),
-        written=tuple(run for each in written for run in valid_runs(each)),
+        written=tuple(
+            run for each in written for run in valid_runs(each) if run.pk not in choice.without_runs
+        ),
         visual_map=newest_map(collection)
         if collection and task.kind == Task.Kind.FORMULAS
         else None,
@@ -81,7 +83,7 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
     """
     task, protocol, collection = sources.task, sources.choice.protocol, sources.collection
     # A series, because Polars looks up a list ten times as slowly while it scans a file.
-    topics, threads = pl.Series(list(topic_ids(task)), dtype=pl.String).implode(), None
+    topics, threads = pl.Series(_pooled_topics(sources), dtype=pl.String).implode(), None
     indexes = [_index_of(run, task).filter(pl.col("topic").is_in(topics)) for run in sources.runs]
     is_formulas = task.kind == Task.Kind.FORMULAS
     if indexes and is_formulas and collection and collection.formulas_index:
@@ -97,7 +99,7 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
         visual=_visual_ids(sources) if is_formulas else None,
         threads=threads,
         relevant=_relevant_posts(task) if is_formulas and protocol.extra_depth else None,
-        answers=_thread_answers(task, collection) if has_threads and collection else None,
+        answers=_thread_answers(sources, collection) if has_threads and collection else None,
         written=_items(texts) if sources.written else None,
         earlier=pooled_before(task, newest=sources.visual_map),
     )
@@ -135,7 +137,7 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
     task, protocol = sources.task, sources.choice.protocol
     state: list[Any] = [task.pk, task.protocol.order, sources.visual_map and sources.visual_map.pk]
     state += [(run.pk, run.index.name, run.team.name) for run in (*sources.runs, *sources.written)]
-    state += topic_ids(task)
+    state += _pooled_topics(sources)
     state += task.pools.order_by("number").values_list("sha256", flat=True)
     state += [
         protocol.extra_threads,
@@ -153,6 +155,12 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
         qrels = qrels_named(first)
         state += [qrels.pk] if qrels else _judged(first).aggregate(last=Max("pk")).values()
     return tuple(state)
+
+
+def _pooled_topics(sources: TaskSources) -> list[str]:
+    """Return the topics of the task without those that the organizers leave out."""
+    without = sources.choice.without_topics
+    return [topic for topic in topic_ids(sources.task) if topic not in without]
 
 
 def _index_of(run: Run, task: Task) -> pl.LazyFrame:
@@ -184,9 +192,7 @@ def generated_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
     """
     task = sources.task
     runs = sources.runs if task.kind == Task.Kind.GENERATED_ANSWERS else sources.written
-    topics = (
-        set(Topic.objects.filter(task=task).values_list("query_id", flat=True)) if runs else set()
-    )
+    topics = set(_pooled_topics(sources)) if runs else set()
     texts: dict[tuple[str, str], str] = {}
     brought: dict[tuple[str, str], Run] = {}
     for run in runs:
@@ -206,9 +212,10 @@ def _items(keys: Iterable[tuple[str, str]]) -> pl.DataFrame:
     return pl.DataFrame(sorted(keys), schema=ITEM, orient="row")
 
 
-def _thread_answers(task: Task, collection: Collection) -> pl.DataFrame:
+def _thread_answers(sources: TaskSources, collection: Collection) -> pl.DataFrame:
     """Return topic and item of the answers in the topics' threads and their duplicates."""
-    topics = dict(task.topics.exclude(thread_id="").values_list("query_id", "thread_id"))
+    pooled = sources.task.topics.filter(query_id__in=_pooled_topics(sources))
+    topics = dict(pooled.exclude(thread_id="").values_list("query_id", "thread_id"))
     own = set(topics.values())
     links = PostLink.objects.filter(collection=collection, kind=PostLink.Kind.DUPLICATE)
     threads: dict[str, set[str]] = {thread: {thread} for thread in own}

@@ -31,14 +31,14 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
     later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():
         raise UserError(
-            "This pool has a supplement. Discard the supplement first.",
+            "This pool has a supplement. Unfreeze the supplement first.",
             code="has-supplement",
         )
     # A submitted label locks its item: either we see the label, or the submit finds no item.
     list(PoolItem.objects.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
     if Judgment.objects.filter(instance__item__pool=pool).exists():
         raise UserError(
-            "This pool has judgments, so it cannot be discarded. Close it to stop judging.",
+            "This pool has judgments, so it cannot be unfrozen. Close it to stop judging.",
             code="pool-judged",
         )
     record_event(

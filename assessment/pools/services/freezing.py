@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 import polars as pl
 from django.db import transaction
@@ -16,6 +17,7 @@ from django.db.models import Max
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic, User
+from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling.pools import make_pool, write_pool
@@ -23,7 +25,7 @@ from arqlab.ir.pooling.settings import invalid_settings
 from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.assignments.services import end_reviews
 from assessment.models import Pool, PoolInstance, PoolItem
-from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice
+from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice, candidate_runs
 from assessment.pools.selectors.frozen import pooled_runs, preset_of
 from assessment.pools.selectors.sources import (
     TaskSources,
@@ -34,6 +36,7 @@ from assessment.pools.selectors.sources import (
 )
 from assessment.pools.services.changing import pool_facts
 from assessment.qrels.selectors.drafts import host_of, own_pools_task, task_scale
+from submissions.services.left_out import left_out_runs
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
     if choice.protocol.includes_generated_answers and (own := own_pools_task(task)):
         raise UserError(
             f"The answers of {own.name} are in a pool of that task. Leave them out of this pool, "
-            "or discard that pool while it has no judgments.",
+            "or unfreeze that pool while it has no judgments.",
             code="own-pool",
         )
     if host := host_of(task):
@@ -126,7 +129,7 @@ def freeze_pool(
     """
     if task.pools.exists():
         raise UserError(
-            f"The task {task} already has a pool. Freeze a supplement, or discard the pool while "
+            f"The task {task} already has a pool. Freeze a supplement, or unfreeze the pool while "
             "it has no judgments.",
             code="has-pool",
         )
@@ -182,6 +185,7 @@ def _freeze(
             seed=choice.seed,
             inputs=computed.inputs,
             runs=pooled_runs(computed.sources),
+            left_out=_left_out(task, choice),
             visual_map=computed.sources.visual_map,
             sha256=computed.sha256,
             frozen_at=at,
@@ -197,9 +201,24 @@ def _freeze(
             items=computed.items,
             labels=computed.label_count,
             reason=reason,
+            left_out=pool.left_out,
             **pool_facts(pool),
         )
     return pool
+
+
+def _left_out(task: Task, choice: PoolChoice) -> dict[str, Any]:
+    """Return the value of `Pool.left_out`, without what a pool could not contain any more."""
+    runs, topics = candidate_runs(task), choice.without_topics
+    known = runs.filter(pk__in=list(choice.without_runs)).values_list("pk", flat=True)
+    return {
+        "runs": left_out_runs(runs, {run: choice.without_runs[run] for run in known}),
+        "topics": [
+            {"topic": topic, "reason": topics[topic]}
+            for topic in topic_ids(task)
+            if topic in topics
+        ],
+    }
 
 
 def _require_expected(computed: ComputedPool, expected: str) -> None:

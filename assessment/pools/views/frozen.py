@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -16,7 +18,9 @@ from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from assessment.models import Pool
+from assessment.pools.forms import choice_data
 from assessment.pools.selectors.changes import pool_news
+from assessment.pools.selectors.choices import choice_of, poolable_runs
 from assessment.pools.selectors.frozen import (
     PoolSize,
     can_be_discarded,
@@ -91,18 +95,22 @@ def pool_open(request: HttpRequest, lab: str, task: str, number: int) -> HttpRes
 
 @require_POST
 def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Discard a pool without judgments."""
+    """Unfreeze a pool without judgments: delete it, and show the planner with its settings."""
     pool = _pool_or_404(request, lab, task, number)
-    found = pool.task
+    found, choice = pool.task, choice_of(pool)
     try:
         discard_pool(pool=pool, by=signed_in(request))
     except UserError as refused:
         messages.error(request, refused.message)
         return redirect("assessment:pool-detail", found.lab.slug, found.slug, number)
     messages.success(
-        request, f"Pool {number} was discarded. The audit log keeps its number and hash."
+        request,
+        f"Pool {number} was unfrozen. Its settings are filled in here, and the audit log keeps its "
+        "number and hash.",
     )
-    return redirect("assessment:pool-list", found.lab.slug, found.slug)
+    settings = choice_data(choice, poolable_runs(found)[0], seed=str(choice.seed))
+    address = reverse("assessment:pool-plan", args=[found.lab.slug, found.slug])
+    return redirect(f"{address}?{urlencode(settings)}")
 
 
 def settings_summary(protocol: PoolProtocol) -> str:

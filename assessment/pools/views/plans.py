@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -14,20 +14,30 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core.errors import UserError
+from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.models import Task
+from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.selectors import topic_ids
 from arqlab.ir.judgments.completion import LAB_SECONDS
 from arqlab.ir.protocols.presets import PROTOCOLS
 from arqlab.ir.records import TaskKind
 from assessment.models import Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
-from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs
+from assessment.pools.selectors.choices import (
+    PoolChoice,
+    candidate_runs,
+    choice_of,
+    poolable_runs,
+)
 from assessment.pools.selectors.frozen import preset_of, presets_for
+from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.selectors.plans import plan_pool
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_of, picture_of
 from assessment.pools.views.frozen import settings_summary
+from submissions.forms import LeftOutRunsForm
 
 WAGE = 15
 
@@ -40,11 +50,20 @@ class _Settings:
     pools: list[Pool]
     form: PoolForm
     cost: CostForm
+    runs: LeftOutRunsForm
+    topics: ReasonsForm
 
     @property
     def is_valid(self) -> bool:
         """Return whether all settings are valid."""
-        return self.form.is_valid() and self.cost.is_valid()
+        return all(form.is_valid() for form in (self.form, self.cost, self.runs, self.topics))
+
+    @property
+    def choice(self) -> PoolChoice:
+        """Return the chosen settings, with what is left out by hand."""
+        return replace(
+            self.form.choice, without_runs=self.runs.run_reasons, without_topics=self.topics.reasons
+        )
 
 
 @require_safe
@@ -70,26 +89,30 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422
         )
     reason = SupplementForm((request.POST or None) if settings.pools else None)
-    refusal = ""
-    if request.method == "POST" and (not settings.pools or reason.is_valid()):
+    oddities = pool_oddities(found, settings.choice, at=timezone.now())
+    digest, refusals = oddities_digest(oddities), []
+    is_sent = request.method == "POST" and "preview" not in request.POST
+    if is_sent and (not settings.pools or reason.is_valid()):
         try:
-            return _frozen(request, settings, reason.data.get("reason", ""))
+            if request.POST.get("seen") == digest:
+                return _frozen(request, settings, reason.data.get("reason", ""))
+            refusals = [CHANGED]
         except UserError as refused:
-            refusal = refused.message
-    context = (
-        _context(settings)
-        | _plan(settings)
-        | {"reason_form": reason, "refusals": [refusal] if refusal else []}
-    )
+            refusals = [refused.message]
+    context = _context(settings) | _plan(settings) | {"reason_form": reason, "refusals": refusals}
+    context |= {"oddities": oddities, "digest": digest}
+    context |= _computed(settings)
+    status = 422 if is_sent or context["refusals"] else 200
+    return render(request, "assessment/pool_freeze.html", context, status=status)
+
+
+def _computed(settings: _Settings) -> dict[str, Any]:
+    """Return the pool to freeze, or a message if there is none."""
+    depths = {"depths": settings_summary(settings.choice.protocol)}
     try:
-        context["computed"] = compute_pool(task=found, choice=settings.form.choice)
+        return depths | {"computed": compute_pool(task=settings.task, choice=settings.choice)}
     except UserError as refused:
-        context["refusals"] = [refused.message]
-    context["depths"] = settings_summary(settings.form.choice.protocol)
-    is_refused = request.method == "POST" or context["refusals"]
-    return render(
-        request, "assessment/pool_freeze.html", context, status=422 if is_refused else 200
-    )
+        return depths | {"refusals": [refused.message]}
 
 
 def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpResponse:
@@ -98,7 +121,7 @@ def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpRespo
     freeze = partial(supplement_pool, reason=reason) if settings.pools else freeze_pool
     pool = freeze(
         task=task,
-        choice=settings.form.choice,
+        choice=settings.choice,
         by=signed_in(request),
         at=timezone.now(),
         expected=request.POST.get("expected", ""),
@@ -132,16 +155,26 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
         "seconds": data.get("seconds", LAB_SECONDS[TaskKind(task.kind)]),
         "wage": data.get("wage", WAGE),
     }
-    return _Settings(task, pools, form, CostForm(costs))
+    names = {topic: topic for topic in topic_ids(task)}
+    return _Settings(
+        task,
+        pools,
+        form,
+        CostForm(costs),
+        LeftOutRunsForm(filled, runs=candidate_runs(task)),
+        ReasonsForm(filled, kind="topics", names=names),
+    )
 
 
 def _query(settings: _Settings) -> str:
     """Return the settings as a query string."""
     fields = [*settings.form, *settings.cost]
     values = {field.html_name: field.value() for field in fields}
-    return urlencode(
-        {name: value for name, value in values.items() if value is not None and value is not False}
-    )
+    shown = {
+        name: value for name, value in values.items() if value is not None and value is not False
+    }
+    reasons = {field.html_name: field.value() for field in [*settings.runs, *settings.topics]}
+    return urlencode(shown | {name: reason for name, reason in reasons.items() if reason})
 
 
 def _context(settings: _Settings) -> dict[str, Any]:
@@ -154,6 +187,8 @@ def _context(settings: _Settings) -> dict[str, Any]:
         "form": form,
         "cost_form": settings.cost,
         "pools": settings.pools,
+        "runs_form": settings.runs,
+        "topics_form": settings.topics,
         "query": _query(settings),
         "presets": [(slug, PROTOCOLS[slug].name, slug == chosen) for slug in presets],
     }
@@ -164,7 +199,7 @@ def _plan(settings: _Settings) -> dict[str, Any]:
     if not settings.is_valid:
         return {}
     try:
-        plan = plan_pool(task=settings.task, choice=settings.form.choice)
+        plan = plan_pool(task=settings.task, choice=settings.choice)
     except UserError as refused:
         return {"plan_refusal": refused.message}
     return {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import polars as pl
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.ir.formulas.visual_ids import as_formulas
 from arqlab.ir.judgments.qrels import (
@@ -54,6 +56,20 @@ class Draft:
         return [
             DroppedTopic(one.topic, one.relevant, one.reason) for one in self.topics if one.reason
         ]
+
+    def without(self, reasons: Mapping[str, str]) -> Draft:
+        """Return the draft with these topics left out, each with its reason.
+
+        Raises `UserError` for a topic that is not in a pool.
+        """
+        if unknown := reasons.keys() - {one.topic for one in self.topics}:
+            raise UserError(
+                f"No pool of {self.task} has the topic {', '.join(sorted(unknown))}. Check the "
+                "topics that you leave out.",
+                code="unknown-topic",
+            )
+        topics = [replace(one, reason=reasons.get(one.topic, one.reason)) for one in self.topics]
+        return replace(self, topics=topics)
 
     def qrels(self, level: Level, *, complete: bool, with_dropped: bool = False) -> pl.DataFrame:
         """Return the draft (topic, item, label); `with_dropped` leaves no topic out."""
@@ -126,6 +142,11 @@ def _scale(task: Task, host: Task | None) -> LabelScale:
 def pooled_instances(task: Task) -> QuerySet[PoolInstance]:
     """Return the instances of a task that get labels, from its own pools or another task's."""
     return _pooled(task, host_of(task))
+
+
+def own_instances(task: Task) -> QuerySet[PoolInstance]:
+    """Return the instances whose labels make the task's own qrels."""
+    return _without_mixed(task, pooled_instances(task))
 
 
 def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:

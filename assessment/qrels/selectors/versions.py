@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.db.models import Count, Q, QuerySet
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.ir.judgments.qrels import JudgedTopic, judged_topics
 from assessment.models import Qrel, QrelSet
@@ -64,6 +65,17 @@ def qrels_named(task: Task, name: str = "") -> QrelSet | None:
     """
     versions = QrelSet.objects.filter(task=task).select_related("task__lab")
     return (versions.filter(name=name) if name else versions.filter(is_current=True)).first()
+
+
+def required_qrels(task: Task, name: str = "") -> QrelSet:
+    """Return the named or the current version, or raise `UserError` with a list of the versions."""
+    found = qrels_named(task, name)
+    if found is None:
+        missing = f"no qrels {name!r}" if name else "no current qrels"
+        names = ", ".join(task.qrel_sets.values_list("name", flat=True))
+        known = names or "none yet. Load qrels with load_lab, or freeze them with freeze_qrels"
+        raise UserError(f"The task {task} has {missing}. Its qrels: {known}.", code="unknown-qrels")
+    return found
 
 
 def topic_judgments(qrel_set: QrelSet) -> dict[str, TopicJudgments]:

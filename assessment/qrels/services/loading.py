@@ -67,7 +67,7 @@ def _load_but_collection(file: LabFile, *, at: datetime, by: User | None) -> Lab
 def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) -> QrelSet:
     """Load one version of a task's qrels, or return the stored version if it is the same.
 
-    The first version becomes the current one. Raises `FileRefusedError` if the task has other qrels
+    Raises `FileRefusedError` if the task has other qrels
     with that name.
     """
     sha256 = qrels_hash(file.frame)

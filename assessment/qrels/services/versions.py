@@ -1,13 +1,16 @@
-"""Freezing of qrels, and the choice of the current version. A correction is a new version."""
+"""Freezing and deletion of qrels, and the choice of the current version."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import polars as pl
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, ProtectedError
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
@@ -16,7 +19,9 @@ from arqlab.core.services.storing import insert_rows
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import Qrel, QrelSet
-from assessment.qrels.selectors.drafts import draft_of, items_at, levels_of
+from assessment.qrels.selectors.drafts import DroppedTopic, draft_of, items_at, levels_of
+from submissions.models import Run
+from submissions.services.left_out import left_out_runs
 
 
 def qrels_hash(frame: pl.DataFrame) -> str:
@@ -27,12 +32,11 @@ def qrels_hash(frame: pl.DataFrame) -> str:
 def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
     """Store qrels (topic, item, label) as the next version of their task.
 
-    The first version becomes the current one. The caller opens a transaction.
+    It becomes current only when somebody chooses it. The caller opens a transaction.
     """
     versions = QrelSet.objects.filter(task=qrel_set.task)
     qrel_set.version = (versions.aggregate(newest=Max("version"))["newest"] or 0) + 1
     qrel_set.sha256 = qrels_hash(frame)
-    qrel_set.is_current = not versions.filter(is_current=True).exists()
     qrel_set.save(force_insert=True)
     insert_rows(
         Qrel,
@@ -46,10 +50,23 @@ def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
     return qrel_set
 
 
+@dataclass(frozen=True)
+class QrelsChoice:
+    """The name and contents of a version.
+
+    `topics` has the reasons of the topics that the organizers leave out by hand, and `runs` those
+    of the runs that leaderboards of the version list out of competition.
+    """
+
+    name: str
+    level: Level = Level.INSTANCES
+    complete: bool = False
+    topics: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[int, str] = field(default_factory=dict)
+
+
 @transaction.atomic
-def freeze_qrels(
-    *, task: Task, name: str, level: Level, complete: bool, by: User | None, at: datetime
-) -> QrelSet:
+def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: datetime) -> QrelSet:
     """Freeze the draft as the task's next version.
 
     Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`), or
@@ -58,9 +75,9 @@ def freeze_qrels(
     # Lock the task: of two organizers who freeze at once, the second waits and then finds the name
     # taken or gets the next version.
     Task.objects.select_for_update().get(pk=task.pk)
-    _require_freezable(task, name, level)
-    draft = draft_of(task)
-    frame = draft.qrels(level, complete=complete)
+    _require_freezable(task, choice)
+    draft = draft_of(task).without(choice.topics)
+    frame = draft.qrels(choice.level, complete=choice.complete)
     if frame.is_empty():
         raise UserError(
             f"No topic of {task} has enough judgments yet, so there are no qrels to freeze. "
@@ -69,12 +86,13 @@ def freeze_qrels(
         )
     new = QrelSet(
         task=task,
-        name=name,
-        items=items_at(task, level).value,
+        name=choice.name,
+        items=items_at(task, choice.level).value,
         relevant_from=task.protocol.relevant_from,
         scale=draft.scale.rows(),
-        is_complete=complete,
-        dropped=[one._asdict() for one in draft.dropped],
+        is_complete=choice.complete,
+        dropped=[_dropped_row(one, choice) for one in draft.dropped],
+        out_of_competition=left_out_runs(Run.objects.valid().filter(task=task), choice.runs),
         made_by=by,
         created_at=at,
     )
@@ -87,8 +105,47 @@ def freeze_qrels(
         version=new.version,
         sha256=new.sha256,
         lines=len(frame),
+        topics=dict(choice.topics),
+        out_of_competition=new.out_of_competition,
     )
     return qrel_set
+
+
+def _dropped_row(topic: DroppedTopic, choice: QrelsChoice) -> dict[str, Any]:
+    return topic._asdict() | ({"by_hand": True} if topic.topic in choice.topics else {})
+
+
+@transaction.atomic
+def delete_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
+    """Delete a version that nothing uses, with its scores.
+
+    Raises `UserError` for the current version, and for one that a leaderboard was released with,
+    even if it is hidden.
+    """
+    # A release and the choice of the current version lock the task too.
+    Task.objects.select_for_update().get(pk=qrel_set.task_id)
+    unused = QrelSet.objects.filter(pk=qrel_set.pk, is_current=False)
+    try:
+        deleted, _ = unused.delete()
+    except ProtectedError as used:
+        raise UserError(
+            f"A leaderboard was released with {qrel_set.name}, so this version is kept.",
+            code="qrels-used",
+        ) from used
+    if not deleted:
+        raise UserError(
+            f"{qrel_set.name} is the current version or was deleted. Make another version current "
+            "to delete it.",
+            code="qrels-current",
+        )
+    record_event(
+        verb="qrels.delete",
+        target=qrel_set,
+        lab=qrel_set.task.lab,
+        actor=by,
+        version=qrel_set.version,
+        sha256=qrel_set.sha256,
+    )
 
 
 @transaction.atomic
@@ -107,14 +164,16 @@ def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
         )
 
 
-def _require_freezable(task: Task, name: str, level: Level) -> None:
-    if level not in levels_of(task):
+def _require_freezable(task: Task, choice: QrelsChoice) -> None:
+    if choice.level not in levels_of(task):
         raise UserError(
-            f"The qrels of {task} have no level {level}: the task does not retrieve formulas.",
+            f"The qrels of {task} have no level {choice.level}: the task does not retrieve "
+            "formulas.",
             code="level",
         )
-    if QrelSet.objects.filter(task=task, name=name).exists():
+    if QrelSet.objects.filter(task=task, name=choice.name).exists():
         raise UserError(
-            f"{task} already has qrels named {name}, and versions never change. Use another name.",
+            f"{task} already has qrels named {choice.name}, and versions never change. Use another "
+            "name.",
             code="name",
         )

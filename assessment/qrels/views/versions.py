@@ -8,50 +8,26 @@ import polars as pl
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
-from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of
 from assessment.qrels.selectors.versions import qrel_versions, qrels_frame, version_topics
-from assessment.qrels.services.versions import choose_current_qrels, freeze_qrels
+from assessment.qrels.services.versions import choose_current_qrels
 from assessment.qrels.views.labels import label_shares, topic_lines
 
 TSV = "text/tab-separated-values; charset=utf-8"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_safe
 def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Show the draft and the versions of the qrels, and freeze the draft as a new version."""
+    """Show the draft and the versions of the qrels."""
     found = organized_task_or_404(request.user, lab, task)
-    form = FreezeForm(request.POST or None, task=found)
-    if request.method == "POST" and form.is_valid():
-        name, complete = form.cleaned_data["name"], form.cleaned_data.get("complete", False)
-        try:
-            made = freeze_qrels(
-                task=found,
-                name=name,
-                level=form.chosen_level,
-                complete=complete,
-                by=signed_in(request),
-                at=timezone.now(),
-            )
-        except UserError as error:
-            form.add_error("name" if error.code == "name" else None, error.message)
-        else:
-            messages.success(
-                request,
-                f"{made.name} is frozen as version {made.version}. "
-                f"Runs are being scored against it.",
-            )
-            return redirect("assessment:qrels-detail", lab=lab, task=task, version=made.version)
-    context = _draft_context(draft_of(found)) | {"form": form, "versions": qrel_versions(found)}
+    context = _draft_context(draft_of(found)) | {"versions": qrel_versions(found)}
     return render(
         request, "assessment/qrels_list.html", {"task": found, "lab": found.lab, **context}
     )

@@ -5,15 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
-from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from arqlab.formats.leaderboards import CONTENT_TYPES, write_board
-from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import qrels_named
+from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.scoring import score_waiting
@@ -39,7 +36,7 @@ class Command(LabCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Score waiting runs and print the board. List runs without scores on standard error."""
         task = task_named(options["task"])
-        qrel_set = self._qrels(task, options["qrels"])
+        qrel_set = required_qrels(task, options["qrels"] or "")
         score_waiting(at=timezone.now(), task=task)
         board = live_board(qrel_set)
         self.stdout.write(write_board(board, options["format"]), ending="")
@@ -48,14 +45,3 @@ class Command(LabCommand):
                 f"{run} is not on the leaderboard. "
                 f"{reason or 'Its index cannot be read. See the log.'}"
             )
-
-    def _qrels(self, task: Task, name: str | None) -> QrelSet:
-        chosen = qrels_named(task, name or "")
-        if chosen is None:
-            known = (
-                ", ".join(task.qrel_sets.values_list("name", flat=True))
-                or "none yet. Load qrels with load_lab"
-            )
-            missing = f"no qrels {name!r}" if name else "no current qrels"
-            raise CommandError(f"The task {task} has {missing}. Its qrels: {known}.")
-        return chosen

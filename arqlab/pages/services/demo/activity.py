@@ -10,9 +10,10 @@ from django.core.files.base import ContentFile
 from arqlab.core.models import Team
 from arqlab.core.services.labs import change_task
 from arqlab.pages.demo.posts import FOLDER
-from arqlab.pages.demo.teams import read_boards
+from arqlab.pages.demo.teams import DemoBoard, read_boards
 from arqlab.pages.services.demo.context import DemoContext, submitter_of
 from assessment.models import QrelSet
+from assessment.qrels.services.versions import choose_current_qrels
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -58,6 +59,12 @@ def _send(
     return run
 
 
+def choose_qrels(demo: DemoContext) -> None:
+    """Make the qrels of the boards in `teams.toml` current."""
+    for board in read_boards():
+        choose_current_qrels(qrel_set=_qrels_of(demo, board), by=demo.organizer)
+
+
 def release_boards(demo: DemoContext) -> None:
     """Score all runs and release the leaderboards of `teams.toml`.
 
@@ -67,15 +74,19 @@ def release_boards(demo: DemoContext) -> None:
     for board in read_boards():
         task = demo.tasks[board.task]
         if board.released:
-            qrel_set = QrelSet.objects.select_related("task__lab").get(task=task, name=board.qrels)
             release_leaderboard(
-                qrel_set=qrel_set, by=demo.organizer, at=demo.at - timedelta(days=3)
+                qrel_set=_qrels_of(demo, board), by=demo.organizer, at=demo.at - timedelta(days=3)
             )
         else:
             change_task(
                 task=task, changes={"shows_own_scores": True}, protocol={}, by=demo.organizer
             )
     _withdraw_after_release(demo)
+
+
+def _qrels_of(demo: DemoContext, board: DemoBoard) -> QrelSet:
+    versions = QrelSet.objects.select_related("task__lab")
+    return versions.get(task=demo.tasks[board.task], name=board.qrels)
 
 
 def _withdraw_after_release(demo: DemoContext) -> None:

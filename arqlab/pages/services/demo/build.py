@@ -20,7 +20,12 @@ from arqlab.pages.demo.folder import write_lab
 from arqlab.pages.demo.posts import FOLDER, index_demo_formulas, read_demo_posts
 from arqlab.pages.demo.systems import open_library
 from arqlab.pages.demo.teams import DemoRun, DemoTeam, demo_run_file, file_name, read_teams
-from arqlab.pages.services.demo.activity import OPEN_TASK, release_boards, simulate_open_task
+from arqlab.pages.services.demo.activity import (
+    OPEN_TASK,
+    choose_qrels,
+    release_boards,
+    simulate_open_task,
+)
 from arqlab.pages.services.demo.context import DemoContext, submitter_of
 from arqlab.pages.services.demo.judging import simulate_judging
 from assessment.qrels.services.loading import load_lab
@@ -69,6 +74,7 @@ def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
             for number, plan in enumerate(planned.runs):
                 _submit(demo, teams[planned.name], planned, plan, number=number)
         simulate_open_task(demo, teams)
+        choose_qrels(demo)
         simulate_judging(demo, people)
         release_boards(demo)
     for path in FOLDER.glob("try-*.tsv"):

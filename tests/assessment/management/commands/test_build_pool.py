@@ -51,7 +51,8 @@ def build(*options: str) -> list[list[str]]:
     post_id.
     """
     out = StringIO()
-    call_command("build_pool", *options, "--format", "tsv", stdout=out, stderr=StringIO())
+    shown = ("--format", "tsv", "--yes")
+    call_command("build_pool", *options, *shown, stdout=out, stderr=StringIO())
     return [line.split("\t") for line in out.getvalue().splitlines()[1:]]
 
 
@@ -152,7 +153,9 @@ def test_baselines_of_one_tag_are_all_pooled_as_alternate(runs, task, team):
 
 def test_a_dry_run_stores_nothing_and_shows_runs_and_sizes(runs, task):
     out = StringIO()
-    call_command("build_pool", str(task), *DEPTHS_OF_OURS, dry_run=True, stdout=out)
+    call_command(
+        "build_pool", str(task), *DEPTHS_OF_OURS, dry_run=True, stdout=out, stderr=StringIO()
+    )
 
     assert "5 items in 2 topics, 5 labels required." in out.getvalue()
     assert "Alpha deep" in out.getvalue()
@@ -165,6 +168,7 @@ def test_a_dry_run_stores_nothing_and_shows_runs_and_sizes(runs, task):
         "3",
         dry_run=True,
         stdout=(ranked := StringIO()),
+        stderr=StringIO(),
     )
     assert {line.split()[-1] for line in ranked.getvalue().splitlines()[1:4]} == {"–"}
     assert not Pool.objects.exists()
@@ -222,11 +226,43 @@ def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
         (["--seed", "1" + "0" * 25], "Seed is 1"),
         (["--visually-distinct"], "Visually distinct does not apply to this kind of task"),
         (["--primary", "-1"], "invalid _whole_number value"),
+        (["--without-run", "Alpha x", "Broken."], "Unknown run: Alpha x. Use the team and the"),
+        (["--without-run", "Alpha deep", ""], "Enter a reason to leave out Alpha deep."),
+        (["--without-topic", "A.9", "Broken."], "arqmath-x/task1 has no topic A.9."),
+        (["--without-topic", "A.2", " "], "Enter a reason to leave out A.2."),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(runs, task, options, said):
     with pytest.raises(CommandError, match=re.escape(said)):
         build(str(task), *options)
+    assert not Pool.objects.exists()
+
+
+def test_runs_and_topics_are_left_out_and_stay_out_of_a_supplement(runs, task, team):
+    build(str(task), *DEPTHS_OF_OURS, "--without-topic", "A.2", "Edited.")
+    make_run(team, task, {"A.1": ["99"], "A.2": ["98"]}, tag="late")
+    make_run(team, task, {"A.1": ["97"]}, tag="broken")
+
+    build(str(task), "--supplement", "--reason", "Late.", "--without-run", "Alpha broken", "A bug.")
+
+    first, second = Pool.objects.order_by("number")
+    assert set(first.items.values_list("topic__query_id", flat=True)) == {"A.1"}
+    assert list(second.items.values_list("item", flat=True)) == ["99"]
+    assert second.left_out["topics"] == [{"topic": "A.2", "reason": "Edited."}]
+    [left_out] = second.left_out["runs"]
+    assert (left_out["tag"], left_out["reason"]) == ("broken", "A bug.")
+
+
+def test_the_command_lists_what_is_odd_and_asks(runs, task):
+    errors = StringIO()
+
+    with pytest.raises(CommandError, match="add --yes"):
+        call_command("build_pool", str(task), stdout=StringIO(), stderr=errors)
+
+    assert errors.getvalue().splitlines() == [
+        "Submission is open and has no deadline.",
+        "1 team has valid runs but no primary run: Beta.",
+    ]
     assert not Pool.objects.exists()
 
 

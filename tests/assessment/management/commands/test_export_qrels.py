@@ -7,9 +7,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from arqlab.ir.judgments.qrels import Level
 from assessment.models import PoolInstance
-from assessment.qrels.services.versions import freeze_qrels
+from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from tests.assessment.factories import NOW, judge, make_pool
 from tests.evaluation.factories import make_run
 
@@ -45,9 +44,7 @@ def test_complete_qrels_of_all_topics_are_printed_when_they_are_asked_for():
 
 
 def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
-    freeze_qrels(
-        task=task, name="official", level=Level.INSTANCES, complete=True, by=organizer, at=NOW
-    )
+    freeze_qrels(task=task, choice=QrelsChoice("official", complete=True), by=organizer, at=NOW)
     PoolInstance.objects.get(item__topic__query_id="A.1", doc_id="10").judgments.update(
         is_current=False
     )
@@ -58,7 +55,7 @@ def test_a_frozen_version_is_printed_as_it_was_frozen(task, organizer):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--qrels", "v9"], "no qrels 'v9'. Versions: none"),
+        (["--qrels", "v9"], "no qrels 'v9'. Its qrels: none"),
         (["--qrels", "v9", "--complete", "--all-topics"], "Leave out --complete, --all-topics"),
         (["--level", "visual"], "the task does not retrieve formulas"),
     ],

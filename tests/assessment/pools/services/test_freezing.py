@@ -466,7 +466,7 @@ def test_a_judged_pool_and_one_with_a_supplement_stay(run, task, team, assessor)
     pool = freeze(task)
     make_run(team, task, {"A.1": ["50"]})
     later = supplement(task)
-    with pytest.raises(UserError, match="Discard the supplement first"):
+    with pytest.raises(UserError, match="Unfreeze the supplement first"):
         discard_pool(pool=pool, by=None)
 
     judge(assessor, PoolInstance.objects.get(item__pool=later), 3)

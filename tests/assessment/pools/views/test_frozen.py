@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -122,16 +123,30 @@ def test_a_pool_is_closed_and_reopened(browser, pool, task):
     )
 
 
-def test_a_pool_is_discarded_while_nobody_judged(browser, pool, task):
-    assert "Discard pool</button>" in browser.get(at(task, "detail", 1)).content.decode()
+def test_a_pool_is_unfrozen_while_nobody_judged_and_its_settings_are_filled_in(browser, task, team):
+    run = make_run(team, task, {"A.1": ["10", "11"]}, tag="kept")
+    out = make_run(team, task, {"A.1": ["12"]}, tag="out")
+    choice = PoolChoice(
+        replace(task.protocol.pool, alternate=3),
+        seed=17,
+        without_runs={out.pk: "A bug."},
+        without_topics={"A.2": "Edited."},
+    )
+    frozen = freeze_pool(task=task, choice=choice, by=None, at=NOW)
+    assert "Unfreeze pool</button>" in browser.get(at(task, "detail", 1)).content.decode()
 
-    assert "was discarded" in browser.post(at(task, "discard", 1), follow=True).content.decode()
+    page = browser.post(at(task, "discard", 1), follow=True)
+
+    assert "Pool 1 was unfrozen" in page.content.decode()
     assert not Pool.objects.exists()
+    assert [row.run for row in page.context["plan"].runs] == [run]
+    again = browser.get(f"{at(task, 'freeze')}?{page.context['query']}").context["computed"]
+    assert again.sha256 == frozen.sha256
 
 
 def test_a_judged_pool_is_not_discarded(browser, pool, task, assessor):
     judge(assessor, PoolInstance.objects.first(), 3)
-    assert "Discard pool</button>" not in browser.get(at(task, "detail", 1)).content.decode()
+    assert "Unfreeze pool</button>" not in browser.get(at(task, "detail", 1)).content.decode()
 
     assert "has judgments" in browser.post(at(task, "discard", 1), follow=True).content.decode()
     assert Pool.objects.exists()

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -48,6 +49,11 @@ def filled(**changes: Any) -> dict[str, Any]:
         "baselines": "marked",
     }
     return fields | {"seed": 7, "seconds": 36, "wage": 10} | changes
+
+
+def shown(page: HttpResponse) -> dict[str, str]:
+    """Return the fields by which a page shows what its user saw: the pool and the oddities."""
+    return {"expected": page.context["computed"].sha256, "seen": page.context["digest"]}
 
 
 def test_the_planner_opens_with_the_settings_of_the_lab(browser, task, runs):
@@ -170,7 +176,7 @@ def test_freezing_shows_the_numbers_once_more_and_then_freezes_these(
     assert asked.context["computed"].items == 4
     assert not Pool.objects.exists()
 
-    answer = browser.post(at(task, "freeze"), filled(expected=asked.context["computed"].sha256))
+    answer = browser.post(at(task, "freeze"), filled(**shown(asked)))
 
     pool = Pool.objects.get()
     assert answer.headers["Location"] == at(task, "detail", 1)
@@ -182,10 +188,10 @@ def test_freezing_shows_the_numbers_once_more_and_then_freezes_these(
 
 
 def test_a_pool_that_would_be_another_one_than_was_shown_is_not_frozen(browser, task, runs, team):
-    seen = browser.get(at(task, "freeze"), filled()).context["computed"].sha256
+    seen = shown(browser.get(at(task, "freeze"), filled()))
     make_run(team, task, {"A.1": ["50"]})
 
-    answer = browser.post(at(task, "freeze"), filled(expected=seen))
+    answer = browser.post(at(task, "freeze"), filled(**seen))
 
     assert answer.status_code == 422
     assert "has changed since you opened this page" in answer.content.decode()
@@ -214,11 +220,12 @@ def test_a_supplement_is_planned_with_the_settings_of_the_last_pool(browser, tas
 def test_a_supplement_wants_a_reason(browser, task, runs):
     make_pool(task, {"A.1": ["10"]})
 
-    without = browser.post(at(task, "freeze"), filled(reason=" "))
+    seen = shown(browser.get(at(task, "freeze"), filled()))
+    without = browser.post(at(task, "freeze"), filled(reason=" ", **seen))
     assert without.status_code == 422
     assert "Enter a reason for the supplement." in without.content.decode()
 
-    browser.post(at(task, "freeze"), filled(reason="A late run."))
+    browser.post(at(task, "freeze"), filled(reason="A late run.", **seen))
     assert Pool.objects.get(number=2).reason == "A late run."
 
 

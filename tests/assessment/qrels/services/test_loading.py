@@ -59,7 +59,7 @@ def test_a_lab_is_loaded_with_its_topics_and_qrels(folder):
 
     assert Topic.objects.filter(task__lab__slug="tiny").count() == 2
     assert [(one.name, one.version, one.is_current) for one in QrelSet.objects.all()] == [
-        ("official", 1, True),
+        ("official", 1, False),
         ("complete", 2, False),
     ]
     assert "task1                      2  official                         2        3" in printed
@@ -91,8 +91,15 @@ def test_the_same_judgments_in_another_order_are_no_change(folder):
     assert load(folder).startswith("Nothing to change.")
 
 
+def test_the_command_names_the_tasks_without_current_qrels(folder):
+    assert "qrels of tiny/task1 is current. Choose one: choose_qrels tiny/task1" in load(folder)
+    call_command("choose_qrels", "tiny/task1", "official")
+    assert "Choose one" not in load(folder)
+
+
 def test_a_new_version_under_a_new_name_is_loaded_and_the_current_one_stays(folder):
     load(folder)
+    call_command("choose_qrels", "tiny/task1", "official")
     (folder / "lab.toml").write_text(LAB.replace('name = "complete"', 'name = "corrected"'))
     load(folder)
 

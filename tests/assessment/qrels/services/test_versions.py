@@ -14,7 +14,7 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
-from assessment.qrels.services.versions import choose_current_qrels, freeze_qrels
+from assessment.qrels.services.versions import QrelsChoice, choose_current_qrels, freeze_qrels
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
 from tests.evaluation.factories import make_qrels, make_run
@@ -31,7 +31,8 @@ def pool(task, assessor) -> None:
 
 
 def freeze(task, name="v1", level=Level.INSTANCES, *, complete=False, by=None) -> QrelSet:
-    return freeze_qrels(task=task, name=name, level=level, complete=complete, by=by, at=NOW)
+    choice = QrelsChoice(name, level, complete)
+    return freeze_qrels(task=task, choice=choice, by=by, at=NOW)
 
 
 def test_a_version_shows_what_it_holds_who_made_it_and_what_it_leaves_out(task, organizer):
@@ -71,10 +72,10 @@ def test_the_hash_of_a_version_is_that_of_the_file_that_both_doors_give(
     assert hashlib.sha256(page.content).hexdigest() == made.sha256
 
 
-def test_the_first_version_is_current_and_later_ones_wait_to_be_chosen(task):
+def test_no_version_becomes_current_by_itself(task):
     first, second = freeze(task, "a"), freeze(task, "b")
 
-    assert (first.is_current, second.is_current) == (True, False)
+    assert (first.is_current, second.is_current) == (False, False)
     assert (first.version, second.version) == (1, 2)
 
 

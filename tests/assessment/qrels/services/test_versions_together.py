@@ -15,8 +15,7 @@ JUDGED = """
 from assessment.models import *
 from assessment.judging.services.importing import import_judgments
 from assessment.pools.services.changing import discard_pool
-from assessment.qrels.services.versions import freeze_qrels
-from arqlab.ir.judgments.qrels import Level
+from assessment.qrels.services.versions import *
 scale = task.protocol.labels.rows()
 at = timezone.now()
 fields = dict(settings={}, scale=scale, seed=1, runs=[], sha256="0" * 64)
@@ -34,8 +33,7 @@ START = """
 from assessment.models import *
 from assessment.judging.services.importing import import_judgments
 from assessment.pools.services.changing import discard_pool
-from assessment.qrels.services.versions import freeze_qrels
-from arqlab.ir.judgments.qrels import Level
+from assessment.qrels.services.versions import *
 task = Task.objects.select_related("lab").get()
 try:
     {step}
@@ -43,10 +41,7 @@ try:
 except UserError as refused:
     print(json.dumps(refused.code))
 """
-FREEZE = (
-    'freeze_qrels(task=task, name="{name}", level=Level.INSTANCES, complete=False, by=None,'
-    " at=timezone.now())"
-)
+FREEZE = 'freeze_qrels(task=task, choice=QrelsChoice("{name}"), by=None, at=timezone.now())'
 IMPORT = (
     'import_judgments(task=task, data=b"A.1 0 10 {label}\\n", path="a", at=timezone.now(), by=None)'
 )
@@ -69,7 +64,7 @@ def test_of_three_who_freeze_under_one_name_one_does(data: Path) -> None:
     assert sorted(outcomes) == ["done", "name", "name"]
 
 
-def test_those_who_freeze_at_once_get_versions_of_their_own_and_one_is_current(data: Path) -> None:
+def test_those_who_freeze_at_once_get_versions_of_their_own_and_none_is_current(data: Path) -> None:
     assert (
         outputs_together(data, [START.format(step=FREEZE.format(name=name)) for name in "abc"])
         == ["done"] * 3
@@ -77,7 +72,7 @@ def test_those_who_freeze_at_once_get_versions_of_their_own_and_one_is_current(d
 
     versions = "QrelSet.objects.order_by('version').values_list('version', 'is_current')"
     show = f"from assessment.models import QrelSet\nprint(json.dumps(list({versions})))"
-    assert output_of(data, show) == [[1, True], [2, False], [3, False]]
+    assert output_of(data, show) == [[1, False], [2, False], [3, False]]
 
 
 def test_a_pool_is_discarded_or_judged_and_never_both(data: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.ir.judgments.qrels import Level
 from assessment.models import PoolInstance, QrelSet
-from assessment.qrels.services.versions import freeze_qrels
+from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
+from tests.ceremonies import confirmed
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory, TopicFactory
 
@@ -45,7 +45,7 @@ def test_the_draft_is_downloaded_official_or_complete(browser, judged):
 
 
 def test_a_version_is_frozen_and_shown(browser, judged, organizer):
-    answer = browser.post(LIST, {"name": "official"}, follow=True)
+    answer = confirmed(browser, f"{LIST}freeze/", name="official")
 
     page = answer.content.decode()
     made = QrelSet.objects.get()
@@ -68,7 +68,7 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
 def test_a_name_that_cannot_be_is_refused_with_a_sentence(browser, judged, task, form, told):
     make_qrels(task)
 
-    assert told in browser.post(LIST, form).content.decode()
+    assert told in confirmed(browser, f"{LIST}freeze/", **form).content.decode()
     assert QrelSet.objects.count() == 1
 
 
@@ -80,7 +80,7 @@ def test_formulas_are_frozen_at_the_level_that_is_chosen(browser, lab, assessor)
         judge(assessor, instance, 3)
     address = LIST.replace("task1", "task2")
 
-    browser.post(address, {"name": "visual", "level": "visual", "complete": "on"})
+    confirmed(browser, f"{address}freeze/", name="visual", level="visual", complete="on")
 
     made = QrelSet.objects.get()
     assert (made.items, made.is_complete, made.qrels.count()) == ("visual-ids", True, 2)
@@ -109,9 +109,7 @@ def test_the_list_takes_as_many_queries_for_three_versions_as_for_one(
     browser, judged, task, organizer, django_assert_max_num_queries
 ):
     for name in "abc":
-        freeze_qrels(
-            task=task, name=name, level=Level.INSTANCES, complete=False, by=organizer, at=NOW
-        )
+        freeze_qrels(task=task, choice=QrelsChoice(name), by=organizer, at=NOW)
 
     with django_assert_max_num_queries(9):
         browser.get(LIST)

@@ -1,0 +1,81 @@
+"""`manage.py freeze_qrels LAB/TASK NAME`: freeze a version of the qrels, or delete it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import CeremonyCommand
+from arqlab.core.models import Task
+from arqlab.core.selectors import task_named
+from arqlab.ir.judgments.qrels import Level
+from assessment.qrels.selectors.oddities import freeze_oddities
+from assessment.qrels.selectors.versions import required_qrels
+from assessment.qrels.services.versions import (
+    QrelsChoice,
+    choose_current_qrels,
+    delete_qrels,
+    freeze_qrels,
+)
+from submissions.models import Run
+from submissions.services.left_out import reasons_by_run, require_reasons
+
+
+class Command(CeremonyCommand):
+    """List what is odd about the draft of the qrels, and freeze it as the next version."""
+
+    help = (
+        "List what is odd about the draft of the qrels, and freeze it as a version. With --delete, "
+        "delete a version that nothing uses."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add the name of the version, its contents, and whether to delete it."""
+        super().add_arguments(parser)
+        parser.add_argument("name", metavar="NAME", help="name of the version")
+        parser.add_argument(
+            "--level",
+            choices=[level.value for level in Level],
+            default=Level.INSTANCES,
+            help="items of formula retrieval (default: instances)",
+        )
+        parser.add_argument(
+            "--complete", action="store_true", help="include labels that are not judgments"
+        )
+        for option, thing in (("--without-topic", "TOPIC"), ("--out-of-competition", "RUN")):
+            parser.add_argument(
+                option, nargs=2, action="append", default=[], metavar=(thing, "REASON")
+            )
+        parser.add_argument("--current", action="store_true", help="make the version current")
+        parser.add_argument("--delete", action="store_true", help="delete the version")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Freeze or delete the version."""
+        task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
+        if options["delete"]:
+            delete_qrels(qrel_set=required_qrels(task, options["name"]), by=by)
+            self.stdout.write(f"{options['name']} was deleted.")
+            return
+        choice = _choice(task, options)
+        oddities = freeze_oddities(task, at=at)
+        self.confirm([one.sentence for one in oddities], yes=options["yes"])
+        made = freeze_qrels(task=task, choice=choice, by=by, at=at)
+        if options["current"]:
+            choose_current_qrels(qrel_set=made, by=by)
+        self.stdout.write(f"{made.name} is frozen as version {made.version} of {task}.")
+        self.stdout.write(f"sha256 {made.sha256}")
+
+
+def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:
+    topics = dict(options["without_topic"])
+    require_reasons(topics)
+    runs = Run.objects.valid().filter(task=task)
+    return QrelsChoice(
+        name=options["name"],
+        level=Level(options["level"]),
+        complete=options["complete"],
+        topics=topics,
+        runs=reasons_by_run(runs, options["out_of_competition"]),
+    )

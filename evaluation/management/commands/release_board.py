@@ -1,0 +1,60 @@
+"""`manage.py release_board LAB/TASK`: release the leaderboard of a task, or hide it again."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import CeremonyCommand
+from arqlab.core.selectors import task_named
+from assessment.qrels.selectors.versions import required_qrels
+from evaluation.selectors.oddities import release_oddities
+from evaluation.services.releasing import hide_leaderboard, release_leaderboard
+from submissions.models import Run
+from submissions.services.left_out import reasons_by_run
+
+
+class Command(CeremonyCommand):
+    """List what is odd, and release the leaderboard of all valid runs as the next version."""
+
+    help = (
+        "List what is odd about the leaderboard of a task, and release it as a numbered version. "
+        "With --hide, hide the released leaderboard."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the qrels, and whether to hide."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--qrels", metavar="NAME", help="version of the qrels (default: the current version)"
+        )
+        parser.add_argument(
+            "--out-of-competition",
+            nargs=2,
+            action="append",
+            metavar=("RUN", "REASON"),
+            help="list the run (team and run tag) apart; can be repeated (default: the runs that "
+            "the qrels record)",
+        )
+        parser.add_argument("--hide", action="store_true", help="hide the released leaderboard")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Release or hide the leaderboard."""
+        task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
+        if options["hide"]:
+            hide_leaderboard(task=task, by=by, at=at)
+            self.stdout.write(f"The leaderboard of {task} is hidden.")
+            return
+        qrel_set = required_qrels(task, options["qrels"] or "")
+        oddities = release_oddities(qrel_set, at=at)
+        self.confirm([one.sentence for one in oddities], yes=options["yes"])
+        pairs = options["out_of_competition"]
+        apart = reasons_by_run(Run.objects.valid().filter(task=task), pairs) if pairs else None
+        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)
+        runs = len(board.scores)
+        self.stdout.write(
+            f"Version {board.version} of the leaderboard of {task} is released, with {runs} "
+            f"run{'s' * (runs != 1)} and the qrels {qrel_set.name}."
+        )

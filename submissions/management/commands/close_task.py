@@ -1,0 +1,39 @@
+"""`manage.py close_task LAB/TASK`: close a task for submission, or reopen it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import CeremonyCommand
+from arqlab.core.selectors import task_named
+from arqlab.core.services.labs import close_task, reopen_task
+from submissions.oddities import closing_oddities
+
+
+class Command(CeremonyCommand):
+    """List what is odd, and close a task, whatever its deadline."""
+
+    help = (
+        "List what is odd about closing a task for submission, and close it before its deadline. "
+        "With --reopen, reopen it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare whether to reopen."""
+        super().add_arguments(parser)
+        parser.add_argument("--reopen", action="store_true", help="reopen a closed task")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Close or reopen the task."""
+        task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
+        if options["reopen"]:
+            state = reopen_task(task=task, by=by).state(at)
+            self.stdout.write(f"{task} is {state}{' by its deadline' * (state == 'closed')}.")
+            return
+        oddities = closing_oddities(task, at=at)
+        self.confirm([one.sentence for one in oddities], yes=options["yes"])
+        close_task(task=task, by=by, at=at)
+        self.stdout.write(f"{task} is closed.")

@@ -1,0 +1,61 @@
+"""Runs that organizers leave out of a pool, or of the competition, each with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from django.db.models import QuerySet
+
+from arqlab.core.errors import UserError
+from submissions.models import Run
+
+
+class LeftOutRun(TypedDict):
+    """A run as a pool, a version of the qrels or a leaderboard records that it is left out."""
+
+    run: int
+    team: str
+    tag: str
+    reason: str
+
+
+def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftOutRun]:
+    """Return the record of those of `runs` that have a reason, by team and tag.
+
+    Raises `UserError` for a reason of another run.
+    """
+    chosen = runs.filter(pk__in=list(reasons)).select_related("team")
+    found = [
+        LeftOutRun(run=run.pk, team=run.team.name, tag=run.tag, reason=reasons[run.pk])
+        for run in chosen.order_by("team__name", "tag", "pk")
+    ]
+    if len(found) != len(reasons):
+        raise UserError(
+            "A run that you left out is no longer valid. Reload the page.",
+            code="unknown-run",
+        )
+    return found
+
+
+def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[int, str]:
+    """Return the reasons by run from the pairs of a command: a run, `TEAM TAG`, and a reason.
+
+    Raises `UserError` with the names of `runs` if a run is unknown, and for an empty reason.
+    """
+    known = {str(run): run.pk for run in runs.select_related("team")}
+    reasons = {name: reason.strip() for name, reason in pairs}
+    if unknown := [name for name in reasons if name not in known]:
+        raise UserError(
+            f"Unknown run: {', '.join(unknown)}. Use the team and the run tag, one of "
+            f"{', '.join(sorted(known)) or 'none yet'}.",
+            code="unknown-run",
+        )
+    require_reasons(reasons)
+    return {known[name]: reason for name, reason in reasons.items()}
+
+
+def require_reasons(reasons: Mapping[str, str]) -> None:
+    """Raise `UserError` if a name has an empty reason."""
+    if empty := [name for name, reason in reasons.items() if not reason.strip()]:
+        raise UserError(f"Enter a reason to leave out {', '.join(empty)}.", code="no-reason")

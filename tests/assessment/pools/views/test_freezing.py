@@ -1,0 +1,141 @@
+"""The page that freezes a pool: oddities, runs and topics left out by hand, one audit entry."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from arqlab.core.models import AuditEvent, Task
+from assessment.models import Pool
+from assessment.pools.selectors.changes import pool_news
+from tests.assessment.pools.views.test_plans import at, filled, shown
+from tests.ceremonies import sentences
+from tests.evaluation.factories import make_run
+from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
+
+
+@pytest.fixture
+def browser(client_of, organizer):
+    return client_of(organizer)
+
+
+@pytest.fixture(autouse=True)
+def runs(task, team, other_team):
+    """Submit a primary run of each team to a closed task: nothing is odd."""
+    Task.objects.filter(pk=task.pk).update(deadline=timezone.now() - timedelta(days=1))
+    made = {}
+    for one, tag, item in ((team, "good", "10"), (other_team, "bad", "11")):
+        lists = {"A.1": [item], "A.2": ["20"]}
+        made[tag] = make_run(one, task, lists, tag=tag, sha256=tag, is_primary=True)
+    return made
+
+
+def test_the_page_lists_everything_odd(browser, team, task):
+    assert sentences(browser.get(at(task, "freeze"), filled())) == []
+    Task.objects.filter(pk=task.pk).update(deadline=None)
+    make_run(team, task, {"A.1": ["10"]}, tag="new", sha256="good")
+
+    assert sentences(browser.get(at(task, "freeze"), filled())) == [
+        "Submission is open and has no deadline.",
+        "1 group of runs is byte-identical: Alpha good = Alpha new.",
+    ]
+
+
+def test_runs_that_cannot_be_pooled_are_listed(browser, lab, team):
+    formulas = FormulaTaskFactory(lab=lab, slug="task2")
+    TopicFactory(task=formulas, query_id="B.1")
+    make_run(team, formulas, {"B.1": ["70"]}, tag="visual", report={"items": "visual-ids"})
+
+    page = browser.get(at(formulas, "freeze"))
+
+    assert "1 valid run with visual ids cannot be pooled: Alpha visual." in sentences(page)
+
+
+def test_nothing_is_frozen_by_somebody_who_has_not_seen_the_list(browser, task):
+    seen = shown(browser.get(at(task, "freeze"), filled()))
+
+    answer = browser.post(at(task, "freeze"), filled(expected=seen["expected"]))
+
+    assert answer.status_code == 422
+    assert "This list has changed" in answer.content.decode()
+    assert not Pool.objects.exists()
+
+
+def test_a_second_click_freezes_nothing(browser, task):
+    seen = shown(browser.get(at(task, "freeze"), filled()))
+    for _ in range(2):
+        answer = browser.post(at(task, "freeze"), filled(**seen))
+
+    assert answer.status_code == 422
+    assert Pool.objects.count() == 1
+    assert AuditEvent.objects.filter(verb="pool.freeze").count() == 1
+
+
+@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "other_member", "assessor"])
+def test_only_organizers_see_the_page_and_freeze(role, scene, task, browser, client_of):
+    seen = shown(browser.get(at(task, "freeze"), filled()))
+    client = client_of(scene.people[role])
+
+    assert client.get(at(task, "freeze"), filled()).status_code == 404
+    assert client.post(at(task, "freeze"), filled(**seen)).status_code == 404
+    assert not Pool.objects.exists()
+
+
+def test_runs_and_topics_are_left_out_with_reasons_that_the_pool_records(browser, task, runs):
+    reasons = {f"runs-{runs['bad'].pk}": "A nonsense run.", "topics-A.2": "The title was edited."}
+    preview = browser.post(at(task, "freeze"), filled(preview="yes", **reasons))
+    assert preview.status_code == 200
+    assert preview.context["computed"].items == 1
+    assert not Pool.objects.exists()
+
+    browser.post(at(task, "freeze"), filled(**reasons, **shown(preview)))
+
+    pool = Pool.objects.get()
+    assert list(pool.items.values_list("topic__query_id", "item")) == [("A.1", "10")]
+    assert pool.left_out == {
+        "runs": [
+            {"run": runs["bad"].pk, "team": "Beta", "tag": "bad", "reason": "A nonsense run."}
+        ],
+        "topics": [{"topic": "A.2", "reason": "The title was edited."}],
+    }
+    assert AuditEvent.objects.get(verb="pool.freeze").detail["left_out"] == pool.left_out
+    page = browser.get(at(task, "detail", 1)).content.decode()
+    assert "A nonsense run." in page
+    assert "The title was edited." in page
+    assert pool_news(task, [pool]).late == []
+
+
+def test_reasons_that_were_not_previewed_are_shown_before_they_are_frozen(browser, task):
+    seen = shown(browser.get(at(task, "freeze"), filled()))
+
+    answer = browser.post(at(task, "freeze"), filled(**seen, **{"topics-A.2": "Edited."}))
+
+    assert "it now has 2 items. Check the figures again" in answer.content.decode()
+    assert not Pool.objects.exists()
+
+
+def test_the_planner_keeps_what_is_left_out(browser, task, runs):
+    reasons = {f"runs-{runs['bad'].pk}": "A bug.", "topics-A.2": "Edited."}
+
+    page = browser.get(at(task, "plan"), filled(**reasons))
+
+    html = page.content.decode()
+    assert "Beta bad is not pooled. You leave it out: A bug." in html
+    assert "Topic A.2 is not pooled. You leave it out: Edited." in html
+    assert f'name="runs-{runs["bad"].pk}" value="A bug."' in html
+    assert page.context["plan"].items == 1
+
+
+def test_a_run_of_task_3_is_left_out_of_the_mixed_pool(browser, lab, task, team, other_team):
+    written = WrittenTaskFactory(lab=lab, slug="task3")
+    TopicFactory(task=written, query_id="A.1")
+    for one, tag in ((team, "kept"), (other_team, "nonsense")):
+        make_run(one, written, {"A.1": ["answer"]}, tag=tag, answers={"A.1": f"By {tag}."})
+    nonsense = written.runs.get(tag="nonsense")
+    mixed = {"includes_generated_answers": "on", f"runs-{nonsense.pk}": "Nonsense."}
+
+    computed = browser.get(at(task, "freeze"), filled(**mixed)).context["computed"]
+
+    assert list(computed.texts.values()) == ["By kept."]

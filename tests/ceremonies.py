@@ -1,0 +1,25 @@
+"""Ceremonies in tests: see the page, then send its form with what it showed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+
+
+def confirmed(client: Client, address: str, **fields: Any) -> HttpResponse:
+    """Open the page of a ceremony, press its button, and follow the redirect.
+
+    A field of the page's forms that `fields` does not name is sent as the page filled it in.
+    """
+    page = client.get(address, {"qrels": fields["qrels"]} if "qrels" in fields else {})
+    forms = [page.context.get(name) for name in ("form", "topics_form", "runs_form")]
+    filled = {field.html_name: field.value() for form in forms if form for field in form}
+    sent = {name: value for name, value in filled.items() if value not in (None, False)}
+    return client.post(address, sent | {"seen": page.context["digest"]} | fields, follow=True)
+
+
+def sentences(page: HttpResponse) -> list[str]:
+    """Return the oddities on a page."""
+    return [oddity.sentence for oddity in page.context["oddities"]]
