@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 from polars import selectors as cs
 
-from arqlab.formats.runs.formats import RunTable, read_rows, taken_formats, wanted_formats
+from arqlab.formats.runs.formats import RunTable, read_rows
+from arqlab.formats.runs.layouts import taken_formats, wanted_formats
 from arqlab.formats.runs.lines import RunText, decode_run, line_end_findings
 from arqlab.formats.runs.ranks import (
     check_duplicates,

@@ -41,13 +41,18 @@ class RunName(NamedTuple):
     items: ItemKind | None = None
 
 
+def file_stem(filename: str) -> str:
+    """Return the name of a run file without folders and endings."""
+    return ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
+
+
 def read_name(filename: str) -> RunName:
     """Read a name such as `TEAM-task3-RUN-auto-both-generate-P.tsv.gz` as far as possible.
 
     The marks are read from the end, in any order and each once, so team and run tag may contain
     hyphens and a mark may be missing. A name without a task is a run tag.
     """
-    stem = ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
+    stem = file_stem(filename)
     items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
     stem = VISUAL_IDS.sub("", stem)
     parts = NAME.fullmatch(stem)

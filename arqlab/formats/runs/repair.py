@@ -4,7 +4,8 @@ import re
 
 import polars as pl
 
-from arqlab.formats.runs.formats import TASK3, RunTable, read_rows
+from arqlab.formats.runs.formats import RunTable, read_rows
+from arqlab.formats.runs.layouts import TASK3
 from arqlab.formats.runs.lines import decode_run, write_record
 from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
 from arqlab.formats.runs.report import RunRules

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from arqlab.core.models import Task
+from arqlab.formats.runs.layouts import TASK3_IDS
 from arqlab.ir.protocols.presets import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Pool
@@ -58,6 +59,8 @@ def poolable_runs(task: Task) -> tuple[list[Run], list[tuple[Run, str]]]:
             left_out.append(
                 (run, "It has visual ids, but assessors judge formula instances in posts.")
             )
+        elif run.report.get("format") == TASK3_IDS.format:
+            left_out.append((run, "Its file has no texts that assessors could judge."))
         else:
             runs.append(run)
     return runs, left_out
