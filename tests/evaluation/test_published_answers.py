@@ -5,8 +5,10 @@ The expected figures are the mean label over the topics that a run answered, by 
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
+from random import Random
 
 import pytest
 from django.core.management import call_command
@@ -56,6 +58,7 @@ A.302\t0\td_5\t5
 A.303\t0\td_3\t6
 A.304\t0\td_4\t2
 """
+RUNS = {"Baseline2022-task3-GPT3": 78, "DPRL-task3-SBERT-auto-both-extract-A": 61}
 GPT3_FILE = b"".join(b"A.%d\t1\t1.0\tGPT3\n" % n for n in range(301, 305))
 DPRL_FILE = b"".join(b"A.%d\t1\t0.9\tSBERT\t\tAn answer.\n" % n for n in range(301, 304))
 
@@ -113,6 +116,45 @@ def test_runs_from_before_the_ids_were_loaded_are_joined_and_scored_again(folder
     assert (loaded.is_changed, loaded.warnings) == (True, ())
     assert scores(run)["AR"] == 1.0
     assert not load_lab(folder=folder, at=NOW, by=None).is_changed
+
+
+def test_the_upload_page_says_that_texts_may_be_missing(third, client):
+    client.force_login(User.objects.create_superuser("boss"))
+    TeamFactory(lab=third.lab)
+
+    page = client.get("/labs/arqmath-3/tasks/task3/runs/upload/").text
+
+    assert "Sources and answers may be missing" in page
+
+
+def test_runs_on_the_real_topics_have_the_mean_label_of_their_answers(
+    shared_data: Path, folder: Path
+):
+    topics = (shared_data / "arqmath-3" / "topics.task1.xml").read_bytes()
+    (folder / "topics.xml").write_bytes(topics)
+    numbers = re.findall(rb'number="(A\.\d+)"', topics)
+    draw = Random(7)
+    answered = {name: draw.sample(numbers, k=size) for name, size in RUNS.items()}
+    ids = {(name, one): f"d_{draw.randrange(150)}" for name in RUNS for one in answered[name]}
+    labels = {(one, answer): draw.choice([0, 0, 1, 2, 3, 5, 6]) for (_, one), answer in ids.items()}
+    unjudged = draw.sample(sorted(labels), k=20)
+    lines = [f"{name}\t{one.decode()}\t{answer}\n" for (name, one), answer in ids.items()]
+    (folder / "ids.tsv").write_text("".join(lines))
+    judged = {pair: label for pair, label in labels.items() if pair not in unjudged}
+    rows = [f"{one.decode()}\t0\t{answer}\t{label}\n" for (one, answer), label in judged.items()]
+    (folder / "qrels.tsv").write_text("".join(rows))
+    task = load_lab(folder=folder, at=NOW, by=None).lab.tasks.select_related("lab").get()
+
+    for name in RUNS:
+        data = b"".join(b"%s\t1\t1.0\t%s\n" % (one, name.encode()) for one in answered[name])
+        there = [one for one in answered[name] if one in {topic for topic, _ in judged}]
+        found = [judged.get((one, ids[name, one]), 0) for one in there]
+        gains = [label if label <= 3 else 0 for label in found]
+        relevant = [gain >= 2 for gain in gains]
+
+        assert scores(submit(task, name, data)) == pytest.approx(
+            {"AR": sum(gains) / len(gains), "P(rel=2)@1": sum(relevant) / len(gains)}
+        )
 
 
 def test_corrected_ids_replace_the_earlier_ones(folder, third):
