@@ -124,6 +124,12 @@ class Run(models.Model):
     report = models.JSONField(
         default=dict, blank=True, help_text="Format, lines, rows, topics and run tags of the file."
     )
+    answer_ids = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="Ids of the answers (Task 3) in published qrels, by topic (`AnswerId`).",
+    )
     index = models.FileField(upload_to="indexes/%Y/%m/", blank=True)
     occurrences = models.FileField(upload_to="reports/%Y/%m/", blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
@@ -185,6 +191,25 @@ class Run(models.Model):
     def file_name(self) -> str:
         """Return the name of the run file: its path inside the archive, or the upload's name."""
         return self.member or self.upload.name
+
+
+class AnswerId(models.Model):
+    """The id of an answer (Task 3) in the published qrels of a task, from `answer_ids` of a lab."""
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="answer_ids")
+    run_file = models.CharField(max_length=255, help_text="Name of the run file without endings.")
+    query_id = models.CharField(max_length=100)
+    answer_id = models.CharField(max_length=300)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "run_file", "query_id"], name="answer_id_once_per_run_and_topic"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.answer_id
 
 
 class RunProblem(models.Model):

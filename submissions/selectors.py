@@ -52,9 +52,9 @@ class TaskRuns:
 
 def rules_for(task: Task) -> RunRules:
     """Return the rules for runs of the task. The collection's columns are cached in the process."""
-    protocol, collection = task.protocol, collection_of(task.lab)
+    protocol, collection, kind = task.protocol, collection_of(task.lab), TaskKind(task.kind)
     return RunRules(
-        kind=TaskKind(task.kind),
+        kind=kind,
         topics=topic_ids(task),
         limit=protocol.limit,
         max_characters=protocol.max_characters,
@@ -64,6 +64,7 @@ def rules_for(task: Task) -> RunRules:
         formulas=formulas_frame(task.lab),
         complete=bool(collection and collection.is_complete),
         trec_only=protocol.trec_only,
+        has_answer_ids=kind is TaskKind.GENERATED_ANSWERS and task.answer_ids.exists(),
     )
 
 

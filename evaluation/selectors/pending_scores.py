@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 
 from django.db.models import CharField, OuterRef, Subquery, Value
 from django.db.models.functions import Coalesce
@@ -42,13 +43,15 @@ def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
 def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
     """Return what links the items of a run to those of qrels, apart from the ids in its file.
 
-    Qrels identify an answer (Task 3) by the run's identifier. Formula ids are mapped to visual ids
+    Qrels identify an answer (Task 3) by the run's identifier, or by its own id if it was published
+    with one. Formula ids are mapped to visual ids
     by the collection's formula index, whose file name changes with its content, under rules that
     have a version. Scores become invalid when this value changes. It is empty if the ids are
     the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
-        return run.identifier
+        digest = sha256(repr(sorted(run.answer_ids.items())).encode()).hexdigest()
+        return f"{run.identifier} {digest[:16]}" if run.answer_ids else run.identifier
     is_joined = (
         qrel_set.items == ItemKind.VISUAL_IDS
         and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS

@@ -7,8 +7,9 @@ any time.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -61,8 +62,9 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
     are still valid are kept. A run whose index cannot be read is skipped and logged, so that the
     others are scored.
     """
+    judged = judged_frame(qrel_set)
     scorer = Scorer(
-        judged_frame(qrel_set),
+        judged,
         measures_of(qrel_set),
         relevant_from=qrel_set.relevant_from,
         answered_only=qrel_set.task.protocol.answered_only,
@@ -75,7 +77,8 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
     for start in range(0, len(runs), RUNS_AT_ONCE):
         part = runs[start : start + RUNS_AT_ONCE]
         identities = [item_identity(run, qrel_set, formulas_index=formulas_index) for run in part]
-        scored = list(_scored(list(zip(part, identities, strict=True)), qrel_set, scorer, mapping))
+        comparable = partial(_comparable, qrel_set=qrel_set, judged=judged, mapping=mapping)
+        scored = list(_scored(list(zip(part, identities, strict=True)), scorer, comparable))
         done += _store(
             scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at
         )
@@ -85,12 +88,12 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
 
 
 def _scored(
-    runs: Sequence[tuple[Run, str]], qrel_set: QrelSet, scorer: Scorer, mapping: pl.DataFrame | None
+    runs: Sequence[tuple[Run, str]], scorer: Scorer, comparable: Callable[[Run], pl.DataFrame]
 ) -> Iterator[_ScoredRun]:
     for run, identity in runs:
         try:
             with panics_as_errors():
-                scores = scorer.score(_comparable(run, qrel_set, mapping))
+                scores = scorer.score(comparable(run))
         except (OSError, pl.exceptions.PolarsError, EngineFailedError):
             log.exception(
                 "The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag
@@ -107,10 +110,11 @@ def _scored(
         yield _ScoredRun(run, identity, scores.select("topic", "measure", "value"), everything)
 
 
-def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl.DataFrame:
+def _comparable(
+    run: Run, *, qrel_set: QrelSet, judged: pl.DataFrame, mapping: pl.DataFrame | None
+) -> pl.DataFrame:
     """Return the run's index with items of the type that the qrels have.
 
-    Qrels identify an answer (Task 3) as RUN:TOPIC, by its run's identifier and its topic.
     `scoring_obstacle` has ruled out the other types.
     """
     order = qrel_set.task.protocol.order
@@ -120,9 +124,21 @@ def _comparable(run: Run, qrel_set: QrelSet, mapping: pl.DataFrame | None) -> pl
         index = ordered_index(run, order=order, columns=columns).collect()
         return distinct_visual(index, mapping if has_formulas else None, by=order)
     index = ordered_index(run, order=order).collect()
-    if qrel_set.items == ItemKind.ANSWERS:
-        return index.with_columns(item=pl.format("{}:{}", pl.lit(run.identifier), "topic"))
-    return index
+    return _named_answers(index, run, judged) if qrel_set.items == ItemKind.ANSWERS else index
+
+
+def _named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.DataFrame:
+    """Return the index of a Task 3 run with the ids of its answers in the qrels.
+
+    They are RUN:TOPIC, by the run's identifier and the topic, or the ids of published answers
+    (`Run.answer_ids`) where the qrels have them.
+    """
+    rows = list(run.answer_ids.items())
+    published = pl.DataFrame(rows, {"topic": pl.String, "item": pl.String}, orient="row")
+    named = published.join(judged, on=["topic", "item"], how="semi").rename({"item": "published"})
+    own = pl.format("{}:{}", pl.lit(run.identifier), "topic")
+    found = index.join(named, on="topic", how="left", maintain_order="left")
+    return found.with_columns(item=pl.coalesce("published", own)).drop("published")
 
 
 @transaction.atomic

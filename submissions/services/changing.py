@@ -10,6 +10,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from submissions.models import Run
+from submissions.services.answer_ids import join_answer_ids
 from submissions.services.identical import warn_of_identical_runs
 from submissions.services.identifiers import assign_identifier
 from submissions.services.primary import demote_primary_run
@@ -87,6 +88,7 @@ def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> Non
             "withdrawn.",
             code="state",
         )
+    join_answer_ids(run.task)
     _record("run.withdraw", run, by, reason=reason.strip())
 
 
@@ -109,6 +111,7 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
             code="state",
         )
     warn_of_identical_runs(run)
+    join_answer_ids(run.task)
     _record("run.submit", run, by, file=run.file_name)
 
 

@@ -16,6 +16,7 @@ from django.db.models.fields.files import FieldFile
 from arqlab.core.services.audit import record_event
 from arqlab.ir.polars_errors import panics_as_errors
 from submissions.models import Run, RunProblem
+from submissions.services.answer_ids import join_answer_ids
 from submissions.services.check_result import CheckResult, failed_check_result
 from submissions.services.checking import check_stored
 from submissions.services.identical import warn_of_identical_runs
@@ -96,6 +97,7 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
             return False
         _replace_problems(run, result)
         warn_of_identical_runs(run)
+        join_answer_ids(run.task)
     return True
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqlab.formats.labs.answer_ids import take_answer_ids
 from arqlab.formats.labs.collection import CollectionFile as CollectionFile
 from arqlab.formats.labs.collection import read_collection_table
 from arqlab.formats.labs.scales import check_relevant, take_scale
@@ -48,7 +49,8 @@ class QrelsFile:
 class TaskFile:
     """A task of a lab. `protocol` is the preset with the `overrides` of the task.
 
-    `threads` has the question post of each topic for which it is known.
+    `threads` has the question post of each topic for which it is known, `answer_ids` the ids of
+    published answers (run, topic, answer).
     """
 
     slug: str
@@ -58,6 +60,7 @@ class TaskFile:
     topic_info: TopicInfo
     threads: Mapping[str, str]
     qrels: tuple[QrelsFile, ...]
+    answer_ids: pl.DataFrame | None
     protocol: TaskProtocol
     overrides: Mapping[str, object]
     opens: datetime | None
@@ -144,8 +147,10 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     info_file = table.file("topic_info", required=False)
     info = None if info_file is None else table.content(info_file, read_topic_info)
     threads = _threads(table, topics or [])
+    numbers = None if topics is None else {topic.query_id for topic in topics}
+    answer_ids = take_answer_ids(table, kind, numbers)
     tables = table.tables("qrels", required=False)
-    qrels = [found for one in tables if (found := _qrels(one, rules, topics)) is not None]
+    qrels = [found for one in tables if (found := _qrels(one, rules, numbers)) is not None]
     _check_distinct(tables, "name")
     table.close(*OVERRIDABLE)
     if slug is None or name is None or kind is None or rules is None:
@@ -158,6 +163,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         info or {},
         threads,
         tuple(qrels),
+        answer_ids,
         rules,
         overrides,
         opens,
@@ -187,7 +193,7 @@ def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
 
 
 def _qrels(
-    table: LabTable, rules: TaskProtocol | None, topics: list[TopicRecord] | None
+    table: LabTable, rules: TaskProtocol | None, topics: set[str] | None
 ) -> QrelsFile | None:
     name, file = table.text("name", most=50), table.file("file")
     known = rules or TaskProtocol()
@@ -202,9 +208,8 @@ def _qrels(
     scale = own.scale if own else rules.labels if rules else None
     if file is None:
         return None
-    numbers = None if topics is None else {topic.query_id for topic in topics}
     frame = table.content(
-        file, lambda data, path: read_qrels(data, path=path, scale=scale, topics=numbers)
+        file, lambda data, path: read_qrels(data, path=path, scale=scale, topics=topics)
     )
     if frame is None or name is None:
         return None

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 from polars import selectors as cs
 
-from arqlab.formats.runs.formats import RunTable, read_rows, taken_formats, wanted_formats
+from arqlab.formats.runs.formats import RunTable, read_rows
+from arqlab.formats.runs.items import looked_up, with_homes, wrong_posts
+from arqlab.formats.runs.layouts import taken_formats, wanted_formats
 from arqlab.formats.runs.lines import RunText, decode_run, line_end_findings
 from arqlab.formats.runs.ranks import (
     check_duplicates,
@@ -31,7 +32,6 @@ from arqlab.ir.records import ItemKind, Severity, TaskKind
 
 INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
 LISTED = 5  # topics named in a message
-HASHES = 2**22  # a power of two, well above the number of items of a run
 SAMPLE = "the items of this lab's sample of the collection"
 SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
 ITEM_NAMES = {
@@ -210,7 +210,7 @@ def _check_posts(
     rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
     """Find posts that are not in the collection, and questions where the task asks for answers."""
-    known = _looked_up(posts.select(item="post_id", type="type"), rows)
+    known = looked_up(posts.select(item="post_id", type="type"), rows)
     found = rows.select("line", "topic", "item").join(known, on="item", how="left")
     yield from _unknown_items(found, found["type"].is_null(), rules, ItemKind.POSTS)
     if rules.kind is TaskKind.ANSWERS:
@@ -224,35 +224,26 @@ def _check_formulas(
     rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
     """Find formulas that are not in the collection, or not in the post that their row names."""
-    known = _looked_up(formulas.select(item="formula_id", home="post_id"), rows)
-    found = rows.select("line", "topic", "item", "post").join(known, on="item", how="left")
+    found = with_homes(rows, formulas)
     yield from _unknown_items(found, found["home"].is_null(), rules, ItemKind.FORMULA_IDS)
-    elsewhere = found.filter((pl.col("post") != pl.col("home")) & (pl.col("post") != ""))
+    wrong, can_omit = wrong_posts(found)
+    first = [f"{item} (line {line:,})" for item, line in wrong.head(LISTED)["item", "line"].rows()]
+    more = f" and {wrong.height - LISTED:,} more" if wrong.height > LISTED else ""
     shown = pl.format("formula {} in post {}", "item", "post")
-    yield from find_rows("wrong-post", elsewhere, shown, pl.format("post {}", "home"))
+    home = pl.format("post {}", "home")
+    for finding in find_rows("wrong-post", wrong, shown, home, left_out=", ".join(first) + more):
+        yield finding._replace(repairable=can_omit)
 
 
 def _check_visual_ids(
     rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
     """Find visual ids that no formula has: not certain while some formulas have no visual id."""
-    known = _looked_up(formulas.select(item="visual_id"), rows)
+    known = looked_up(formulas.select(item="visual_id"), rows)
     is_unknown = ~rows["item"].is_in(known["item"].drop_nulls().implode())
     if is_unknown.any():
         some_lack = formulas.lazy().select(pl.col("visual_id").is_null().any()).collect().item()
         yield from _unknown_items(rows, is_unknown, rules, ItemKind.VISUAL_IDS, sure=not some_lack)
-
-
-def _looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the entries of the collection that the run names, and possibly a few more."""
-    if isinstance(entries, pl.LazyFrame):
-        return entries.join(
-            rows.lazy().select(pl.col("item").unique()), on="item", how="semi"
-        ).collect()
-    # A join would build a table of a million hashes. Comparing their last bits takes a fifth of it.
-    is_named = np.zeros(HASHES, dtype=np.bool_)
-    is_named[rows["item"].hash().to_numpy() & (HASHES - 1)] = True
-    return entries.filter(is_named[entries["item"].hash().to_numpy() & (HASHES - 1)])
 
 
 def _unknown_items(

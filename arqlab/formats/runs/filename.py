@@ -49,6 +49,11 @@ class RunName(NamedTuple):
     items: ItemKind | None = None
 
 
+def file_stem(filename: str) -> str:
+    """Return the name of a run file without folders and endings."""
+    return ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
+
+
 def read_name(filename: str) -> RunName:
     """Read a name such as `TEAM-task3-RUN-auto-both-generate-P.tsv.gz` as far as possible.
 
@@ -56,7 +61,7 @@ def read_name(filename: str) -> RunName:
     hyphens and a mark may be missing. A name without a task is a run tag. Underscores or spaces may
     take the place of the hyphens.
     """
-    stem = ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
+    stem = file_stem(filename)
     items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
     stem = COPY.sub("", VISUAL_IDS.sub("", stem))
     matches = ((mark, pattern.fullmatch(stem)) for mark, pattern in NAMES.items())

@@ -1,90 +1,28 @@
-"""The formats of run files (protocol §4): their declarations, and how lines become rows."""
+"""The formats of run files (protocol §4): which one a file has, and how its lines become rows."""
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
-from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
 
+from arqlab.formats.runs.layouts import (
+    TASK3,
+    TREC,
+    TWO_COLUMNS,
+    UNKNOWN,
+    Layout,
+    known_formats,
+    taken_formats,
+    wanted_formats,
+)
 from arqlab.formats.runs.lines import EXCERPT, Cells, cut_lines, cut_records, split_lines
 from arqlab.formats.runs.ranks import with_numbers
 from arqlab.formats.runs.report import Finding, RunRules, listed, occurrences
 from arqlab.formats.runs.separators import SEPARATORS, separator_findings
-from arqlab.ir.records import ItemKind, TaskKind
-
-
-class Layout(NamedTuple):
-    """A format of run files.
-
-    `columns` are their columns by the names of `RunTable.rows`; others are read and ignored. The
-    columns topic, rank, score and tag are required, but `fill` may hold the value of a column that
-    the file does not have. `titles` are the names of the columns in the lab's guidelines, `kinds`
-    the tasks that take the format, `items` the kind of its items (None if the task decides), and
-    `quoted` files may have quoted cells that span lines.
-    """
-
-    format: str
-    name: str
-    columns: tuple[str, ...]
-    titles: str
-    kinds: tuple[TaskKind, ...]
-    items: ItemKind | None = None
-    quoted: bool = False
-    fill: Mapping[str, str] = MappingProxyType({})
-
-    def __str__(self) -> str:
-        """Return the name of the format and of its columns."""
-        return f"{self.name} ({len(self.columns)} columns: {self.titles})"
-
-
-TASK1 = Layout(
-    "arqmath-task1",
-    "ARQMath Task 1",
-    ("topic", "item", "rank", "score", "tag"),
-    "Query_Id, Post_Id, Rank, Score, Run_Number",
-    kinds=(TaskKind.ANSWERS,),
-    items=ItemKind.POSTS,
-)
-TASK2 = Layout(
-    "arqmath-task2",
-    "ARQMath Task 2",
-    ("topic", "item", "post", "rank", "score", "tag"),
-    "Query_Id, Formula_Id, Post_Id, Rank, Score, Run_Number",
-    kinds=(TaskKind.FORMULAS,),
-    items=ItemKind.FORMULA_IDS,
-)
-TASK3 = Layout(
-    "arqmath-task3",
-    "ARQMath Task 3",
-    ("topic", "rank", "score", "tag", "sources", "answer"),
-    "Query_Id, Rank, Score, Run_Number, Sources, Answer",
-    kinds=(TaskKind.GENERATED_ANSWERS,),
-    items=ItemKind.ANSWERS,
-    quoted=True,
-)
-TREC = Layout(
-    "trec",
-    "TREC",
-    ("topic", "q0", "item", "rank", "score", "tag"),
-    "topic, Q0, docno, rank, score, tag",
-    kinds=(TaskKind.ANSWERS, TaskKind.FORMULAS),
-)
-# No task accepts this format, but the repair turns it into a run of Task 3.
-TWO_COLUMNS = Layout(
-    "unknown",
-    "topic and answer",
-    ("topic", "answer"),
-    "topic, answer",
-    kinds=(),
-    items=ItemKind.ANSWERS,
-    quoted=True,
-    fill={"rank": "1", "score": "1.0", "tag": "run", "sources": ""},
-)
-FORMATS = (TASK1, TASK2, TASK3, TREC, TWO_COLUMNS)
-UNKNOWN = Layout("unknown", "an unknown format", (), "", kinds=())
+from arqlab.ir.records import TaskKind
 
 SAMPLE = 200  # lines that show whether a file holds answers or a ranked list
 HEADER_WORDS = re.compile(r"(query|topic)(id|no|nr|num|number)?|qid|querynumber")
@@ -117,21 +55,11 @@ class RunTable(NamedTuple):
         return f"{self.layout} {SEPARATORS[self.separator]}-separated"
 
 
-def taken_formats(rules: RunRules) -> list[Layout]:
-    """Return the formats that a task takes."""
-    taken = [layout for layout in FORMATS if rules.kind in layout.kinds]
-    return [TREC] if rules.trec_only and TREC in taken else taken
-
-
-def wanted_formats(rules: RunRules) -> str:
-    """Return the names of the formats that a task takes."""
-    return " or ".join(map(str, taken_formats(rules)))
-
-
 def read_rows(data: bytes, rules: RunRules) -> RunTable:
     """Read the rows of a decoded run (`lines.decode_run`) in the format that its lines show."""
-    quoted = holds_answers(data, rules.kind)
-    widths = sorted({len(layout.columns) for layout in FORMATS if layout.quoted == quoted})
+    quoted = holds_answers(data, rules.kind, may_lack_texts=rules.has_answer_ids)
+    formats = known_formats(rules)
+    widths = sorted({len(layout.columns) for layout in formats if layout.quoted == quoted})
     if quoted:
         cells = cut_records(data.decode(errors="replace"), max(widths))
     else:
@@ -153,16 +81,20 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
     return RunTable(layout, cells.separator, rows, findings, bad["line"])
 
 
-def holds_answers(data: bytes, kind: TaskKind) -> bool:
-    """Return whether most of the first lines are answers (Task 3) and not rows of a ranked list."""
+def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) -> bool:
+    """Return whether most of the first lines are answers (Task 3) and not rows of a ranked list.
+
+    With `may_lack_texts`, rows of Task 3 without texts are known too.
+    """
     first = (
         line.decode(errors="replace").rstrip("\r\n") for line in islice(io.BytesIO(data), SAMPLE)
     )
     sample = [line.split("\t") for line in first if line.strip()]
-    ranked = sum(len(cells) == 5 or _is_ranked(cells) for cells in sample)
     if kind is TaskKind.GENERATED_ANSWERS:
-        by_spaces = sum(len(cells) == 1 and _is_ranked(cells[0].split()) for cells in sample)
-        return (ranked + by_spaces) * 2 <= len(sample)
+        words = [cells[0].split() if len(cells) == 1 else cells for cells in sample]
+        ranked = sum(_is_ranked(cells) for cells in words) + sum(len(row) == 5 for row in sample)
+        bare = sum(len(row) == 4 and _is_answer(row) for row in words) if may_lack_texts else 0
+        return (ranked + bare) * 2 <= len(sample)
     answers = sum(
         len(cells) == 6 and not _is_ranked(cells) and _is_answer(cells) for cells in sample
     )
@@ -208,7 +140,9 @@ def _layout(good: pl.DataFrame, width: int, rules: RunRules, *, quoted: bool) ->
     if not good.height:
         return UNKNOWN
     fitting = [
-        layout for layout in FORMATS if layout.quoted == quoted and len(layout.columns) == width
+        layout
+        for layout in known_formats(rules)
+        if layout.quoted == quoted and len(layout.columns) == width
     ]
     taken = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
     return TREC if len(taken) > 1 and _is_trec(good, rules.kind) else taken[0]

@@ -2,13 +2,16 @@
 
 import polars as pl
 
-from arqlab.formats.runs.formats import TASK3, RunTable, read_rows
+from arqlab.formats.runs.formats import RunTable, read_rows
+from arqlab.formats.runs.items import with_homes, wrong_posts
+from arqlab.formats.runs.layouts import TASK3, taken_formats
 from arqlab.formats.runs.lines import decode_run, write_record
 from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
 from arqlab.formats.runs.report import RunRules
 from arqlab.formats.runs.separators import CSV, cells_of
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.ranking import with_order
+from arqlab.ir.records import ItemKind
 
 # A repair may reveal another fault: a score that has become readable may contradict a rank.
 PASSES = 4
@@ -44,11 +47,25 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
             pl.when(is_comma).then(point).otherwise("score_text").alias("score_text")
         )
     )
+    readable = _without_wrong_posts(readable, table, rules)
     kept = _renumbered(kept_rows(readable, rules)[0], table.lost, rules)
     end = "\n" if text.data.endswith(b"\n") else ""
     lines = text.data.decode().removesuffix("\n").split("\n")
     written = "\n".join(_written_lines(lines, table, kept))
     return (written + end).encode() if written else b""
+
+
+def _without_wrong_posts(rows: pl.DataFrame, table: RunTable, rules: RunRules) -> pl.DataFrame:
+    """Return the rows without formulas that are in another post, if these are few.
+
+    Either the formula or the post may be wrong, so correcting them would be guessing.
+    """
+    has_posts = table.layout.items is ItemKind.FORMULA_IDS and table.layout in taken_formats(rules)
+    if not has_posts or rules.formulas is None:
+        return rows
+    named = rows.filter(pl.col("item") != "")
+    wrong, can_omit = wrong_posts(with_homes(named, rules.formulas))
+    return rows.join(wrong, on="line", how="anti", maintain_order="left") if can_omit else rows
 
 
 def _renumbered(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> pl.DataFrame:

@@ -28,7 +28,8 @@ class RunRules:
     `topics` are the task's topic ids; topics are not checked if it is empty. `limit` is the number
     of items per topic, `max_characters` the length of a generated answer in Unicode characters.
     `order` is the order that counts (`ranking.with_order`). `items` is the kind of the items in a
-    TREC file. With `trec_only`, a ranked list is in TREC's format and no other.
+    TREC file. With `trec_only`, a ranked list is in TREC's format and no other. With
+    `has_answer_ids`, runs of Task 3 may lack the texts of their answers.
 
     `posts` has the columns post_id, type ("question" or "answer") and thread_id, `formulas` has
     formula_id, post_id and visual_id (which may be null), all String; both may be lazy frames.
@@ -46,6 +47,7 @@ class RunRules:
     formulas: pl.DataFrame | pl.LazyFrame | None = None
     complete: bool = False
     trec_only: bool = False
+    has_answer_ids: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ class ProblemGroup:
 class RunReport:
     """The result of checking a run file.
 
-    `format` is the id of a format (`formats.FORMATS`) or `unknown`; `format_name` is its name for
+    `format` is the id of a format (`layouts.FORMATS`) or `unknown`; `format_name` is its name for
     people. `lines` counts all lines, `rows` those that could be read. `problems` has errors first,
     then warnings, then notes.
 

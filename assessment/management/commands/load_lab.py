@@ -55,6 +55,8 @@ class Command(LabCommand):
         finally:
             line.close()
         self._print(loaded.lab, is_changed=loaded.is_changed)
+        for warning in loaded.warnings:
+            self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
 
     def _print(self, lab: Lab, *, is_changed: bool) -> None:
         if not is_changed:

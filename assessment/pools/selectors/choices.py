@@ -9,6 +9,7 @@ from types import MappingProxyType
 from django.db.models import Q
 
 from arqlab.core.models import Task
+from arqlab.formats.runs.layouts import TASK3_IDS
 from arqlab.ir.protocols.presets import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Pool
@@ -92,6 +93,8 @@ def poolable_runs(
             left_out.append(
                 (run, "It has visual ids, but assessors judge formula instances in posts.")
             )
+        elif run.report.get("format") == TASK3_IDS.format:
+            left_out.append((run, "Its file has no texts that assessors could judge."))
         else:
             runs.append(run)
     return runs, left_out

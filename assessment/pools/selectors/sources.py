@@ -18,7 +18,7 @@ from arqlab.formats.topics.threads import threads_of
 from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.pooling.pools import PoolSources
 from assessment.models import Judgment
-from assessment.pools.selectors.choices import PoolChoice, poolable_runs, valid_runs
+from assessment.pools.selectors.choices import PoolChoice, poolable_runs
 from assessment.pools.selectors.earlier import pooled_before
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
@@ -66,7 +66,7 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
         runs=tuple(runs),
         left_out=tuple(left_out),
         written=tuple(
-            run for each in written for run in valid_runs(each) if run.pk not in choice.without_runs
+            run for each in written for run in poolable_runs(each, choice.without_runs)[0]
         ),
         visual_map=newest_map(collection)
         if collection and task.kind == Task.Kind.FORMULAS

@@ -15,18 +15,23 @@ from arqlab.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
 from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import QrelSet
 from assessment.qrels.selectors.rejudging import judged_formulas
-from assessment.qrels.selectors.versions import lab_fingerprint
+from assessment.qrels.selectors.versions import lab_fingerprint, unjoined_warning
 from assessment.qrels.services.versions import qrels_hash, store_qrels
 from collection.services.importing.import_records import Progress
 from collection.services.loading import load_collection, require_loadable
+from submissions.services.answer_ids import load_answer_ids
 
 
 @dataclass(frozen=True)
 class LoadedLab:
-    """The result of loading a folder: the lab, and whether anything is new or different."""
+    """The result of loading a folder: the lab, whether anything is new or different, and warnings.
+
+    The warnings are about qrels whose answers join no run.
+    """
 
     lab: Lab
     is_changed: bool
+    warnings: tuple[str, ...] = ()
 
 
 def load_lab(
@@ -45,7 +50,9 @@ def load_lab(
     if file.collection is not None:
         judged = judged_formulas(file.collection.slug, lab)
         load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
-    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before)
+    versions = QrelSet.objects.filter(task__lab=lab).select_related("task__lab")
+    warnings = tuple(filter(None, map(unjoined_warning, versions)))
+    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before, warnings=warnings)
 
 
 @transaction.atomic
@@ -53,6 +60,7 @@ def _load_but_collection(file: LabFile, *, at: datetime, by: User | None) -> Lab
     """Load the lab's tasks, topics and qrels, or nothing if its collection would be refused."""
     lab = load_lab_file(file, by=by)
     problems = _load_all_qrels(lab, file, at=at, by=by)
+    _load_all_answer_ids(lab, file, by=by)
     try:
         if file.collection is not None:
             require_loadable(lab_slug=file.slug, file=file.collection)
@@ -116,6 +124,13 @@ def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -
     for task_file in file.tasks:
         problems += _load_task_qrels(tasks[task_file.slug], task_file, at=at, by=by)
     return problems
+
+
+def _load_all_answer_ids(lab: Lab, file: LabFile, *, by: User | None) -> None:
+    for each in file.tasks:
+        if each.answer_ids is not None:
+            task = Task.objects.select_related("lab").get(lab=lab, slug=each.slug)
+            load_answer_ids(task=task, ids=each.answer_ids, by=by)
 
 
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:

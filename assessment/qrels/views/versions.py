@@ -16,7 +16,12 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of
-from assessment.qrels.selectors.versions import qrel_versions, qrels_frame, version_topics
+from assessment.qrels.selectors.versions import (
+    qrel_versions,
+    qrels_frame,
+    unjoined_warning,
+    version_topics,
+)
 from assessment.qrels.services.versions import choose_current_qrels
 from assessment.qrels.views.labels import label_shares, topic_lines
 
@@ -62,6 +67,7 @@ def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> Htt
         "shares": label_shares(topics, labels),
         "lines": topic_lines(topics, labels),
         "labels": labels,
+        "warning": unjoined_warning(shown),
     }
     return render(
         request,

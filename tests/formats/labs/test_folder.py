@@ -330,3 +330,29 @@ def test_an_index_of_topic_formulas_without_threads_is_reported(folder):
     assert mistakes(folder, HEAD + TASK + 'topic_formulas = "formulas.tsv"\n') == [
         ("formulas.tsv", 1, "the headings 'id\\ttopic_id'")
     ]
+
+
+WRITTEN = (
+    '[[tasks]]\nslug = "task3"\nname = "QA"\nkind = "written-answers"\ntopics = "topics.xml"\n'
+)
+
+
+def test_a_task_may_name_the_ids_of_its_published_answers(folder):
+    (folder / "ids.tsv").write_text("gpt.tsv\tA.1\td_17\n")
+
+    [task] = lab_of(folder, HEAD + WRITTEN + 'answer_ids = "ids.tsv"\n').tasks
+
+    assert task.answer_ids.rows() == [("gpt", "A.1", "d_17")]
+
+
+@pytest.mark.parametrize(
+    ("task", "mistake"),
+    [
+        (TASK, ("lab.toml", 10, "answer_ids in a task of kind answers")),
+        (WRITTEN, ("ids.tsv", 1, "the topic A.9")),
+    ],
+)
+def test_answer_ids_are_checked_with_their_task(folder, task, mistake):
+    (folder / "ids.tsv").write_text("gpt\tA.9\td_17\n")
+
+    assert mistakes(folder, HEAD + task + 'answer_ids = "ids.tsv"\n') == [mistake]

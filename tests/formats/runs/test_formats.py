@@ -1,19 +1,20 @@
 """The format of a file is recognized, every line becomes a row or a problem."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqlab.formats.runs.formats import (
+from arqlab.formats.runs.formats import RunTable, holds_answers, read_rows
+from arqlab.formats.runs.layouts import (
     TASK1,
     TASK2,
     TASK3,
+    TASK3_IDS,
     TREC,
     TWO_COLUMNS,
     UNKNOWN,
-    RunTable,
-    holds_answers,
-    read_rows,
     wanted_formats,
 )
 from arqlab.formats.runs.report import RunRules
@@ -267,3 +268,27 @@ def test_answers_with_many_commas_are_no_csv_file():
     read = table("A.1\t1\t2.5\tt\tsrc\tOne, two, three, four, five.", rules=WRITTEN)
 
     assert [each.kind for each in read.findings] == []
+
+
+BARE = replace(WRITTEN, topics=("A.1", "A.2"), has_answer_ids=True)
+
+
+@pytest.mark.parametrize("lines", [["A.1\t1\t0.9\tgpt", "A.2\t1\t1\tgpt"], ["A.1 1 0.9 gpt"]])
+def test_runs_without_texts_are_read_where_answers_have_published_ids(lines):
+    read = table(*lines, rules=BARE)
+
+    assert (read.layout, found(read)) == (TASK3_IDS, {})
+    assert read.rows["item"].to_list() == read.rows["topic"].to_list()
+    assert "answer" not in read.rows.columns
+
+
+def test_runs_with_texts_are_read_there_as_elsewhere():
+    line = "A.1\t1\t1.0\tgpt\t\tBecause."
+
+    assert table(line, rules=BARE).layout == TASK3
+
+
+def test_other_tasks_do_not_take_runs_without_texts():
+    read = table("A.1\t1\t0.9\tgpt", rules=WRITTEN)
+
+    assert (read.layout, list(found(read))) == (UNKNOWN, ["columns"])

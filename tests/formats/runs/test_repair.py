@@ -1,5 +1,9 @@
 """A repaired run has none of the problems that were called repairable, and is otherwise the run."""
 
+from dataclasses import replace
+
+import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -168,3 +172,69 @@ def test_a_second_answer_goes_with_all_its_lines():
     lines = ['A.1\t2\t1.0\tt\t\t"two', 'lines"', "A.1\t1\t2.0\tt\t\tfirst"]
 
     assert repaired(*lines, rules=WRITTEN) == [lines[2]]
+
+
+HOMES = {str(formula): str(formula % 7) for formula in range(100, 160)}
+KNOWN = replace(
+    FORMULAS,
+    topics=(),
+    limit=20,
+    formulas=pl.DataFrame(
+        {"formula_id": list(HOMES), "post_id": list(HOMES.values()), "visual_id": list(HOMES)}
+    ),
+    complete=True,
+)
+
+
+def formula_run(wrong: set[int], size: int = 40) -> bytes:
+    """Return a run of two topics in which these rows (from 0) name a wrong post."""
+    rows = [
+        f"A.{1 + row // 20}\t{100 + row}\t{'8' if row in wrong else HOMES[str(100 + row)]}"
+        f"\t{1 + row % 20}\t{40 - row}\tt\n"
+        for row in range(size)
+    ]
+    return "".join(rows).encode()
+
+
+def test_a_few_formulas_with_a_wrong_post_are_omitted_and_named():
+    data = formula_run({3, 25})
+    [problem] = check_run(data, KNOWN).problems
+    assert problem.repairable
+    assert problem.todo.endswith("Left out: formula 103 (line 4), 125 (line 26).")
+
+    repaired = repaired_run(data, KNOWN)
+
+    report = check_run(repaired, KNOWN)
+    assert (report.problems, report.rows) == ((), 38)
+    assert report.index.filter(topic="A.1")["item"].to_list() == [
+        str(100 + row) for row in range(20) if row != 3
+    ]
+
+
+def test_many_wrong_posts_are_a_fault_of_the_system_that_no_repair_hides():
+    data = formula_run(set(range(5)))  # 5 of 40
+    [problem] = check_run(data, KNOWN).problems
+
+    assert (problem.kind, problem.count, problem.repairable) == ("wrong-post", 5, False)
+    assert "Left out" not in problem.todo
+    assert repaired_run(data, KNOWN) is None
+
+
+def test_of_many_omitted_formulas_the_first_are_named():
+    data = formula_run(set(range(0, 60, 10)), size=60)
+    [problem] = [one for one in check_run(data, KNOWN).problems if one.kind == "wrong-post"]
+
+    assert problem.todo.endswith(
+        "Left out: formula 100 (line 1), 110 (line 11), 120 (line 21), 130 (line 31), "
+        "140 (line 41) and 1 more."
+    )
+
+
+@pytest.mark.parametrize("order", ["score", "rank"])
+@settings(max_examples=40, deadline=None)
+@given(st.sets(st.integers(0, 39), max_size=8), st.lists(st.integers(0, 39), max_size=4))
+def test_nothing_is_left_to_repair_after_wrong_posts_were_omitted(order, wrong, repeated):
+    lines = formula_run(wrong).splitlines(keepends=True)
+    data = b"".join([*lines, *(lines[row] for row in repeated)])
+
+    assert_repairs(data, replace(KNOWN, order=order))

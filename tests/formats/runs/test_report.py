@@ -21,7 +21,7 @@ from arqlab.ir.records import ItemKind, Severity
 
 FACTS = (
     "format", "wanted", "unknown", "item", "best", "limit", "order", "counts", "ties", "tag",
-    "limit_answers", "max_characters", "part", "ends", "mark", "spelled",
+    "limit_answers", "max_characters", "part", "ends", "mark", "spelled", "left_out",
 )  # fmt: skip
 
 

@@ -52,3 +52,20 @@ def test_one_of_two_primary_runs_that_become_valid_together_stays_primary(data: 
     ]
     marks = 'print(json.dumps(sorted(Run.objects.values_list("status", "is_primary"))))'
     assert output_of(data, marks) == [["valid", False], ["valid", True]]
+
+
+def test_runs_of_two_teams_with_one_tag_that_become_valid_together_have_two_ids(data: Path) -> None:
+    first, second = output_of(
+        data,
+        MAKE_LAB,
+        'runs = [submit(tag)[0].pk for tag in "ab"]',
+        'other = Team.objects.create(lab=Lab.objects.get(), name="Beta")',
+        'Run.objects.filter(pk=runs[1]).update(tag="a", team=other)',
+        "print(json.dumps(runs))",
+    )
+    assert outputs_together(data, [VALIDATE.format(run=first), VALIDATE.format(run=second)]) == [
+        True,
+        True,
+    ]
+    names = output_of(data, 'print(json.dumps(list(Run.objects.values_list("pk", "identifier"))))')
+    assert sorted(name for _, name in names) in (["a", f"a-{first}"], ["a", f"a-{second}"])

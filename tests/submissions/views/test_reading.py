@@ -183,3 +183,23 @@ def test_organizers_download_the_run_map(scene: Scene, client_of: SignIn, valid_
 @pytest.mark.parametrize("person", ["outsider", "member", "assessor"])
 def test_only_organizers_download_the_run_map(scene: Scene, client_of: SignIn, person: str) -> None:
     assert client_of(getattr(scene, person)).get(url("run-map")).status_code == 404
+
+
+def test_the_page_warns_of_rows_that_the_repaired_file_leaves_out(
+    scene: Scene, browser: Client
+) -> None:
+    repair = [{"kind": "removed", "line": 4, "text": "-B.1"}]
+    run = RunFactory(task=scene.task, team=scene.team, status="invalid", report={"repair": repair})
+    run.problems.create(
+        position=0,
+        kind="wrong-post",
+        severity="error",
+        count=3,
+        message="3 lines.",
+        todo="Left out.",
+        is_repairable=True,
+    )
+
+    page = " ".join(browser.get(url("run-detail", run.pk)).text.split())
+
+    assert "It leaves out 3 rows whose formula is in another post." in page

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0003_open_threads_of_released_tasks'),
+        ('evaluation', '0004_help_texts'),
     ]
 
     operations = [

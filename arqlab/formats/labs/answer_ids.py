@@ -1,0 +1,23 @@
+"""Read the key `answer_ids` of a task in a `lab.toml`."""
+
+from collections.abc import Collection
+
+import polars as pl
+
+from arqlab.formats.labs.tables import LabTable
+from arqlab.formats.runs.answer_ids import read_answer_ids
+from arqlab.ir.records import TaskKind
+
+
+def take_answer_ids(
+    table: LabTable, kind: TaskKind | None, topics: Collection[str] | None
+) -> pl.DataFrame | None:
+    """Return run, topic and answer of the file, or None if there is none or it has problems."""
+    file = table.file("answer_ids", required=False)
+    if file is None:
+        return None
+    if kind not in (None, TaskKind.GENERATED_ANSWERS):
+        expected = f"a task of kind {TaskKind.GENERATED_ANSWERS}"
+        table.mistake("answer_ids", f"answer_ids in a task of kind {kind}", expected, "Remove it.")
+        return None
+    return table.content(file, lambda data, path: read_answer_ids(data, path=path, topics=topics))

@@ -1,0 +1,82 @@
+"""The ids of published answers (Task 3), and the runs that they belong to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import polars as pl
+from django.db import transaction
+
+from arqlab.core.models import Task, User
+from arqlab.core.services.audit import record_event
+from arqlab.formats.runs.filename import file_stem
+from submissions.models import AnswerId, Run, RunProblem
+
+KIND = "no-answer-ids"
+FIELDS = ("run_file", "query_id", "answer_id")
+
+
+@transaction.atomic
+def load_answer_ids(*, task: Task, ids: pl.DataFrame, by: User | None) -> None:
+    """Store the ids of a task's answers (run, topic, answer) in place of earlier ones.
+
+    Runs that now have other ids are scored again.
+    """
+    known = AnswerId.objects.filter(task=task)
+    if set(known.values_list(*FIELDS)) == set(ids.select("run", "topic", "answer").rows()):
+        return
+    known.delete()
+    AnswerId.objects.bulk_create(
+        (
+            AnswerId(task=task, run_file=run, query_id=topic, answer_id=answer)
+            for run, topic, answer in ids.select("run", "topic", "answer").iter_rows()
+        ),
+        batch_size=1000,
+    )
+    record_event(
+        verb="task.answer-ids", target=task, lab=task.lab, actor=by, task=task.slug, ids=ids.height
+    )
+    join_answer_ids(task)
+
+
+def join_answer_ids(task: Task) -> None:
+    """Give each valid run the ids of its answers, by the name of its file.
+
+    Of several runs with the same file name, the one that already has the ids keeps them, else the
+    first gets them. The reports of the others say so. Call this in the transaction that changes
+    which runs are valid.
+    """
+    if task.kind != Task.Kind.GENERATED_ANSWERS:
+        return
+    # Lock the task's row: of two runs with the same file name, the second then sees the first.
+    Task.objects.select_for_update(no_key=True).get(pk=task.pk)
+    ids: dict[str, dict[str, str]] = defaultdict(dict)
+    for file, topic, answer in AnswerId.objects.filter(task=task).values_list(*FIELDS):
+        ids[file][topic] = answer
+    files = set(ids)
+    runs = Run.objects.valid().filter(task=task).select_related("upload") if ids else []
+    for run in sorted(runs, key=lambda run: (not run.answer_ids, run.pk)):
+        stem = file_stem(run.file_name)
+        own = ids.pop(stem, {})
+        if own != run.answer_ids:
+            Run.objects.filter(pk=run.pk).update(answer_ids=own)
+        run.problems.filter(kind=KIND).delete()
+        if not own:
+            _warn(run, stem, is_taken=stem in files)
+
+
+def _warn(run: Run, stem: str, *, is_taken: bool) -> None:
+    reason = (
+        f"Another run of the task has the file name {stem}, which has answer ids."
+        if is_taken
+        else f"The lab's answer ids do not name the file {stem}."
+    )
+    RunProblem.objects.create(
+        run=run,
+        position=run.problems.count(),
+        kind=KIND,
+        severity=RunProblem.Level.WARNING,
+        count=1,
+        message=f"{reason} The answers of this run have no labels in the published qrels.",
+        todo="If it is a published run, submit it under the file name of the lab's answer ids.",
+    )
