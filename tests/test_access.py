@@ -112,6 +112,12 @@ GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:post-list                 404 404 404 404 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
+GET  core:lab-create                      302 403 403 403 403 403 200
+POST core:lab-create                      302 403 403 403 403 403 200
+GET  core:task-create                     404 404 404 404 404 200 200
+POST core:task-create                     404 404 404 404 404 200 200
+GET  pages:lab-copy                       404 404 404 404 404 403 200
+POST pages:lab-copy                       404 404 404 404 404 403 200
 GET  core:api-docs                        200 200 200 200 200 200 200
 GET  core:api-lab-detail                  200 200 200 200 200 200 200
 GET  core:api-lab-list                    200 200 200 200 200 200 200

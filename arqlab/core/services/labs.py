@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -39,12 +40,7 @@ def change_task(
     deadline or the protocol is invalid.
     """
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
-    opens, closes = changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline)
-    if opens and closes and opens >= closes:
-        raise UserError(
-            "The task opens after its deadline. Set an earlier opening time or a later deadline.",
-            code="dates",
-        )
+    require_order(changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline))
     kept = {name: value for name, value in task.overrides.items() if name not in protocol}
     own = {name: _listed(value) for name, value in protocol.items()}
     overrides = kept | {
@@ -58,6 +54,15 @@ def change_task(
     if changed:
         record_event(verb="task.change", target=task, lab=task.lab, actor=by, changes=changed)
     return task
+
+
+def require_order(opens_at: datetime | None, deadline: datetime | None) -> None:
+    """Raise `UserError` (`dates`) for a task that would open after its deadline."""
+    if opens_at and deadline and opens_at >= deadline:
+        raise UserError(
+            "The task opens after its deadline. Set an earlier opening time or a later deadline.",
+            code="dates",
+        )
 
 
 def _apply(
