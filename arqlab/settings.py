@@ -101,6 +101,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "arqlab.core.middleware.ReadOnlyArchives",
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"

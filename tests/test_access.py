@@ -117,6 +117,14 @@ GET  core:lab-create                      302 403 403 403 403 403 200
 POST core:lab-create                      302 403 403 403 403 403 200
 GET  core:task-create                     404 404 404 404 404 200 200
 POST core:task-create                     404 404 404 404 404 200 200
+GET  pages:lab-delete                     404 404 404 404 404 200 200
+POST pages:lab-delete                     404 404 404 404 404 200 200
+GET  pages:task-delete                    404 404 404 404 404 200 200
+POST pages:task-delete                    404 404 404 404 404 200 200
+POST core:lab-archive                     404 404 404 404 404 302 302
+POST core:lab-restore                     404 404 404 404 404 302 302
+POST core:task-archive                    404 404 404 404 404 302 302
+POST core:task-restore                    404 404 404 404 404 302 302
 GET  pages:lab-load                       302 403 403 403 403 403 200
 POST pages:lab-load                       302 403 403 403 403 403 422
 GET  pages:load-list                      404 404 404 404 404 200 200

@@ -14,6 +14,10 @@ urlpatterns = [
     # Not below labs/, where it would be the address of a lab.
     path("new-lab/", creating.lab_create, name="lab-create"),
     path("labs/<slug:lab>/new-task/", creating.task_create, name="task-create"),
+    path("labs/<slug:lab>/archive/", creating.lab_archive, name="lab-archive"),
+    path("labs/<slug:lab>/restore/", creating.lab_restore, name="lab-restore"),
+    path("labs/<slug:lab>/tasks/<slug:task>/archive/", creating.task_archive, name="task-archive"),
+    path("labs/<slug:lab>/tasks/<slug:task>/restore/", creating.task_restore, name="task-restore"),
     path("labs/<slug:lab>/edit/", labs.lab_edit, name="lab-edit"),
     path("labs/<slug:lab>/audit/", labs.audit_list, name="audit-list"),
     path("labs/<slug:lab>/people/", labs.people_list, name="people-list"),

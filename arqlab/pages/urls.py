@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from arqlab.pages.views import copying, home, labs, loads, runs, tasks
+from arqlab.pages.views import copying, deleting, home, labs, loads, runs, tasks
 
 
 class LoadKind:
@@ -35,6 +35,8 @@ urlpatterns = [
     path("loads/<int:load>/", loads.load_detail, name="load-detail"),
     path("loads/<int:load>/status/", loads.load_status, name="load-status"),
     path("loads/<int:load>/repeat/", loads.load_repeat, name="load-repeat"),
+    path("labs/<slug:lab>/delete/", deleting.lab_delete, name="lab-delete"),
+    path(f"{_TASK}delete/", deleting.task_delete, name="task-delete"),
     path(_TASK, tasks.task_detail, name="task-detail"),
     path(f"{_TASK}runs/<int:run>/", runs.run_detail, name="run-detail"),
     path(f"{_TASK}runs/<int:run>/status/", runs.run_status, name="run-status"),

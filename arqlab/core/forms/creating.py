@@ -1,4 +1,4 @@
-"""Forms to create labs and tasks."""
+"""Forms to create, copy and delete labs and tasks."""
 
 from __future__ import annotations
 
@@ -91,3 +91,13 @@ class CopyLabForm(WithAddress):
     )
     slug = AddressField(beginning="/labs/")
     with_people = forms.BooleanField(label="Copy the organizers and assessors", required=False)
+
+
+class DeleteForm(forms.Form):
+    """The typed name of the lab or task to delete."""
+
+    typed = forms.CharField(
+        label="Name",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        error_messages={"required": "Type the name to confirm."},
+    )
