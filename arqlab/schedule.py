@@ -3,26 +3,35 @@
 import logging
 import threading
 import time
+from collections.abc import Iterable
 
 from django.db import close_old_connections
 
 from arqlab.celery import app
 
+SLOW = ("run-waiting-loads",)
 logger = logging.getLogger(__name__)
 
 
 def start_schedule() -> threading.Thread:
-    """Start a thread that runs each scheduled task at its interval, and return the thread."""
-    thread = threading.Thread(target=_run_schedule, name="schedule", daemon=True)
+    """Start a thread that runs each scheduled task at its interval, and return the thread.
+
+    Loads may take hours, so they have a thread of their own.
+    """
+    slow = [name for name in app.conf.beat_schedule if name in SLOW]
+    rest = [name for name in app.conf.beat_schedule if name not in SLOW]
+    threading.Thread(target=_run_schedule, args=[slow], name="loads", daemon=True).start()
+    thread = threading.Thread(target=_run_schedule, args=[rest], name="schedule", daemon=True)
     thread.start()
     return thread
 
 
-def _run_schedule() -> None:
+def _run_schedule(names: Iterable[str]) -> None:
     app.loader.import_default_modules()
-    due = dict.fromkeys(app.conf.beat_schedule, time.monotonic())
+    due = dict.fromkeys(names, time.monotonic())
     while True:
-        for name, entry in app.conf.beat_schedule.items():
+        for name in due:
+            entry = app.conf.beat_schedule[name]
             if time.monotonic() >= due[name]:
                 _run(entry["task"])
                 due[name] = time.monotonic() + entry["schedule"]

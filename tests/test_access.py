@@ -21,6 +21,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from arqlab.pages.models import Load
 from assessment.guidelines.services import write_guideline
 from assessment.models import PoolInstance, PoolItem, Ticket
 from collection.models import Import
@@ -115,6 +116,31 @@ GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:post-list                 404 404 404 404 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
 POST core:account                         302 200 200 200 200 200 200
+GET  core:lab-create                      302 403 403 403 403 403 200
+POST core:lab-create                      302 403 403 403 403 403 200
+GET  core:task-create                     404 404 404 404 404 200 200
+POST core:task-create                     404 404 404 404 404 200 200
+GET  pages:lab-delete                     404 404 404 404 404 200 200
+POST pages:lab-delete                     404 404 404 404 404 200 200
+GET  pages:task-delete                    404 404 404 404 404 200 200
+POST pages:task-delete                    404 404 404 404 404 200 200
+POST core:lab-archive                     404 404 404 404 404 302 302
+POST core:lab-restore                     404 404 404 404 404 302 302
+POST core:task-archive                    404 404 404 404 404 302 302
+POST core:task-restore                    404 404 404 404 404 302 302
+GET  pages:lab-load                       302 403 403 403 403 403 200
+POST pages:lab-load                       302 403 403 403 403 403 422
+GET  pages:load-list                      404 404 404 404 404 200 200
+GET  pages:collection-load                404 404 404 404 404 200 200
+POST pages:collection-load                404 404 404 404 404 422 422
+POST pages:visual-ids-make                404 404 404 404 404 302 302
+GET  pages:task-load                      404 404 404 404 404 200 200
+POST pages:task-load                      404 404 404 404 404 422 422
+GET  pages:load-detail                    404 404 404 404 404 200 200
+GET  pages:load-status                    404 404 404 404 404 200 200
+POST pages:load-repeat                    404 404 404 404 404 302 302
+GET  pages:lab-copy                       404 404 404 404 404 403 200
+POST pages:lab-copy                       404 404 404 404 404 403 200
 GET  core:api-docs                        200 200 200 200 200 200 200
 GET  core:api-lab-detail                  200 200 200 200 200 200 200
 GET  core:api-lab-list                    200 200 200 200 200 200 200
@@ -240,6 +266,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         .first(),
         "formula_id": "7",
         "visual_id": "70",
+        "kind": "topics",
+        "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
         "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first()
         or 1,
         "key": confirmation_key(scene),
@@ -292,6 +320,7 @@ def fill(scene: Scene, folder) -> Run:
     """
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
+    Load.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))

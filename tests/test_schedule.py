@@ -40,7 +40,7 @@ def played(monkeypatch, failed):
     monkeypatch.setattr(Task, "apply", apply)
     monkeypatch.setattr(schedule, "close_old_connections", lambda: None)
     with pytest.raises(Stop):
-        schedule._run_schedule()
+        schedule._run_schedule(app.conf.beat_schedule)
     return turns
 
 
@@ -54,7 +54,7 @@ def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
 
 
 def test_the_schedule_is_a_thread_that_ends_with_the_process(monkeypatch):
-    monkeypatch.setattr(schedule, "_run_schedule", lambda: None)
+    monkeypatch.setattr(schedule, "_run_schedule", lambda names: None)
     thread = schedule.start_schedule()
     thread.join()
 

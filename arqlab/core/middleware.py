@@ -1,4 +1,4 @@
-"""Middleware: sign-in after a lost session, and pages instead of Django's empty 405."""
+"""Middleware: sign-in after a lost session, pages instead of an empty 405, read-only archives."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
+from arqlab.core.models import Lab, Task
+from arqlab.core.permissions import labs_visible_to
 from arqlab.core.views.error_pages import (
     API,
     SIGNED_OUT,
@@ -22,6 +25,19 @@ from arqlab.core.views.error_pages import (
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 GetResponse = Callable[[HttpRequest], HttpResponse]
+ALLOWED = frozenset(
+    {
+        "core:lab-restore",
+        "core:task-restore",
+        "pages:lab-copy",
+        "pages:lab-delete",
+        "pages:task-delete",
+    }
+)
+"""The pages that change an archived lab or task, or only read it."""
+JUDGING = "assessment:api-judging-"
+"""Judging has no time for another query: its own see no topic of an archive."""
+REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
 
 
 class SignInMiddleware:
@@ -99,3 +115,41 @@ def page_above(path: str) -> str:
             continue
         return above
     return "/"
+
+
+class ReadOnlyArchives:
+    """Refuses requests that would change an archived lab or task."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request."""
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        """Refuse a request to an archived lab or task that the user may see."""
+        slug = kwargs.get("lab")
+        if request.method in SAFE or slug is None:
+            return None
+        name = str(request.resolver_match and request.resolver_match.view_name)
+        if name in ALLOWED or name.startswith(JUDGING):
+            return None
+        if not is_archived(slug, kwargs.get("task", "")):
+            return None
+        if not labs_visible_to(request.user).filter(slug=slug).exists():
+            return None  # the view answers 404
+        if not request.accepts("text/html") or ":api-" in name:
+            return JsonResponse({"message": REFUSAL, "code": "archived"}, status=409)
+        messages.error(request, REFUSAL)
+        return redirect("pages:lab-detail", lab=slug)
+
+
+def is_archived(lab: str, task: str) -> bool:
+    """Return whether a lab, or the task in it, is archived."""
+    archived = Q(archived_at__isnull=False) | Q(
+        tasks__in=Task.objects.filter(slug=task, archived_at__isnull=False)
+    )
+    return Lab.objects.filter(archived, slug=lab).exists()

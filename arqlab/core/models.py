@@ -56,6 +56,7 @@ class Lab(models.Model):
         help_text="Everyone sees a public lab. Only its organizers, assessors and teams see a "
         "draft.",
     )
+    archived_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -111,6 +112,7 @@ class Task(models.Model):
         default=False,
         help_text="Teams see the scores of their own runs before the leaderboard is released.",
     )
+    archived_at = models.DateTimeField(null=True, blank=True)
     threads = models.CharField(
         max_length=10,
         choices=Threads.choices,
@@ -152,6 +154,8 @@ class Task(models.Model):
 
     def state(self, at: datetime) -> str:
         """Return whether the task accepts runs at a time: `upcoming`, `open` or `closed`."""
+        if self.archived_at:
+            return "closed"
         if self.opens_at and at < self.opens_at:
             return "upcoming"
         return "closed" if self.closed_at or (self.deadline and at > self.deadline) else "open"

@@ -34,6 +34,19 @@ def may_organize(user: Visitor, lab: Lab) -> bool:
     )
 
 
+def may_create_labs(user: Visitor) -> bool:
+    """Return whether a user may create labs: superusers, and users with "Can add lab"."""
+    return user.has_perm("core.add_lab")
+
+
+def require_lab_creator(request: HttpRequest) -> User:
+    """Return the signed-in user if they may create labs; raise `PermissionDenied` otherwise."""
+    user = signed_in(request)
+    if not may_create_labs(user):
+        raise PermissionDenied
+    return user
+
+
 def is_team_member(user: Visitor, team: Team) -> bool:
     """Return whether a user is a member of a team."""
     return user.is_authenticated and Membership.objects.filter(team=team, user_id=user.pk).exists()

@@ -16,6 +16,8 @@ from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
+LAB_STATES = ("draft", "open", "upcoming", "closed", "archived")
+"""The states of labs, in the order in which labs are listed."""
 PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
 
 
@@ -30,7 +32,7 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class LabRow:
-    """A lab with its tasks and its state at a time: `draft`, `open`, `upcoming` or `closed`."""
+    """A lab with its tasks and its state at a time, one of `LAB_STATES`."""
 
     lab: Lab
     state: str
@@ -161,7 +163,7 @@ def lab_rows(labs: QuerySet[Lab], *, tasks: QuerySet[Task], at: datetime) -> lis
         Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics")))
     )
     rows = [_lab_row(lab, at) for lab in found]
-    return sorted(rows, key=lambda row: ["draft", "open", "upcoming", "closed"].index(row.state))
+    return sorted(rows, key=lambda row: LAB_STATES.index(row.state))
 
 
 def lab_row(lab: Lab, *, tasks: QuerySet[Task], at: datetime) -> LabRow:
@@ -171,7 +173,11 @@ def lab_row(lab: Lab, *, tasks: QuerySet[Task], at: datetime) -> LabRow:
 
 def _lab_row(lab: Any, at: datetime) -> LabRow:
     tasks = tuple(
-        TaskRow(task=task, state=task.state(at), topics=task.topics_count)
+        TaskRow(
+            task=task,
+            state="archived" if task.archived_at else task.state(at),
+            topics=task.topics_count,
+        )
         for task in lab.tasks.all()
     )
     states = {row.state for row in tasks}
@@ -179,17 +185,22 @@ def _lab_row(lab: Any, at: datetime) -> LabRow:
         (state for state in ("open", "upcoming") if state in states),
         "closed" if tasks else "upcoming",
     )
-    return LabRow(
-        lab=lab, state=state if lab.is_public else "draft", tasks=tasks, teams=lab.teams_count
-    )
+    if not lab.is_public:
+        state = "draft"
+    if lab.archived_at:
+        state = "archived"
+    return LabRow(lab=lab, state=state, tasks=tasks, teams=lab.teams_count)
 
 
 def own_labs(user: User, *, tasks: QuerySet[Task], at: datetime) -> list[OwnLab]:
-    """Return the labs in which a user has a role, with those of `tasks`, in three queries."""
+    """Return the labs in which a user has a role, with those of `tasks`, in three queries.
+
+    Archived labs are left out.
+    """
     memberships: dict[int, list[Membership]] = {}
     for membership in roles_of(user):
         memberships.setdefault(membership.lab_id, []).append(membership)
-    rows = lab_rows(Lab.objects.filter(pk__in=memberships), tasks=tasks, at=at)
+    rows = lab_rows(Lab.objects.filter(pk__in=memberships, archived_at=None), tasks=tasks, at=at)
     return [OwnLab(row=row, standing=_lab_roles(user, memberships[row.lab.pk])) for row in rows]
 
 

@@ -4,13 +4,20 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from arqlab.core import apis
-from arqlab.core.views import account, information, labs, tasks, teams
+from arqlab.core.views import account, creating, information, labs, tasks, teams
 
 app_name = "core"
 urlpatterns = [
     path("account/", account.account, name="account"),
     path("healthz/", account.health, name="health"),
     path("join/<str:token>/", teams.team_join, name="team-join"),
+    # Not below labs/, where it would be the address of a lab.
+    path("new-lab/", creating.lab_create, name="lab-create"),
+    path("labs/<slug:lab>/new-task/", creating.task_create, name="task-create"),
+    path("labs/<slug:lab>/archive/", creating.lab_archive, name="lab-archive"),
+    path("labs/<slug:lab>/restore/", creating.lab_restore, name="lab-restore"),
+    path("labs/<slug:lab>/tasks/<slug:task>/archive/", creating.task_archive, name="task-archive"),
+    path("labs/<slug:lab>/tasks/<slug:task>/restore/", creating.task_restore, name="task-restore"),
     path("labs/<slug:lab>/edit/", labs.lab_edit, name="lab-edit"),
     path("labs/<slug:lab>/audit/", labs.audit_list, name="audit-list"),
     path("labs/<slug:lab>/people/", labs.people_list, name="people-list"),

@@ -61,6 +61,49 @@ def load_collection(
         _replace_other_files(collection, digest=_digest(file), at=at)
         Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
         LabCollection.objects.update_or_create(lab=lab, defaults={"collection": collection})
+    return _import_all(collection, file, at=at, judged=judged, progress=progress)
+
+
+def add_to_collection(
+    *,
+    lab: Lab,
+    file: CollectionFile,
+    at: datetime,
+    judged: JudgedFormula | None = None,
+    progress: Progress | None = None,
+) -> Collection:
+    """Import files into a lab's collection, which is created and assigned if the lab has none.
+
+    A file replaces an earlier one of its kind; files of other kinds stay, as with the import
+    commands. Raise `FileRefusedError` for files that cannot be imported, and `UserError`
+    (`collection-in-use`, `other-collection`) if the collection is another one or other labs search
+    it; nothing has changed then.
+    """
+    if problems := list(_unreadable(file)):
+        raise FileRefusedError(problems)
+    with transaction.atomic():
+        collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
+        others = LabCollection.objects.filter(collection=collection).exclude(lab=lab)
+        if names := list(others.order_by("lab__slug").values_list("lab__slug", flat=True)):
+            raise UserError(
+                f"{', '.join(names)} searches the collection {file.slug} too, and its runs were "
+                "checked against it. Choose another name for the collection, or import the files "
+                "with manage.py import_posts.",
+                code="collection-in-use",
+            )
+        assign_collection(lab=lab, collection=collection)
+        Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
+    return _import_all(collection, file, at=at, judged=judged, progress=progress)
+
+
+def _import_all(
+    collection: Collection,
+    file: CollectionFile,
+    *,
+    at: datetime,
+    judged: JudgedFormula | None,
+    progress: Progress | None,
+) -> Collection:
     for kind in ORDER:
         if kind in file.files:
             path = file.files[kind]

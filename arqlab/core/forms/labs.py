@@ -8,6 +8,7 @@ from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 
 from arqlab.core.errors import ConfirmationError, UserError
+from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.models import Membership, Task, User
 from arqlab.core.selectors import person_named
 from arqlab.ir.measures.names import parse_measures
@@ -106,15 +107,6 @@ class RevokeForm(forms.Form):
     role = forms.ChoiceField(choices=Membership.Role.choices)
 
 
-class MomentInput(forms.DateTimeInput):
-    """The browser's date and time picker with seconds, so that 23:59:59 stays 23:59:59."""
-
-    input_type = "datetime-local"
-
-    def __init__(self) -> None:
-        super().__init__(format="%Y-%m-%dT%H:%M:%S", attrs={"class": "short", "step": "1"})
-
-
 class CountField(forms.IntegerField):
     """A limit: a whole number of at least `least`, or empty for the preset's value."""
 
@@ -139,19 +131,8 @@ class TaskForm(forms.Form):
         label="Description",
         help_text="What systems should retrieve. Separate paragraphs with blank lines.",
     )
-    opens_at = forms.DateTimeField(
-        label="Opening time (UTC)",
-        required=False,
-        widget=MomentInput,
-        help_text="If empty, the task is already open.",
-    )
-    deadline = forms.DateTimeField(
-        label="Deadline (UTC)",
-        required=False,
-        widget=MomentInput,
-        help_text="If empty, there is no deadline. Anywhere on earth is 12 hours behind UTC: "
-        "for the end of 5 June anywhere on earth, enter 6 June, 12:00.",
-    )
+    opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is already open.")
+    deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
     shows_own_scores = forms.BooleanField(
         label="Teams see the scores of their own runs before the leaderboard is released",
         required=False,

@@ -41,12 +41,7 @@ def change_task(
     deadline or the protocol is invalid.
     """
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
-    opens, closes = changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline)
-    if opens and closes and opens >= closes:
-        raise UserError(
-            "The task opens after its deadline. Set an earlier opening time or a later deadline.",
-            code="dates",
-        )
+    require_order(changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline))
     kept = {name: value for name, value in task.overrides.items() if name not in protocol}
     own = {name: _listed(value) for name, value in protocol.items()}
     overrides = kept | {
@@ -88,6 +83,15 @@ def reopen_task(*, task: Task, by: User | None) -> Task:
         )
     record_event(verb="task.reopen", target=task, lab=task.lab, actor=by)
     return Task.objects.select_related("lab").get(pk=task.pk)
+
+
+def require_order(opens_at: datetime | None, deadline: datetime | None) -> None:
+    """Raise `UserError` (`dates`) for a task that would open after its deadline."""
+    if opens_at and deadline and opens_at >= deadline:
+        raise UserError(
+            "The task opens after its deadline. Set an earlier opening time or a later deadline.",
+            code="dates",
+        )
 
 
 def _apply(

@@ -56,6 +56,18 @@ def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
     return lab
 
 
+@transaction.atomic
+def load_topics(*, task: Task, file: TaskFile, by: User | None) -> int:
+    """Create, update and delete the topics of one task, and return how many changed.
+
+    Raises `UserError` as `load_lab_file` does.
+    """
+    changed = _load_topics(task, file)
+    if changed:
+        record_event(verb="topics.load", target=task, lab=task.lab, actor=by, changed=changed)
+    return changed
+
+
 def _load_task(lab: Lab, task_file: TaskFile, *, position: int) -> bool:
     """Create or update a task from the folder; return whether anything changed."""
     fields: dict[str, Any] = {

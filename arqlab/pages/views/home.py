@@ -18,7 +18,11 @@ def home(request: HttpRequest) -> HttpResponse:
     """Show a visitor the public labs; show a signed-in person their labs and next steps."""
     now, tasks = timezone.now(), tasks_visible_to(request.user)
     own = own_labs(request.user, tasks=tasks, at=now) if isinstance(request.user, User) else []
-    others = labs_visible_to(request.user).exclude(pk__in=[lab.row.lab.pk for lab in own])
+    others = (
+        labs_visible_to(request.user)
+        .filter(archived_at=None)
+        .exclude(pk__in=[lab.row.lab.pk for lab in own])
+    )
     standings = [(lab.row.lab, lab.standing) for lab in own]
     overview = labs_overview(standings, request.user, at=now)
     labs = lab_rows(others, tasks=tasks, at=now)

@@ -70,24 +70,32 @@ def database_moment(at: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(at)
 
 
-# The topics assigned to a user who still has a role in the lab that may judge.
+# The topics assigned to a user who still has a role in the lab that may judge; none of an archive.
 # Not for speed: it is part of SUBMITTED, and `assigned_topics` repeats no rule.
 ASSIGNED = """
     SELECT given.topic_id FROM assessment_assignment given
     JOIN core_topic asked ON asked.id = given.topic_id
     JOIN core_task within ON within.id = asked.task_id
+    JOIN core_lab lab ON lab.id = within.lab_id
     JOIN core_membership held ON held.lab_id = within.lab_id AND held.user_id = given.assessor_id
     WHERE given.assessor_id = %s AND given.ended_at IS NULL
         AND held.role IN ('assessor', 'organizer')
+        AND within.archived_at IS NULL AND lab.archived_at IS NULL
 """
 
+# A pool that takes no labels. Not for speed: it is part of SUBMITTED.
+_CLOSED = """(pool.closed_at IS NOT NULL OR EXISTS (
+    SELECT 1 FROM core_task task JOIN core_lab lab ON lab.id = task.lab_id
+    WHERE task.id = pool.task_id
+        AND (task.archived_at IS NOT NULL OR lab.archived_at IS NOT NULL)
+))"""
 # The item that labels are submitted for. Without it: +143%.
 SUBMITTED = Planned(
     "submitted_item",
     f"""
     SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key, ticket.id,
         item.topic_id, item.done_at IS NOT NULL,
-        pool.closed_at IS NOT NULL, item.topic_id IN ({ASSIGNED % "%(user)s"}), (
+        {_CLOSED}, item.topic_id IN ({ASSIGNED % "%(user)s"}), (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
         ), pool.scale

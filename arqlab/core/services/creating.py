@@ -1,0 +1,100 @@
+"""Creation of labs and tasks by organizers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, Membership, Task, User
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.labs import require_order
+from arqlab.core.services.people import grant_role
+from arqlab.ir.protocols.presets import PROTOCOLS
+from arqlab.ir.records import TaskKind
+
+COPIED_FIELDS = (
+    "slug",
+    "name",
+    "kind",
+    "description",
+    "position",
+    "trec_items",
+    "overrides",
+    "shows_own_scores",
+)
+"""The fields of a task that a copy of its lab has too. Dates and topics are of one year only."""
+
+
+@transaction.atomic
+def create_lab(
+    *, slug: str, protocol: str, by: User, copy_of: Lab | None = None, **fields: Any
+) -> Lab:
+    """Create a lab without tasks, which the user organizes.
+
+    `fields` are the name, description and visibility. Raise `UserError` (`taken`) if another lab
+    has the address.
+    """
+    lab = Lab(slug=slug, protocol=protocol, **fields)
+    _insert(lab)
+    detail = {"copy_of": copy_of.slug} if copy_of else {}
+    record_event(verb="lab.create", target=lab, lab=lab, actor=by, **detail)
+    grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
+    return lab
+
+
+@transaction.atomic
+def create_task(
+    *,
+    lab: Lab,
+    name: tuple[str, str],
+    kind: str,
+    description: str = "",
+    dates: tuple[datetime | None, datetime | None] = (None, None),
+    by: User,
+) -> Task:
+    """Create the last task of a lab, with the rules of the lab's preset and without topics.
+
+    `name` is the address and the name, `dates` the opening time and the deadline. Raise `UserError`
+    if the lab has a task with the address (`taken`) or the task would open after its deadline.
+    """
+    (slug, shown), (opens_at, deadline) = name, dates
+    require_order(opens_at, deadline)
+    last = lab.tasks.aggregate(last=Max("position"))["last"] or 0
+    task = Task(
+        lab=lab,
+        slug=slug,
+        name=shown,
+        kind=kind,
+        description=description,
+        position=last + 1,
+        trec_items=PROTOCOLS[lab.protocol].tasks[TaskKind(kind)].items.value,
+        opens_at=opens_at,
+        deadline=deadline,
+    )
+    _insert(task)
+    record_event(verb="task.create", target=task, lab=lab, actor=by)
+    return task
+
+
+@transaction.atomic
+def copy_tasks(*, source: Lab, to: Lab) -> list[Task]:
+    """Create the tasks of another lab in a new lab, with their rules; without dates and topics."""
+    return Task.objects.bulk_create(
+        Task(lab=to, **{name: getattr(task, name) for name in COPIED_FIELDS})
+        for task in source.tasks.all()
+    )
+
+
+def _insert(record: Lab | Task) -> None:
+    try:
+        with transaction.atomic():
+            record.save(force_insert=True)
+    except IntegrityError as error:
+        what = "lab" if isinstance(record, Lab) else "task"
+        raise UserError(
+            f"Another {what} has the address {record.slug}. Choose another address.", code="taken"
+        ) from error

@@ -1,0 +1,87 @@
+"""Deletion of labs and tasks in which no work was done."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import ProtectedError, QuerySet
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, Task, User
+from arqlab.core.services.audit import record_event
+from arqlab.pages.models import Load
+from arqlab.pages.services.load_files import load_folder
+from submissions.models import Run, Upload
+
+
+@transaction.atomic
+def delete_lab(*, lab: Lab, typed: str, by: User) -> None:
+    """Delete a lab with its tasks, topics, teams and audit log; a collection is kept.
+
+    Raise `UserError` (`name`) if the typed name is another one, and (`in-use`) for a lab with
+    submitted runs, pools, assignments or leaderboards, which can only be archived.
+    """
+    _require_name(lab, typed)
+    _delete_checked_runs(Run.objects.filter(task__lab=lab))
+    folders = _folders(Load.objects.filter(lab=lab))
+    record_event(verb="lab.delete", target=f"{lab.slug}: {lab}", lab=None, actor=by)
+    # Tasks before teams: both protect what teams submitted.
+    _delete([*lab.tasks.all(), lab], str(lab))
+    transaction.on_commit(partial(_delete_folders, folders))
+
+
+@transaction.atomic
+def delete_task(*, task: Task, typed: str, by: User) -> None:
+    """Delete a task with its topics and qrels. Raise `UserError` as `delete_lab` does."""
+    _require_name(task, typed)
+    _delete_checked_runs(Run.objects.filter(task=task))
+    folders = _folders(Load.objects.filter(task=task))
+    record_event(verb="task.delete", target=task, lab=task.lab, actor=by, name=task.name)
+    _delete([task], task.name)
+    transaction.on_commit(partial(_delete_folders, folders))
+
+
+def _require_name(record: Lab | Task, typed: str) -> None:
+    if " ".join(typed.split()) != " ".join(record.name.split()):
+        raise UserError(f"Type the name to confirm: {record.name}", code="name")
+
+
+def _delete(records: Iterable[Lab | Task], name: str) -> None:
+    try:
+        for record in records:
+            record.delete()
+    except ProtectedError as error:
+        held = Counter(str(type(one)._meta.verbose_name) for one in error.protected_objects)
+        found = ", ".join(
+            f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(held.items())
+        )
+        raise UserError(
+            f"{name} cannot be deleted, because it has {found}. Archive it instead.", code="in-use"
+        ) from error
+
+
+def _delete_checked_runs(runs: QuerySet[Run]) -> None:
+    """Delete runs that were only checked, with their files."""
+    found = list(runs.filter(check_only=True).select_related("upload"))
+    names = [str(file.name) for run in found for file in (run.index, run.occurrences) if file.name]
+    Run.objects.filter(pk__in=[run.pk for run in found]).delete()
+    unused = Upload.objects.filter(pk__in=[run.upload_id for run in found], runs=None)
+    names += [str(upload.file.name) for upload in unused]
+    unused.delete()
+    for name in names:
+        transaction.on_commit(partial(default_storage.delete, name))
+
+
+def _folders(loads: QuerySet[Load]) -> list[Path]:
+    return [load_folder(load) for load in loads]
+
+
+def _delete_folders(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,198 @@
+"""What each kind of load does with its files: the same as the commands, by the same services.
+
+Each function returns sentences on what was loaded. It raises `FileRefusedError` with every problem
+of the files, or `UserError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab
+from arqlab.core.permissions import may_organize
+from arqlab.formats.dumps.records import Window
+from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
+from arqlab.formats.labs.collection import REPRESENTATIONS, CollectionFile
+from arqlab.formats.labs.folder import QrelsFile, read_lab
+from arqlab.formats.labs.packed import unpack_lab
+from arqlab.formats.qrels.read import read_qrels
+from arqlab.ir.protocols.scales import is_relevant_possible, read_scale
+from arqlab.ir.records import FileRefusedError, ItemKind, Problem
+from arqlab.pages.models import Load
+from arqlab.pages.services.load_files import load_folder, sent_files, sent_folder
+from arqlab.pages.services.loading import Loading, counted, read_sent
+from arqlab.pages.services.topic_loading import topics_from_files
+from assessment.judging.services.importing import import_judgments
+from assessment.qrels.selectors.rejudging import judged_formulas
+from assessment.qrels.selectors.versions import lab_summary, topic_judgments
+from assessment.qrels.services.loading import load_lab, load_qrels
+from collection.models import Collection
+from collection.selectors.collections import collection_of
+from collection.selectors.visual_maps import newest_map
+from collection.services.loading import add_to_collection
+from collection.services.visual_maps import make_visual_map
+
+
+def lab_from_files(one: Loading) -> list[str]:
+    """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
+    folder = load_folder(one.load)
+    root = unpack_lab(sent_folder(one.load, "file"), folder / "unpacked")
+    try:
+        slug = read_lab(root).slug
+        known = Lab.objects.filter(slug=slug).first()
+        if known and not may_organize(one.by, known):
+            raise UserError(
+                f"There is a lab with the address {slug}, and you do not organize it. Choose "
+                "another slug in lab.toml, or ask its organizers.",
+                code="taken",
+            )
+        loaded = load_lab(folder=root, at=one.at, by=one.by, progress=one.progress)
+    except FileRefusedError as refused:
+        below = f"{root}/"
+        raise FileRefusedError(
+            [problem._replace(path=problem.path.replace(below, "")) for problem in refused.problems]
+        ) from refused
+    Load.objects.filter(pk=one.load.pk).update(lab=loaded.lab)
+    one.load.lab = loaded.lab
+    lines = [f"{loaded.lab.name} ({slug})." if loaded.is_changed else "Nothing to change."]
+    for task in lab_summary(loaded.lab):
+        judged = f"; qrels {task.qrels} with {task.judged:,} judgments" if task.qrels else ""
+        lines.append(f"{task.task}: {counted(task.topics, 'topic')}{judged}.")
+    collection = collection_of(loaded.lab)
+    return [*lines, *(_collection_lines(collection) if collection else ())]
+
+
+def qrels_from_file(one: Loading) -> list[str]:
+    """Load a version of a task's qrels."""
+    task, options = one.task, one.load.options
+    rules = task.protocol
+    labels = read_scale(options["labels"]) if options.get("labels") else rules.labels
+    relevant_from = options.get("relevant_from") or rules.relevant_from
+    if not is_relevant_possible(labels, relevant_from):
+        raise UserError(
+            f"No label is relevant from {relevant_from}. Set a lower label, or other labels.",
+            code="relevant",
+        )
+    topics = set(task.topics.values_list("query_id", flat=True))
+    problems: list[Problem] = []
+    frame = read_sent(
+        problems,
+        one.load,
+        "file",
+        lambda data, path: read_qrels(data, path=path, scale=labels, topics=topics),
+    )
+    if frame is None:
+        raise FileRefusedError(problems)
+    path = sent_files(one.load, "file")[0]
+    items = ItemKind(options.get("items") or rules.items)
+    file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
+    found = load_qrels(task=task, file=file, at=one.at, by=one.by)
+    judged = topic_judgments(found)
+    return [
+        f"Version {found.version} ({found.name}): {counted(frame.height, 'line')}, "
+        f"{counted(len(judged), 'judged topic')}."
+    ]
+
+
+def judgments_from_file(one: Loading) -> list[str]:
+    """Import judgments made elsewhere into the pools of a task."""
+    path = sent_files(one.load, "file")[0]
+    found = import_judgments(
+        task=one.task, data=path.read_bytes(), path=path.name, at=one.at, by=one.by
+    )
+    return [f"{found.new:,} new, {found.changed:,} changed, {found.unchanged:,} unchanged."]
+
+
+def collection_from_files(one: Loading) -> list[str]:
+    """Import the files of a data dump and of formula indexes into the lab's collection."""
+    load, options = one.load, one.load.options
+    since, until = (_day(options.get(name)) for name in ("since", "until"))
+    file = CollectionFile(
+        slug=options["slug"],
+        complete=bool(options.get("complete")),
+        files=_dump(load),
+        formulas={name: path for name in REPRESENTATIONS if (path := _index(load, name))},
+        window=Window(since, until, bool(options.get("keep_later"))),
+    )
+    judged = judged_formulas(file.slug, one.lab)
+    collection = add_to_collection(
+        lab=one.lab, file=file, at=one.at, judged=judged, progress=one.progress
+    )
+    return _collection_lines(collection)
+
+
+def new_visual_ids(one: Loading) -> list[str]:
+    """Make the next version of the visual ids, as `manage.py make_visual_ids` does."""
+    collection = collection_of(one.lab)
+    if collection is None or not collection.formulas_index:
+        raise UserError("The collection has no formulas. Load a formula index first.")
+    before = newest_map(collection)
+    made = make_visual_map(
+        collection=collection,
+        at=one.at,
+        judged=judged_formulas(collection.slug),
+        again=True,
+        progress=one.progress,
+    )
+    if made is None or made == before:
+        return ["Nothing to change: the ids are those of the newest version."]
+    return _map_lines(collection)
+
+
+LOADERS: Mapping[str, Callable[[Loading], list[str]]] = {
+    Load.Kind.LAB: lab_from_files,
+    Load.Kind.TOPICS: topics_from_files,
+    Load.Kind.QRELS: qrels_from_file,
+    Load.Kind.JUDGMENTS: judgments_from_file,
+    Load.Kind.COLLECTION: collection_from_files,
+    Load.Kind.VISUAL_IDS: new_visual_ids,
+}
+
+
+def _dump(load: Load) -> dict[str, Path]:
+    """Return the files of a data dump by kind; refuse those that are none, or of one kind."""
+    found: dict[str, Path] = {}
+    problems = []
+    for path in sent_files(load, "dump"):
+        kinds = dump_files(path)
+        again = [kind for kind in kinds if kind in found]
+        if not kinds or again:
+            what = f"another file of {', '.join(again)}" if again else "a file of another name"
+            expected = f"{', '.join(DUMP_FILES.values())}, each once, plain or as gz, bz2 or 7z"
+            todo = "Rename the file, or send a 7z archive of the dump."
+            problems.append(Problem(path.name, None, what, expected, todo))
+        found |= kinds
+    if problems:
+        raise FileRefusedError(problems)
+    return found
+
+
+def _index(load: Load, name: str) -> Path | None:
+    files = sent_files(load, name)
+    return sent_folder(load, name) if len(files) > 1 else next(iter(files), None)
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+def _collection_lines(collection: Collection) -> list[str]:
+    lines = [
+        f"{record.get_kind_display()} ({record.source}): {record.kept:,} of {record.rows:,} rows "
+        f"kept, {counted(record.problem_count, 'problem')}."
+        for record in collection.imports.all()
+    ]
+    return [*lines, *_map_lines(collection)]
+
+
+def _map_lines(collection: Collection) -> list[str]:
+    version = newest_map(collection)
+    if version is None:
+        return []
+    return [
+        f"Visual ids, version {version.version}: {version.counts['formulas']:,} formulas in "
+        f"{version.counts['instances']:,} instances."
+    ]

@@ -1,0 +1,41 @@
+"""Background tasks of loads. Each calls one service and is safe to run twice."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from arqlab.celery import app
+from arqlab.pages.models import Load
+from arqlab.pages.services import loads
+
+LONGEST_LOAD = 24 * 3600
+"""Seconds: a collection with millions of posts takes hours."""
+QUICK = (Load.Kind.TOPICS, Load.Kind.QRELS, Load.Kind.JUDGMENTS)
+
+
+@app.task(time_limit=LONGEST_LOAD)
+def run_load(load_id: int) -> None:
+    """Run a load if it still waits."""
+    loads.run_waiting_load(load_id=load_id, at=timezone.now())
+
+
+@app.task(time_limit=LONGEST_LOAD)
+def run_waiting_loads() -> None:
+    """Run the loads that lost messages and dead workers left behind."""
+    loads.release_dead_loads(at=timezone.now())
+    for load_id in loads.waiting_load_ids():
+        run_load(load_id)
+
+
+def run_after_commit(load: Load) -> None:
+    """Queue a load for after the commit, when workers can see it.
+
+    In embedded mode, a message is run at once by the process that sends it. Loads that take long
+    are left to the schedule there, so that the page need not wait.
+    """
+    if load.kind in QUICK or not settings.EMBEDDED:
+        transaction.on_commit(partial(run_load.delay, load.pk))

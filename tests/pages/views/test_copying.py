@@ -1,0 +1,61 @@
+"""A lab is copied for another year."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.contrib.auth.models import Permission
+
+from arqlab.core.models import AuditEvent, Lab, Task
+from assessment.guidelines.services import write_guideline
+from collection.models import Collection
+from collection.services.loading import assign_collection
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+COPY = "/labs/arqmath-x/copy/"
+FORM = {"name": "ARQMath-Y", "slug": "arqmath-y"}
+
+
+@pytest.fixture
+def creator(scene):
+    scene.organizer.user_permissions.add(Permission.objects.get(codename="add_lab"))
+    return scene.organizer
+
+
+def test_a_copy_has_the_rules_but_not_the_dates_and_topics(scene, creator, client_of):
+    Task.objects.update(overrides={"quota": 7}, deadline=NOW, description="Find answers.")
+
+    response = client_of(creator).post(COPY, FORM)
+
+    task = Task.objects.get(lab__slug="arqmath-y")
+    assert response.url == "/labs/arqmath-y/"
+    assert (task.slug, task.protocol.quota, task.description) == ("task1", 7, "Find answers.")
+    assert (task.deadline, task.topics.count(), task.lab.teams.count()) == (None, 0, 0)
+    assert not task.lab.is_public
+
+
+def test_a_copy_has_the_guidelines_and_the_collection(scene, creator, client_of):
+    assign_collection(
+        lab=scene.lab, collection=Collection.objects.create(slug="mse", loaded_at=NOW)
+    )
+    write_guideline(task=scene.task, text="<p>Judge.</p>", at=NOW, by=creator)
+
+    client_of(creator).post(COPY, FORM)
+
+    lab = Lab.objects.get(slug="arqmath-y")
+    assert [guideline.text for guideline in lab.tasks.get().guidelines.all()] == ["<p>Judge.</p>\n"]
+    assert [collection.slug for collection in lab.collections.all()] == ["mse"]
+
+
+@pytest.mark.parametrize(("chosen", "roles"), [({}, 1), ({"with_people": "on"}, 2)])
+def test_organizers_and_assessors_are_copied_if_chosen(scene, creator, client_of, chosen, roles):
+    client_of(creator).post(COPY, FORM | chosen)
+
+    assert Lab.objects.get(slug="arqmath-y").memberships.count() == roles
+    assert AuditEvent.objects.get(verb="lab.create").detail == {"copy_of": "arqmath-x"}
+
+
+def test_a_copy_needs_an_address_of_its_own(scene, creator, client_of):
+    page = client_of(creator).post(COPY, FORM | {"slug": "arqmath-x"}).content.decode()
+
+    assert "Another lab has the address arqmath-x." in page
+    assert Lab.objects.get() == scene.lab

@@ -1,0 +1,525 @@
+"""Organizers load labs, topics, qrels, judgments and collections on pages."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.utils import timezone
+
+from arqlab.core.models import AuditEvent, Lab, Membership, Topic
+from arqlab.pages import tasks
+from arqlab.pages.demo.posts import FOLDER as DEMO
+from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load
+from arqlab.pages.services import loaders
+from arqlab.pages.services.loads import release_dead_loads, run_waiting_load
+from assessment.models import Judgment, QrelSet
+from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
+from collection.models import Collection, Import, Post, VisualMap
+from tests.assessment.factories import make_pool
+from tests.assessment.qrels.services.test_loading import LAB, TOPICS
+from tests.factories import UserFactory
+from tests.pages.views.test_home import text_of
+
+TASK = "/labs/arqmath-x/tasks/task1/"
+POSTS = (DEMO / "Posts.xml").read_text().count("<row ")
+OFFICIAL = "A.301\t0\t10\t3\r\nA.301\t0\t11\t0\r\nA.302\t0\t10\t2"
+COMPLETE = "A.301\t0\t10\t3\nA.301\t0\t12\t5\n"
+FILES = {
+    "lab.toml": LAB,
+    "topics.xml": TOPICS,
+    "official.tsv": OFFICIAL,
+    "complete.tsv": COMPLETE,
+}
+
+
+def file(name: str, text: str | bytes) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text if isinstance(text, bytes) else text.encode())
+
+
+def zipped(files: dict[str, str], folder: str = "") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{folder}{name}", text)
+    return out.getvalue()
+
+
+def tarred(files: dict[str, str]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"tiny/{name}")
+            member.size = len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return out.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def media(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def post(client_of, django_capture_on_commit_callbacks):
+    """Return a function that posts a form as a person and returns the finished load."""
+
+    def send(person, path, **form):
+        with django_capture_on_commit_callbacks(execute=True):
+            response = client_of(person).post(path, form)
+        assert response.status_code == 302, text_of(response)
+        tasks.run_waiting_loads()
+        return Load.objects.get(pk=response.url.strip("/").rpartition("/")[2])
+
+    return send
+
+
+@pytest.fixture
+def creator(db):
+    person = UserFactory(username="creator")
+    person.user_permissions.add(Permission.objects.get(codename="add_lab"))
+    return person
+
+
+@pytest.fixture
+def by_command(tmp_path, db):
+    """Return the contents of the lab that `load_lab` makes of the files; the lab is deleted."""
+    folder = tmp_path / "command"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / name).write_bytes(text.encode())
+    call_command("load_lab", str(folder), stdout=StringIO())
+    found = contents(Lab.objects.get(slug="tiny"))
+    Lab.objects.all().delete()
+    return found
+
+
+def contents(lab: Lab) -> object:
+    """Return all that a folder sets of a lab."""
+    return [
+        (
+            *(task.slug, task.name, task.kind, task.overrides, task.trec_items, task.deadline),
+            [(topic.query_id, topic.title, topic.body_html) for topic in task.topics.all()],
+            [(one.name, qrels_frame(one).rows()) for one in QrelSet.objects.filter(task=task)],
+        )
+        for task in lab.tasks.all()
+    ]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [file(name, text) for name, text in FILES.items()],
+        [file("tiny.zip", zipped(FILES))],
+        [file("tiny.zip", zipped(FILES, "tiny-2027/"))],
+        [file("tiny.tar.gz", tarred(FILES))],
+        [file("lab.toml", LAB), file("data.zip", zipped({k: FILES[k] for k in list(FILES)[1:]}))],
+    ],
+    ids=["files", "zip", "zip of a folder", "tar", "toml and zip"],
+)
+def test_an_uploaded_lab_is_that_of_the_command(sent, by_command, creator, post):
+    load = post(creator, "/load-lab/", file=sent)
+
+    lab = Lab.objects.get(slug="tiny")
+    assert (load.state, load.lab) == (Load.State.DONE, lab)
+    assert contents(lab) == by_command
+    assert lab.memberships.get(user=creator).role == Membership.Role.ORGANIZER
+    assert load.summary[0] == "A tiny lab (tiny)."
+
+
+def test_files_are_put_where_the_lab_names_them(creator, post):
+    toml = LAB.replace('"topics.xml"', '"topics/2027/topics.xml"')
+
+    load = post(
+        creator,
+        "/load-lab/",
+        file=[file("lab.toml", toml), *(file(k, v) for k, v in FILES.items() if k != "lab.toml")],
+    )
+
+    assert load.state == Load.State.DONE
+    assert Topic.objects.count() == 2
+
+
+def test_every_problem_of_a_lab_is_listed_and_the_lacking_files_can_be_added(
+    creator, post, client_of
+):
+    load = post(
+        creator, "/load-lab/", file=[file("lab.toml", LAB), file("official.tsv", "A.301 0 10 9")]
+    )
+
+    problems = {(one.source, one.line) for one in load.problems.all()}
+    page = text_of(client_of(creator).get(f"/loads/{load.pk}/"))
+    assert load.state == Load.State.REFUSED
+    assert problems == {("lab.toml", 11), ("lab.toml", 12), ("official.tsv", 1)}
+    assert "Nothing was loaded: 3 problems." in page
+    assert not Lab.objects.exists()
+
+    again = post(
+        creator,
+        f"/loads/{load.pk}/repeat/",
+        file=[file(name, FILES[name]) for name in ("topics.xml", "official.tsv", "complete.tsv")],
+    )
+
+    assert (again, again.state, again.problems.count()) == (load, Load.State.DONE, 0)
+    assert [one["name"] for one in again.files].count("official.tsv") == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "found"),
+    [
+        (file("tiny.zip", b"PK\x03\x04 and nothing"), "a damaged archive"),
+        (file("tiny.tar.gz", b"no tar"), "a damaged archive"),
+        (file("notes.txt", "No lab."), "no lab.toml"),
+        (file("two.zip", zipped({"a/lab.toml": LAB, "b/lab.toml": LAB})), "2 files named lab.toml"),
+    ],
+)
+def test_what_is_no_lab_is_refused(sent, found, creator, post):
+    load = post(creator, "/load-lab/", file=[sent])
+
+    assert load.state == Load.State.REFUSED
+    assert load.problems.get().found.startswith(found)
+
+
+def test_nothing_is_unpacked_outside_the_folder(creator, post, settings):
+    post(creator, "/load-lab/", file=[file("x.zip", zipped({"../../../escaped.txt": "out"}))])
+
+    assert not list(settings.MEDIA_ROOT.parent.glob("*.txt"))
+    assert not list(settings.MEDIA_ROOT.glob("*.txt"))
+
+
+def test_the_lab_of_others_is_not_changed(scene, creator, post):
+    load = post(
+        creator,
+        "/load-lab/",
+        file=[file(name, text.replace('"tiny"', '"arqmath-x"')) for name, text in FILES.items()],
+    )
+
+    assert load.state == Load.State.REFUSED
+    assert "you do not organize it" in load.message
+    assert scene.lab.tasks.get().topics.count() == 2
+
+
+def test_topics_are_added_and_changed(scene, post):
+    Topic.objects.update(info={"category": "proof"})
+    text = TOPICS.replace("A.301", "A.2").replace("A.302", "A.3")
+
+    load = post(scene.organizer, TASK + "load/topics/", topics=file("topics.xml", text))
+
+    titles = list(scene.task.topics.order_by("position").values_list("query_id", "title", "info"))
+    assert titles == [
+        ("A.1", "The title of A.1", {"category": "proof"}),
+        ("A.2", "One", {"category": "proof"}),
+        ("A.3", "Two", {}),
+    ]
+    assert load.summary[0] == "3 topics: 1 new, 0 deleted."
+    assert AuditEvent.objects.get(verb="topics.load").actor == scene.organizer
+
+
+def test_topics_that_are_not_in_the_file_are_deleted_if_chosen(scene, post):
+    post(
+        scene.organizer,
+        TASK + "load/topics/",
+        topics=file("topics.xml", TOPICS),
+        topic_info=file("info.csv", "Topic,Category\nA.301,proof\n"),
+        delete_others="on",
+    )
+
+    found = scene.task.topics.order_by("position").values_list("query_id", "info")
+    assert list(found) == [("A.301", {"category": "proof"}), ("A.302", {})]
+
+
+def test_topics_with_a_pool_are_not_deleted(scene, post):
+    make_pool(scene.task)
+
+    load = post(
+        scene.organizer,
+        TASK + "load/topics/",
+        topics=file("topics.xml", TOPICS),
+        delete_others="on",
+    )
+
+    assert load.state == Load.State.REFUSED
+    assert "in use: A.1" in load.message
+    assert scene.task.topics.count() == 2
+
+
+def test_the_problems_of_all_topic_files_are_listed(scene, post):
+    load = post(
+        scene.organizer,
+        TASK + "load/topics/",
+        topics=file("topics.xml", "<Topics><Topic/></Topics>"),
+        topic_info=file("info.csv", "Category\nproof\n"),
+    )
+
+    assert {one.source for one in load.problems.all()} == {"topics.xml", "info.csv"}
+    assert scene.task.topics.count() == 2
+
+
+def test_qrels_become_a_version(scene, post):
+    load = post(
+        scene.organizer,
+        TASK + "load/qrels/",
+        file=file("qrels.tsv", "A.1 0 10 1\nA.2 0 11 0\n"),
+        name="official",
+        items="posts",
+        labels="trec-binary",
+        relevant_from="1",
+    )
+
+    made = QrelSet.objects.get()
+    assert load.summary == ["Version 1 (official): 2 lines, 2 judged topics."]
+    assert qrels_frame(made).rows() == [("A.1", "10", 1), ("A.2", "11", 0)]
+    assert (made.relevant_from, len(made.scale)) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"name": ""}, "Enter a name for this version."),
+        ({"labels": "0-x"}, "Unknown labels."),
+        ({"items": "books"}, "books is not one of the available choices"),
+    ],
+)
+def test_a_wrong_option_of_qrels_is_sent_back(scene, client_of, form, said):
+    sent = {"file": file("q.tsv", "A.1 0 10 1"), "name": "v1", "items": "posts"} | form
+
+    response = client_of(scene.organizer).post(TASK + "load/qrels/", sent)
+
+    assert response.status_code == 422
+    assert said in text_of(response)
+    assert not Load.objects.exists()
+
+
+def test_qrels_whose_labels_are_never_relevant_are_refused(scene, post):
+    load = post(
+        scene.organizer,
+        TASK + "load/qrels/",
+        file=file("q.tsv", "A.1 0 10 1"),
+        name="v1",
+        items="posts",
+        labels="0-1",
+        relevant_from="3",
+    )
+
+    assert load.message.startswith("No label is relevant from 3.")
+
+
+def test_judgments_are_imported_or_refused(scene, post):
+    load = post(scene.organizer, TASK + "load/judgments/", file=file("j.tsv", "A.1 0 10 3"))
+
+    assert load.state == Load.State.REFUSED
+    assert "has no pool" in load.message
+
+    make_pool(scene.task, {"A.1": ["10", "11"]})
+    again = post(scene.organizer, f"/loads/{load.pk}/repeat/")
+
+    assert again.summary == ["1 new, 0 changed, 0 unchanged."]
+    assert Judgment.objects.get().label == 3
+
+
+@pytest.fixture
+def loaded(scene, post):
+    return post(
+        scene.organizer,
+        "/labs/arqmath-x/collection/load/",
+        slug="mse",
+        complete="on",
+        dump=[file(name, (DEMO / name).read_bytes()) for name in ("Posts.xml", "Comments.xml")],
+        latex=file("formulas.latex.tsv", (DEMO / "formulas.latex.tsv").read_bytes()),
+    )
+
+
+def test_collection_files_are_imported(scene, loaded):
+    collection = Collection.objects.get(slug="mse")
+
+    assert loaded.state == Load.State.DONE, loaded.message
+    assert list(collection.labs.all()) == [scene.lab]
+    assert {one.kind for one in Import.objects.all()} == {"posts", "comments", "latex"}
+    assert Post.objects.filter(collection=collection).count() == POSTS
+    assert VisualMap.objects.get().version == 1
+
+
+def test_a_further_file_leaves_the_others(scene, loaded, post):
+    post(
+        scene.organizer,
+        "/labs/arqmath-x/collection/load/",
+        complete="on",
+        dump=[file("Users.xml", (DEMO / "Users.xml").read_bytes())],
+    )
+
+    assert Import.objects.filter(state="done").count() == 4
+    assert Post.objects.count() == POSTS
+
+
+def test_visual_ids_are_made_on_the_page_of_the_collection(scene, loaded, post):
+    load = post(scene.organizer, "/labs/arqmath-x/collection/visual-ids/")
+
+    assert load.summary == ["Nothing to change: the ids are those of the newest version."]
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({}, "Choose at least one file of the collection."),
+        ({"slug": "Not a slug"}, "Enter a name: at most 50 lower-case letters"),
+        ({"since": "2018-01-01", "until": "2017-01-01"}, "The last day is before the first day."),
+        ({"keep_later": "on"}, "Enter the last day to search"),
+    ],
+)
+def test_wrong_options_of_a_collection_are_sent_back(scene, client_of, form, said):
+    response = client_of(scene.organizer).post(
+        "/labs/arqmath-x/collection/load/", {"slug": "mse"} | form
+    )
+
+    assert said in text_of(response)
+    assert not Collection.objects.exists()
+
+
+def test_the_collection_of_another_lab_is_not_changed(scene, loaded, client_of):
+    other = Lab.objects.create(slug="other", name="Other", protocol="arqmath-3")
+    Membership.objects.create(lab=other, user=scene.organizer, role="organizer")
+
+    response = client_of(scene.organizer).post(
+        "/labs/other/collection/load/", {"slug": "mse", "dump": file("Tags.xml", "<tags/>")}
+    )
+
+    assert "Another lab has a collection with this name." in text_of(response)
+
+
+def test_a_dump_file_of_another_name_is_refused(scene, post):
+    load = post(
+        scene.organizer,
+        "/labs/arqmath-x/collection/load/",
+        slug="mse",
+        dump=[file("posts-of-2027.txt", "x"), file("Posts.xml", "<posts/>")],
+    )
+
+    assert load.problems.get().source == "posts-of-2027.txt"
+    assert not Collection.objects.exists()
+
+
+def test_a_small_file_has_the_limit_of_runs(scene, client_of, settings):
+    settings.RUN_MAX_BYTES = 5
+
+    response = client_of(scene.organizer).post(
+        TASK + "load/judgments/", {"file": file("j.tsv", "A.1 0 10 3")}
+    )
+
+    assert "j.tsv is too large: the limit is 5" in text_of(response)
+
+
+def test_with_javascript_the_answer_is_json(scene, client_of):
+    json = {"headers": {"Accept": "application/json"}}
+    client = client_of(scene.organizer)
+
+    refused = client.post(TASK + "load/topics/", {}, **json)
+    sent = client.post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)}, **json)
+
+    assert refused.json() == {"errors": ["Choose a topic file."]}
+    assert sent.json() == {"location": f"/loads/{Load.objects.get().pk}/"}
+
+
+def test_a_load_is_run_once(scene, client_of):
+    client_of(scene.organizer).post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
+    load = Load.objects.get()
+
+    assert run_waiting_load(load_id=load.pk, at=timezone.now())
+    assert not run_waiting_load(load_id=load.pk, at=timezone.now())
+
+
+def test_a_load_of_a_dead_worker_waits_again_and_fails_at_last(scene, client_of):
+    client_of(scene.organizer).post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
+    dead = timezone.now() - 2 * STALE_LOAD
+    Load.objects.update(state=Load.State.RUNNING, updated_at=dead, attempts=1)
+
+    release_dead_loads(at=timezone.now())
+    first = Load.objects.get().state
+    Load.objects.update(state=Load.State.RUNNING, updated_at=dead, attempts=MOST_ATTEMPTS)
+    release_dead_loads(at=timezone.now())
+
+    assert (first, Load.objects.get().state) == (Load.State.WAITING, Load.State.FAILED)
+
+
+def test_a_load_with_progress_is_not_dead(scene, client_of):
+    client_of(scene.organizer).post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
+    lately = timezone.now() - STALE_LOAD + timedelta(seconds=5)
+    Load.objects.update(state=Load.State.RUNNING, updated_at=lately)
+
+    assert release_dead_loads(at=timezone.now()) == 0
+
+
+def test_an_error_of_ours_keeps_the_files_and_is_reported(scene, post, monkeypatch, client_of):
+    def broken(one):
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(loaders.LOADERS, "topics", broken)
+    load = post(scene.organizer, TASK + "load/topics/", topics=file("t.xml", TOPICS))
+
+    page = text_of(client_of(scene.organizer).get(f"/loads/{load.pk}/"))
+    assert load.state == Load.State.FAILED
+    assert "The files are kept." in page
+    assert "t.xml" in page
+
+
+def test_the_page_of_a_load_is_asked_for_news(scene, client_of):
+    client = client_of(scene.organizer)
+    client.post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
+    load = Load.objects.get()
+    address = f"/loads/{load.pk}/status/?seen=waiting-0-0"
+
+    waiting = client.get(address)
+    Load.objects.update(state=Load.State.RUNNING, done=1200, total=5000)
+    running = text_of(client.get(address))
+
+    assert waiting.status_code == 204
+    assert "1,200 of about 5,000 rows" in running
+
+
+def test_the_loads_of_a_lab_are_listed(scene, post, client_of):
+    post(scene.organizer, TASK + "load/topics/", topics=file("t.xml", TOPICS))
+
+    page = text_of(client_of(scene.organizer).get("/labs/arqmath-x/loads/"))
+
+    assert "Topics" in page
+    assert "chip-done" in page
+
+
+@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "assessor"])
+def test_a_load_is_shown_to_organizers(scene, post, client_of, role):
+    load = post(scene.organizer, TASK + "load/topics/", topics=file("t.xml", TOPICS))
+    client = client_of(scene.people[role])
+
+    assert client.get(f"/loads/{load.pk}/").status_code == 404
+    assert client.get(f"/loads/{load.pk}/status/").status_code == 404
+    assert client.post(f"/loads/{load.pk}/repeat/").status_code == 404
+
+
+def test_a_load_that_is_done_is_not_repeated(scene, post, client_of):
+    load = post(scene.organizer, TASK + "load/topics/", topics=file("t.xml", TOPICS))
+
+    page = text_of(
+        client_of(scene.organizer).post(
+            f"/loads/{load.pk}/repeat/", {"topics": file("t.xml", "<x/>")}, follow=True
+        )
+    )
+
+    assert "This load is not over, or it is done." in page
+    assert Load.objects.get().state == Load.State.DONE
+
+
+def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
+    sent = lambda: [file("tiny.zip", zipped(FILES))]  # noqa: E731
+    post(creator, "/load-lab/", file=sent())
+    before = lab_fingerprint(Lab.objects.get())
+
+    load = post(creator, "/load-lab/", file=sent())
+
+    assert load.summary[0] == "Nothing to change."
+    assert lab_fingerprint(Lab.objects.get()) == before
