@@ -97,9 +97,10 @@ def make_database(folder: str) -> None:
         overrides={"measures": list(PRIMES)},
     )
     team = Team.objects.create(lab=lab, name="Team")
-    fields = {"relevant_from": 2, "scale": task.protocol.labels.rows(), "sha256": "0" * 64}
-    qrels = QrelSet.objects.create(task=task, version=1, name="official", items="posts", **fields)
     rows = pl.read_parquet(Path(folder) / "qrels.parquet")
+    fields = {"relevant_from": 2, "scale": task.protocol.labels.rows(), "sha256": "0" * 64}
+    fields |= {"lines": rows.height, "topics": rows["topic"].n_unique()}
+    qrels = QrelSet.objects.create(task=task, version=1, name="official", items="posts", **fields)
     insert_rows(
         Qrel,
         rows.select(

@@ -29,6 +29,8 @@ class QrelSet(models.Model):
         max_length=64,
         help_text="SHA-256 of the version's file (arqlab.formats.qrels.read.write_qrels).",
     )
+    lines = models.PositiveIntegerField(help_text="Number of lines, counted when it was stored.")
+    topics = models.PositiveIntegerField(help_text="Number of topics in these lines.")
     is_complete = models.BooleanField(
         default=False,
         help_text="Whether the version includes labels that are not judgments.",

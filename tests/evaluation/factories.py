@@ -35,6 +35,8 @@ def make_qrels(
         "relevant_from": 2,
         "scale": task.protocol.labels.rows(),
         "is_current": version == 1,
+        "lines": sum(map(len, labels.values())),
+        "topics": len(labels),
     } | fields
     qrel_set = QrelSet.objects.create(
         task=task, version=version, sha256=sha256(repr(labels).encode()).hexdigest(), **values

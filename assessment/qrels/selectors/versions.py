@@ -164,10 +164,8 @@ def lab_summary(lab: Lab) -> list[TaskSummary]:
 
 
 def qrel_versions(task: Task) -> QuerySet[QrelSet]:
-    """Return the versions of a task's qrels, newest first, with numbers of `lines` and `topics`."""
-    counted = QrelSet.objects.filter(task=task).select_related("made_by")
-    topics = Count("qrels__query_id", distinct=True)
-    return counted.annotate(lines=Count("qrels"), topics=topics).order_by("-version")
+    """Return the versions of a task's qrels with their makers, newest first."""
+    return QrelSet.objects.filter(task=task).select_related("made_by").order_by("-version")
 
 
 def version_topics(qrel_set: QrelSet) -> list[JudgedTopic]:

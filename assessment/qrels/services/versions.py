@@ -37,6 +37,7 @@ def store_qrels(qrel_set: QrelSet, frame: pl.DataFrame) -> QrelSet:
     versions = QrelSet.objects.filter(task=qrel_set.task)
     qrel_set.version = (versions.aggregate(newest=Max("version"))["newest"] or 0) + 1
     qrel_set.sha256 = qrels_hash(frame)
+    qrel_set.lines, qrel_set.topics = frame.height, frame["topic"].n_unique()
     qrel_set.save(force_insert=True)
     insert_rows(
         Qrel,

@@ -19,6 +19,8 @@ def add(task, **fields):
         "relevant_from": 2,
         "scale": [],
         "sha256": "0" * 64,
+        "lines": 0,
+        "topics": 0,
     }
     return QrelSet.objects.create(task=task, **(values | fields))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from assessment.models import PoolInstance, QrelSet
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
@@ -54,6 +56,15 @@ def test_a_version_is_frozen_and_shown(browser, judged, organizer):
     assert made.sha256 in page
     assert organizer.username in page
     assert "No item of this topic has a label." in page
+
+
+def test_the_list_of_versions_reads_no_line_of_them(browser, judged, task, organizer):
+    made = freeze_qrels(task=task, choice=QrelsChoice("official"), by=organizer, at=NOW)
+    assert (made.lines, made.topics) == (2, 1)
+
+    with CaptureQueriesContext(connection) as queries:
+        browser.get(LIST)
+    assert [each["sql"] for each in queries if '"assessment_qrel"' in each["sql"]] == []
 
 
 @pytest.mark.parametrize(
