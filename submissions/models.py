@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Case, Count, Q, Value, When
 
-from arqlab.core.models import Task, Team, User
+from arqlab.core.models import Publication, Task, Team, User
 from arqlab.ir.records import Severity
 
 
@@ -55,7 +55,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         ).order_by("-submitted_at", "-pk")
 
 
-class Run(models.Model):
+class Run(Publication):
     """One system's results for a task: one file or archive member, with the team's metadata."""
 
     class Status(models.TextChoices):

@@ -169,8 +169,8 @@ GET  core:team-join                       200 200 200 200 200 200 200
 POST core:team-join                       302 302 302 302 302 302 302
 POST core:team-leave                      302 404 302 404 404 302 302
 POST core:team-remove                     302 404 404 404 404 302 302
-GET  core:team-rename                     302 404 200 404 404 200 200
-POST core:team-rename                     302 404 200 404 404 200 200
+GET  core:team-edit                       302 404 200 404 404 200 200
+POST core:team-edit                       302 404 200 404 404 200 200
 POST core:team-renew                      302 404 302 404 404 302 302
 GET  core:topic-detail                    200 200 200 200 200 200 200
 GET  core:topic-information               404 404 404 404 404 200 200
@@ -200,6 +200,8 @@ GET  submissions:run-list                 302 200 200 200 404 200 200
 GET  submissions:run-map                  404 404 404 404 404 200 200
 GET  submissions:run-move                 302 404 404 404 404 200 200
 POST submissions:run-move                 302 404 404 404 404 200 200
+GET  submissions:run-publish              302 404 200 404 404 200 200
+POST submissions:run-publish              302 404 302 404 404 302 302
 POST submissions:run-primary              302 404 302 404 404 302 302
 GET  submissions:run-problems             302 404 200 404 404 200 200
 GET  submissions:run-repaired             302 404 200 404 404 200 200

@@ -228,11 +228,27 @@ class TypesetFormula(models.Model):
     )
 
 
-class Team(models.Model):
+class Publication(models.Model):
+    """Where the work of a team or a run is published; every field may be empty."""
+
+    paper = models.URLField(blank=True, help_text="Address of the paper.")
+    code = models.URLField(blank=True, help_text="Address of the code.")
+    citation = models.TextField(blank=True, help_text="How to cite the paper, in any format.")
+
+    class Meta:
+        abstract = True
+
+
+class Team(Publication):
     """People who submit runs together and share one quota."""
 
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
+    affiliation = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Institutions and countries, as in the overview paper.",
+    )
     invitation_token = models.CharField(max_length=64, unique=True, default=new_invitation_token)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -24,7 +24,7 @@ urlpatterns = [
     path("labs/<slug:lab>/people/revoke/", labs.people_revoke, name="people-revoke"),
     path("labs/<slug:lab>/teams/new/", teams.team_create, name="team-create"),
     path("labs/<slug:lab>/teams/<int:team>/", teams.team_detail, name="team-detail"),
-    path("labs/<slug:lab>/teams/<int:team>/rename/", teams.team_rename, name="team-rename"),
+    path("labs/<slug:lab>/teams/<int:team>/edit/", teams.team_edit, name="team-edit"),
     path("labs/<slug:lab>/teams/<int:team>/renew/", teams.team_renew, name="team-renew"),
     path("labs/<slug:lab>/teams/<int:team>/leave/", teams.team_leave, name="team-leave"),
     path(

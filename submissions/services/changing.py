@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
-from arqlab.core.services.audit import record_event
+from arqlab.core.services.audit import record_event, save_changes
 from submissions.models import Run
 from submissions.services.answer_ids import join_answer_ids
 from submissions.services.identical import warn_of_identical_runs
@@ -67,6 +68,18 @@ def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetim
     if changed:
         _record("run.correct", run, by, fields=sorted(changed))
     return "items" in changed and _wait_again(sender, run, metadata)
+
+
+@transaction.atomic
+def publish_run(*, run: Run, publication: Mapping[str, str], by: User | None, at: datetime) -> None:
+    """Store the addresses of a run's paper and code, and its citation, at any time.
+
+    Raise `UserError` for a user outside the team.
+    """
+    require_role(_sender(run, by, at))
+    locked = Run.objects.select_for_update().get(pk=run.pk)
+    if changes := save_changes(locked, publication, allowed=("paper", "code", "citation")):
+        _record("run.publish", run, by, changes=changes)
 
 
 @transaction.atomic

@@ -8,12 +8,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
+from arqlab.core.forms.labs import PublicationForm
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.formats.archives.uploads import UploadRefusedError
 from submissions.forms import MoveForm, RunMetadataForm, WithdrawForm
@@ -24,6 +26,7 @@ from submissions.services.changing import (
     correct_run,
     mark_primary,
     metadata_of,
+    publish_run,
     submit_checked_run,
     withdraw_run,
 )
@@ -59,6 +62,22 @@ def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespons
         status = 422
     context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
     return render(request, "submissions/run_edit.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def run_publish(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+    """Edit the paper, code and citation of a run, also after the deadline."""
+    found = run_or_404(request.user, lab, task, run)
+    form = PublicationForm(request.POST or None, initial=model_to_dict(found))
+    if request.method == "POST" and form.is_valid():
+        by, at = signed_in(request), timezone.now()
+        publish_run(run=found, publication=form.cleaned_data, by=by, at=at)
+        messages.success(request, "Publication saved.")
+        return _to(found)
+    context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "submissions/run_publish.html", context, status=status)
 
 
 @login_required

@@ -35,6 +35,32 @@ class TeamForm(forms.Form):
         self.question = error.question if isinstance(error, ConfirmationError) else ""
 
 
+class PublicationForm(forms.Form):
+    """Paper, code and citation of a team or a run."""
+
+    paper = forms.URLField(label="Address of the paper", required=False, assume_scheme="https")
+    code = forms.URLField(label="Address of the code", required=False, assume_scheme="https")
+    citation = forms.CharField(
+        label="Citation",
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="How to cite the paper, for example as BibTeX.",
+    )
+
+
+class TeamEditForm(TeamForm, PublicationForm):
+    """The name of a team, its affiliation and its publication."""
+
+    affiliation = forms.CharField(
+        label="Affiliation",
+        max_length=200,
+        required=False,
+        help_text="Institutions and countries, as they should appear in the overview paper.",
+    )
+    field_order = ("name", "affiliation", "paper", "code", "citation")
+
+
 class AccountForm(forms.Form):
     """The user's own name."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from django.db.models import Model
 
 from arqlab.core.models import AuditEvent, Lab, User
 
@@ -14,3 +17,25 @@ def record_event(
     AuditEvent.objects.create(
         verb=verb, target=str(target)[:300], lab=lab, actor=actor, detail=detail
     )
+
+
+def save_changes(
+    record: Model, changes: Mapping[str, Any], *, allowed: Collection[str]
+) -> dict[str, Any]:
+    """Save the fields that differ and return them as `{field: [old, new]}`, ready for JSON."""
+    unknown = changes.keys() - set(allowed)
+    if unknown:
+        raise ValueError(f"fields that cannot be changed here: {sorted(unknown)}")
+    changed = {
+        name: [getattr(record, name), value]
+        for name, value in changes.items()
+        if getattr(record, name) != value
+    }
+    for name, (_, value) in changed.items():
+        setattr(record, name, value)
+    record.save(update_fields=list(changed))
+    return {name: [_plain(old), _plain(new)] for name, (old, new) in changed.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if hasattr(value, "isoformat") else value

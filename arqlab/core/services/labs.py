@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.services.audit import record_event
+from arqlab.core.services.audit import record_event, save_changes
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.protocols.overrides import OverrideRefusedError, with_overrides
 
@@ -24,7 +24,7 @@ TASK_FIELDS = frozenset(
 def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
     """Change fields of a lab (`LAB_FIELDS`) and record the old and new values."""
     lab = Lab.objects.select_for_update().get(pk=lab.pk)
-    changed = _apply(lab, changes, allowed=LAB_FIELDS)
+    changed = save_changes(lab, changes, allowed=LAB_FIELDS)
     if changed:
         record_event(verb="lab.change", target=lab, lab=lab, actor=by, changes=changed)
     return lab
@@ -51,7 +51,9 @@ def change_task(
         with_overrides(task.preset, overrides)
     except OverrideRefusedError as error:
         raise UserError(str(error), code="protocol") from error
-    changed = _apply(task, changes | {"overrides": overrides}, allowed=TASK_FIELDS | {"overrides"})
+    changed = save_changes(
+        task, changes | {"overrides": overrides}, allowed=TASK_FIELDS | {"overrides"}
+    )
     if changed:
         record_event(verb="task.change", target=task, lab=task.lab, actor=by, changes=changed)
     return task
@@ -94,30 +96,8 @@ def require_order(opens_at: datetime | None, deadline: datetime | None) -> None:
         )
 
 
-def _apply(
-    record: Lab | Task, changes: dict[str, Any], *, allowed: frozenset[str]
-) -> dict[str, Any]:
-    """Save the fields that differ and return them as `{field: [old, new]}`, ready for JSON."""
-    unknown = changes.keys() - allowed
-    if unknown:
-        raise ValueError(f"fields that cannot be changed here: {sorted(unknown)}")
-    changed = {
-        name: [getattr(record, name), value]
-        for name, value in changes.items()
-        if getattr(record, name) != value
-    }
-    for name, (_, value) in changed.items():
-        setattr(record, name, value)
-    record.save(update_fields=list(changed))
-    return {name: [_plain(old), _plain(new)] for name, (old, new) in changed.items()}
-
-
 def _listed(value: Any) -> Any:
     """Return a value in its JSON form, so that saving it again changes nothing."""
     if isinstance(value, LabelScale):
         return value.rows()
     return list(value) if isinstance(value, tuple) else value
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if hasattr(value, "isoformat") else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
@@ -10,7 +10,9 @@ from django.db.models import ProtectedError
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Team, User, new_invitation_token
 from arqlab.core.selectors import team_key
-from arqlab.core.services.audit import record_event
+from arqlab.core.services.audit import record_event, save_changes
+
+TEAM_DETAILS = ("affiliation", "paper", "code", "citation")
 
 
 @transaction.atomic
@@ -44,6 +46,15 @@ def rename_team(*, team: Team, name: str, by: User, confirmed: bool | str = Fals
     team.name = name
     _save_name(team, confirmed=confirmed)
     record_event(verb="team.rename", target=team, lab=team.lab, actor=by, earlier=earlier)
+
+
+@transaction.atomic
+def describe_team(*, team: Team, details: Mapping[str, str], by: User) -> None:
+    """Store the affiliation and the publication of a team (`TEAM_DETAILS`)."""
+    locked = Team.objects.select_for_update().get(pk=team.pk)
+    changes = save_changes(locked, details, allowed=TEAM_DETAILS)
+    if changes:
+        record_event(verb="team.change", target=team, lab=team.lab, actor=by, changes=changes)
 
 
 @transaction.atomic

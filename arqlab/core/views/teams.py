@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -11,10 +13,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
-from arqlab.core.forms.labs import TeamForm
+from arqlab.core.forms.labs import TeamEditForm, TeamForm
 from arqlab.core.models import Team, User
 from arqlab.core.services.teams import (
     create_team,
+    describe_team,
     join_team,
     leave_team,
     remove_member,
@@ -49,25 +52,24 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def team_rename(request: HttpRequest, lab: str, team: int) -> HttpResponse:
-    """Rename a team, as a member or an organizer."""
+def team_edit(request: HttpRequest, lab: str, team: int) -> HttpResponse:
+    """Edit the name, affiliation and publication of a team, as a member or an organizer."""
     found = permissions.team_or_404(request.user, lab, team)
-    form = TeamForm(request.POST or None, initial={"name": found.name})
+    form = TeamEditForm(request.POST or None, initial=model_to_dict(found))
     context = {"form": form, "lab": found.lab, "team": found, "name": found.name}
     if request.method == "POST" and form.is_valid():
+        by, given = permissions.signed_in(request), form.cleaned_data
         try:
-            rename_team(
-                team=found,
-                by=permissions.signed_in(request),
-                confirmed=request.POST.get("confirm", ""),
-                **form.cleaned_data,
-            )
+            with transaction.atomic():
+                confirmed = request.POST.get("confirm", "")
+                rename_team(team=found, name=given.pop("name"), by=by, confirmed=confirmed)
+                describe_team(team=found, details=given, by=by)
         except UserError as error:
             form.refuse(error)
         else:
-            messages.success(request, f"The team's name is {found.name}.")
+            messages.success(request, f"Team {found.name} saved.")
             return redirect("core:team-detail", lab=lab, team=team)
-    return render(request, "core/team_rename.html", context)
+    return render(request, "core/team_edit.html", context)
 
 
 @login_required

@@ -49,6 +49,9 @@ RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
     "withdrawn": attrgetter("withdrawn_at"),
     "reason": attrgetter("withdrawal_reason"),
     "description": attrgetter("description"),
+    "paper": attrgetter("paper"),
+    "code": attrgetter("code"),
+    "citation": attrgetter("citation"),
 }
 JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "judgment": attrgetter("pk"),
@@ -70,6 +73,10 @@ JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
 }
 MEMBER_COLUMNS: dict[str, Callable[[Membership], object]] = {
     "team": attrgetter("team.name"),
+    "affiliation": attrgetter("team.affiliation"),
+    "paper": attrgetter("team.paper"),
+    "code": attrgetter("team.code"),
+    "citation": attrgetter("team.citation"),
     "member": attrgetter("user.name"),
     "email": attrgetter("user.email"),
     "since": attrgetter("created_at"),

@@ -161,7 +161,6 @@ def test_the_address_of_every_action_leads_to_a_page(scene, tmp_path, client_of)
         ("teams/1/members/2/remove/", "teams/1/"),
         ("people/revoke/", "people/"),
         ("tasks/task1/runs/guess/", "tasks/task1/runs/"),
-        ("tasks/task1/leaderboard/release/", "tasks/task1/leaderboard/"),
     ],
 )
 def test_an_action_leads_to_the_page_above_it(action, page, scene, client_of):

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from arqlab.core.models import Membership, Team
+from arqlab.core.models import AuditEvent, Membership, Team
 from tests.factories import MemberFactory
 from tests.pages.views.test_home import text_of
 
@@ -49,20 +49,20 @@ def test_a_name_like_another_is_confirmed_with_a_checkbox(scene, client_of):
 @pytest.mark.parametrize("role", ["member", "organizer"])
 def test_a_team_is_renamed_on_its_page(scene, client_of, role):
     browser = client_of(scene.people[role])
-    assert f'href="{at(scene.team, "rename/")}"' in text_of(browser.get(at(scene.team)))
-    assert 'value="Alpha"' in text_of(browser.get(at(scene.team, "rename/")))
+    assert f'href="{at(scene.team, "edit/")}"' in text_of(browser.get(at(scene.team)))
+    assert 'value="Alpha"' in text_of(browser.get(at(scene.team, "edit/")))
 
-    response = browser.post(at(scene.team, "rename/"), {"name": "Omega"}, follow=True)
-    assert "The team&#x27;s name is Omega." in text_of(response)
+    response = browser.post(at(scene.team, "edit/"), {"name": "Omega"}, follow=True)
+    assert "Team Omega saved." in text_of(response)
     assert Team.objects.get(pk=scene.team.pk).name == "Omega"
 
 
 @pytest.mark.parametrize("name", ["BETA", "Be ta"])
 def test_a_team_does_not_take_the_name_of_another(scene, client_of, name):
-    response = client_of(scene.member).post(at(scene.team, "rename/"), {"name": name})
+    response = client_of(scene.member).post(at(scene.team, "edit/"), {"name": name})
 
     assert '<a href="#id_name">The lab arqmath-x already has a team named' in text_of(response)
-    assert "<h1>Rename Alpha</h1>" in text_of(response)
+    assert "<h1>Edit Alpha</h1>" in text_of(response)
     assert Team.objects.get(pk=scene.team.pk).name == "Alpha"
 
 
@@ -192,3 +192,31 @@ def test_a_team_takes_as_many_queries_for_many_members(
     browser = client_of(scene.member)
     with django_assert_max_num_queries(7):
         browser.get(at(scene.team))
+
+
+def test_a_team_enters_its_affiliation_and_publication(scene, client_of):
+    member = client_of(scene.member)
+    details = {
+        "affiliation": "University of Ljubljana",
+        "paper": "https://example.org/paper.pdf",
+        "code": "example.org/code",
+        "citation": "@inproceedings{alpha}",
+    }
+    page = text_of(member.post(at(scene.team, "edit/"), {"name": "Alpha", **details}, follow=True))
+
+    assert "Team Alpha saved." in page
+    assert all(text in page for text in details.values())
+    changes = AuditEvent.objects.get(verb="team.change").detail["changes"]
+    assert changes["code"] == ["", "https://example.org/code"]
+    assert AuditEvent.objects.filter(verb="team.rename").count() == 0
+
+
+def test_an_address_that_is_none_is_refused_and_nothing_changes(scene, client_of):
+    member = client_of(scene.member)
+    given = {"name": "Omega", "paper": "javascript:alert(1)", "citation": "kept"}
+    page = text_of(member.post(at(scene.team, "edit/"), given))
+
+    assert "Enter a valid URL." in page
+    assert "kept" in page
+    scene.team.refresh_from_db()
+    assert scene.team.name == "Alpha"

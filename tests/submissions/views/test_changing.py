@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from arqlab.core.models import Task, User
+from arqlab.core.models import AuditEvent, Task, User
 from submissions.models import Run
 from submissions.services.moving import move_run
 from submissions.services.uploads import submit_upload
@@ -224,3 +226,16 @@ def test_a_file_that_cannot_be_unpacked_cannot_be_repaired(
     with django_capture_on_commit_callbacks(execute=True):
         upload(browser, scene, b"%PDF-1.7 x")
     assert browser.get(url("run-repaired", Run.objects.get().pk)).status_code == 404
+
+
+def test_a_team_publishes_its_run_after_the_deadline(scene: Scene, client_of: SignIn) -> None:
+    run = ValidRunFactory(task=scene.task, team=scene.team)
+    Task.objects.update(deadline=timezone.now() - timedelta(days=90))
+    given = {"paper": "https://example.org/p", "code": "", "citation": "Noether 2026"}
+
+    page = client_of(scene.member).post(url("run-publish", run.pk), given, follow=True).text
+
+    assert "Publication saved." in page
+    assert 'href="https://example.org/p"' in page
+    assert "Noether 2026" in page
+    assert AuditEvent.objects.get(verb="run.publish").detail["changes"]["paper"][0] == ""
