@@ -2,7 +2,10 @@
 //
 // A form is stored in this tab when it is submitted. If a page for signed-in users comes next, the
 // form has arrived and is forgotten. After the sign-in page or an error page, it is filled in when
-// the same user opens its page again. Passwords and files are never stored.
+// the same user opens its page again. A preview has a form without visible fields and no page of its
+// own, so it is offered on the first page. Passwords and files are never stored.
+
+import { csrfToken } from "./csrf-token.js";
 
 const KEY = "arqlab-kept-form";
 const NOT_KEPT = new Set(["password", "file", "submit", "reset", "button", "image"]);
@@ -62,7 +65,7 @@ function write(kept) {
 }
 
 /** Store a form. With `arrived: false` it is filled in again, otherwise only after a sign-in. */
-export function keepForm(form, { arrived = true } = {}) {
+export function keepForm(form, { arrived = true, button = null } = {}) {
   const inputs = [...form.elements];
   if (!user || inputs.some((input) => input.type === "password")) return;
   // A page with errors or a preview shows what the user sent before, which is not saved either.
@@ -70,11 +73,28 @@ export function keepForm(form, { arrived = true } = {}) {
   const isHidden = ([, { type }]) => type === "hidden";
   const fields = [...fieldsOf(form)].filter(([, field]) => all || isChanged(field));
   const files = inputs.flatMap((input) => [...(input.files ?? [])].map((file) => file.name));
-  if (fields.every(isHidden) && !files.length) return;
+  const isPreview = all && fields.length > 0 && fields.every(isHidden);
+  if (fields.every(isHidden) && !files.length && !isPreview) return;
   // Hidden fields say which version the user saw, so that the server notices later changes.
   const sent = new Map([...[...fieldsOf(form)].filter(isHidden), ...fields]);
   const values = [...sent].map(([key, field]) => [key, valueOf(field)]);
-  write({ arrived, user, page: location.pathname, place: placeOf(form), values, files });
+  const preview = isPreview && { action: form.getAttribute("action"), button: button?.innerText };
+  write({ arrived, user, page: location.pathname, place: placeOf(form), values, files, preview });
+}
+
+/** Return a form that sends a preview again. */
+function previewForm({ preview, values, page }) {
+  const form = document.createElement("form");
+  Object.assign(form, { method: "post", className: "message message-warning", tabIndex: -1 });
+  form.setAttribute("action", preview.action ?? page);
+  for (const [name, value] of [[TOKEN, csrfToken()], ...values]) {
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  }
+  const [message, button] = [document.createElement("p"), document.createElement("button")];
+  message.textContent = "Your changes are not saved yet.";
+  Object.assign(button, { className: "btn btn-primary", textContent: preview.button ?? "Save" });
+  form.append(message, button);
+  return form;
 }
 
 function fillIn(form, { values, files }) {
@@ -96,15 +116,22 @@ function openPage() {
   if (!kept) return;
   if (!user) return write({ ...kept, arrived: false });
   const isOthers = kept.user !== user;
-  if (!kept.arrived && !isOthers && kept.page !== location.pathname) return;
+  const isElsewhere = kept.page !== location.pathname && !kept.preview;
+  if (!kept.arrived && !isOthers && isElsewhere) return;
   sessionStorage.removeItem(KEY);
   if (kept.arrived || isOthers) return;
+  if (kept.preview) {
+    const again = previewForm(kept);
+    document.querySelector(".messages")?.after(again);
+    return again.focus();
+  }
   const form = [...document.forms].find((each) => placeOf(each) === kept.place);
   if (form) fillIn(form, kept);
 }
 
 document.addEventListener("submit", (event) => {
-  if (!event.defaultPrevented && event.target.method === "post") keepForm(event.target);
+  const { target: form, submitter: button } = event;
+  if (!event.defaultPrevented && form.method === "post") keepForm(form, { button });
 });
 document.addEventListener("htmx:responseError", ({ detail }) => {
   const form = detail.elt.closest("form");

@@ -5,6 +5,7 @@
 //
 // data-max-bytes limits a file, data-max-zip-bytes a zip, in the browser as on the server.
 
+import { csrfToken } from "./csrf-token.js";
 import { failureOf } from "./request-errors.js";
 
 const STILL_SELECTED = "Your files are still selected.";
@@ -23,10 +24,10 @@ export function size(bytes) {
   return bytes >= 2 ** 10 ? `${(bytes / 2 ** 10).toFixed(1)} KB` : `${bytes} bytes`;
 }
 
-/** Return a form's data with the current token: signing in again in another tab changes it. */
+/** Return a form's data with the current token. */
 export function dataOf(form, submitter) {
   const data = new FormData(form, submitter);
-  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+  const token = csrfToken();
   if (token) data.set("csrfmiddlewaretoken", token);
   return data;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from arqlab.core.models import Lab, Team
 from assessment.guidelines.services import write_guideline
-from assessment.models import Guideline
+from assessment.models import Assignment, Guideline
 from tests.browser.conftest import enter
 from tests.collection.factories import load_small
 from tests.factories import PASSWORD, make_lab
@@ -18,6 +19,7 @@ from tests.factories import PASSWORD, make_lab
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 LAB = "/labs/arqmath-x/"
+APPLY = re.compile(r"^Assign \d+ topics?$")
 AGAIN = "Your entries are filled in again, but not saved yet."
 
 
@@ -87,6 +89,25 @@ def test_previewed_guidelines_come_back_and_do_not_replace_those_of_somebody_els
     page.get_by_role("button", name="Save new version").click()
     expect(page.locator("[data-error-summary]")).to_be_visible()
     assert "Theirs" in Guideline.objects.get().text
+
+
+def test_a_preview_is_offered_again(page, small, look):
+    Assignment.objects.all().delete()
+    page.goto("/healthz/")
+    enter(page, small.organizer)
+    page.goto(f"{LAB}tasks/task1/assignments/")
+    page.get_by_role("button", name="evenly").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Preview")
+    Session.objects.all().delete()
+    page.get_by_role("button", name=APPLY).click()
+    sign_in(page, small.organizer)
+    expect(page.get_by_text("Your changes are not saved yet.")).to_be_visible()
+    look("preview-again")
+    assert not Assignment.objects.exists()
+    page.get_by_role("button", name=APPLY).click()
+    expect(page.get_by_text("assignments made.")).to_be_visible()
+    assert Assignment.objects.exists()
+    assert kept(page) is None
 
 
 def test_the_settings_of_a_task_come_back_to_the_same_person_only(page, scene):

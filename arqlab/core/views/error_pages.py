@@ -51,6 +51,9 @@ PAGE_NOT_FOUND = ErrorText(
     "This page does not exist, or you do not have permission to see it.",
     "Check the address, or start from the list of labs.",
 )
+NOT_FOUND_BY_VISITOR = PAGE_NOT_FOUND._replace(
+    todo="Check the address, or sign in: some pages are only for people with a role in the lab."
+)
 NOT_ALLOWED = ErrorText(
     "Action not available",
     "This page cannot do what was requested, so nothing was changed.",
@@ -152,7 +155,8 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 404."""
-    return error_response(request, PAGE_NOT_FOUND, status=404, links=_all_labs(request))
+    text = PAGE_NOT_FOUND if request.user.is_authenticated else NOT_FOUND_BY_VISITOR
+    return error_response(request, text, status=404, links=_all_labs(request))
 
 
 def not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:

@@ -8,7 +8,7 @@ from arqlab.formats.runs.layouts import TASK3, taken_formats
 from arqlab.formats.runs.lines import decode_run, write_record
 from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
 from arqlab.formats.runs.report import RunRules
-from arqlab.formats.runs.separators import CSV, cells_of
+from arqlab.formats.runs.separators import CSV, line_cells
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind
@@ -136,7 +136,7 @@ def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:
     if "answer" in row:
         names = {"rank": "rank_text", "score": "score_text"}
         return write_record([row[names.get(name, name)] for name in TASK3.columns])
-    cells = cells_of(line.removesuffix("\r"), table.separator)
+    cells = line_cells(line.removesuffix("\r"), table.separator)
     cells[table.layout.columns.index("rank")] = row["rank_text"]
     cells[table.layout.columns.index("score")] = row["score_text"]
     return ("\t" if table.separator in CSV else table.separator).join(cells)

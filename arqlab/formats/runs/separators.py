@@ -26,7 +26,7 @@ def tabbed_lines(text: pl.Series, widths: Collection[int]) -> tuple[pl.Series, s
     return (tabbed, " ") if has_columns else None
 
 
-def cells_of(line: str, separator: str) -> list[str]:
+def line_cells(line: str, separator: str) -> list[str]:
     """Return the cells of a line without the spaces and quotation marks around them."""
     if separator == "\t":
         return [cell.strip(" ") for cell in line.split("\t")]

@@ -39,12 +39,15 @@ def test_a_visitor_of_a_missing_page_can_sign_in_and_come_back(client, db):
     response = client.get("/labs/none/?page=2")
 
     assert response.status_code == 404
-    assert says(response, error_pages.PAGE_NOT_FOUND)
+    assert says(response, error_pages.NOT_FOUND_BY_VISITOR)
     assert "/accounts/login/?next=/labs/none/%3Fpage%3D2" in text_of(response)
 
 
 def test_a_signed_in_user_of_a_missing_page_is_not_asked_to_sign_in(scene, client_of):
-    assert "Sign in" not in text_of(client_of(scene.outsider).get("/labs/none/"))
+    response = client_of(scene.outsider).get("/labs/none/")
+
+    assert says(response, error_pages.PAGE_NOT_FOUND)
+    assert "Sign in" not in text_of(response)
 
 
 def test_a_method_that_a_page_does_not_take_gets_405_with_the_allowed_ones(scene, client_of):
@@ -96,7 +99,7 @@ def test_a_failure_gets_500_without_the_database():
 
 
 def test_the_api_and_scripts_get_the_sentences_as_json(client, db):
-    wanted = {"detail": sentences(error_pages.PAGE_NOT_FOUND)}
+    wanted = {"detail": sentences(error_pages.NOT_FOUND_BY_VISITOR)}
 
     assert client.get("/api/none/").json() == wanted
     assert client.get("/none/", headers={"accept": "application/json"}).json() == wanted
