@@ -75,6 +75,7 @@ class Task(models.Model):
         ANSWERS = TaskKind.ANSWERS.value, "Answer retrieval"
         FORMULAS = TaskKind.FORMULAS.value, "Formula retrieval"
         GENERATED_ANSWERS = TaskKind.GENERATED_ANSWERS.value, "Generated answers"
+        DOCUMENTS = TaskKind.DOCUMENTS.value, "Document retrieval"
 
     class Items(models.TextChoices):
         """The kind of item in runs and qrels."""
@@ -83,6 +84,7 @@ class Task(models.Model):
         FORMULA_IDS = ItemKind.FORMULA_IDS.value, "formula ids"
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "visual ids"
         ANSWERS = ItemKind.ANSWERS.value, "generated answers"
+        DOCUMENTS = ItemKind.DOCUMENTS.value, "documents"
 
     class Threads(models.TextChoices):
         """When teams and visitors may see the threads of the topics."""
@@ -128,7 +130,7 @@ class Task(models.Model):
             ),
             models.UniqueConstraint(fields=["lab", "slug"], name="task_slug_once_per_lab"),
             models.CheckConstraint(
-                condition=Q(kind__in=["answers", "formulas", "written-answers"]),
+                condition=Q(kind__in=["answers", "formulas", "written-answers", "documents"]),
                 name="task_kind_known",
             ),
             models.CheckConstraint(

@@ -16,11 +16,14 @@ class Severity(StrEnum):
 
 
 class TaskKind(StrEnum):
-    """What a task retrieves (protocol §4, Tasks 1 to 3): answers, formulas or generated answers."""
+    """What a task retrieves (protocol §4): answers, formulas, generated answers (Tasks 1 to 3), or
+    documents and paragraphs, as NTCIR did from arXiv.
+    """
 
     ANSWERS = "answers"
     FORMULAS = "formulas"
     GENERATED_ANSWERS = "written-answers"  # the value in databases and lab.toml is older
+    DOCUMENTS = "documents"
 
 
 class ItemKind(StrEnum):
@@ -30,6 +33,7 @@ class ItemKind(StrEnum):
     FORMULA_IDS = "formula-ids"
     VISUAL_IDS = "visual-ids"
     ANSWERS = "answers"
+    DOCUMENTS = "documents"
 
 
 class TopicRecord(NamedTuple):

@@ -97,6 +97,7 @@ class PoolItem(models.Model):
         POSTS = ItemKind.POSTS.value, "post"
         VISUAL_IDS = ItemKind.VISUAL_IDS.value, "formula"
         ANSWERS = ItemKind.ANSWERS.value, "generated answer"
+        DOCUMENTS = ItemKind.DOCUMENTS.value, "document"
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="items", db_index=False)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="pool_items", db_index=False)

@@ -39,6 +39,7 @@ ITEM_NAMES = {
     ItemKind.FORMULA_IDS: "a formula id",
     ItemKind.VISUAL_IDS: "a visual id",
     ItemKind.ANSWERS: "an answer",
+    ItemKind.DOCUMENTS: "a document id",
 }
 
 

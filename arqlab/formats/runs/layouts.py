@@ -71,7 +71,7 @@ TREC = Layout(
     "TREC",
     ("topic", "q0", "item", "rank", "score", "tag"),
     "topic, Q0, docno, rank, score, tag",
-    kinds=(TaskKind.ANSWERS, TaskKind.FORMULAS),
+    kinds=(TaskKind.ANSWERS, TaskKind.FORMULAS, TaskKind.DOCUMENTS),
 )
 # No task accepts this format, but the repair turns it into a run of Task 3.
 TWO_COLUMNS = Layout(

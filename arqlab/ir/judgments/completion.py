@@ -8,9 +8,15 @@ from typing import NamedTuple
 from arqlab.ir.records import TaskKind
 
 LAB_SECONDS: Mapping[TaskKind, float] = MappingProxyType(
-    {TaskKind.ANSWERS: 44.1, TaskKind.FORMULAS: 26.6, TaskKind.GENERATED_ANSWERS: 44.1}
+    {
+        TaskKind.ANSWERS: 44.1,
+        TaskKind.FORMULAS: 26.6,
+        TaskKind.GENERATED_ANSWERS: 44.1,
+        TaskKind.DOCUMENTS: 44.1,
+    }
 )
-"""Seconds per item in ARQMath-3 (004 §4.4 and §5.4), used until this lab has its own timings."""
+"""Seconds per item in ARQMath-3 (004 §4.4 and §5.4), used until this lab has its own timings; for
+documents, those of answers."""
 
 ENOUGH = 10
 """The number of timed items from which a pace is trusted."""

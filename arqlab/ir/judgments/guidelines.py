@@ -119,6 +119,18 @@ judge them.</li>
 </ul>
 """
 
+_DOCUMENTS = """<p>You judge documents, or paragraphs of documents, retrieved for one topic. For
+each, ask: how useful would it be to the person who searches?</p>
+"""
+
+_DOCUMENT_RULES = """<h3>What counts</h3>
+<ul>
+<li>Judge the content of the document. It is relevant if any part of it is relevant; other content
+does not lower its label.</li>
+<li>Judge each document on its own. Ignore similar documents you have seen.</li>
+</ul>
+"""
+
 _REPORTS: Mapping[ScaleLabel, str] = MappingProxyType(
     {
         SYSTEM_FAILURE: (
@@ -151,6 +163,9 @@ def default_guideline(
     decides (004 §5.6). ARQMath-3 mixes Task 3's generated answers into Task 1's pool, where labels
     that are not judgments count as 0 for them (004 §6.3.1).
     """
+    if kind == TaskKind.DOCUMENTS:
+        labels = _table(scale, relevant_from)
+        return _DOCUMENTS + labels + _DOCUMENT_RULES + _reports(scale, _UNJUDGED)
     is_known = scale.judgments == ARQMATH.judgments
     table = "" if is_known else _table(scale, relevant_from)
     if kind == TaskKind.FORMULAS:

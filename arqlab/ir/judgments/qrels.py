@@ -47,7 +47,11 @@ def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
     """Return the kind of item in a task's qrels at a level; only formulas have two levels."""
     if kind == TaskKind.FORMULAS:
         return ItemKind.VISUAL_IDS if level == Level.VISUAL else ItemKind.FORMULA_IDS
-    return ItemKind.ANSWERS if kind == TaskKind.GENERATED_ANSWERS else ItemKind.POSTS
+    items = {
+        TaskKind.GENERATED_ANSWERS: ItemKind.ANSWERS,
+        TaskKind.DOCUMENTS: ItemKind.DOCUMENTS,
+    }
+    return items.get(kind, ItemKind.POSTS)
 
 
 def judged_topics(

@@ -172,7 +172,8 @@ def _single(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def _as_labels(rows: pl.DataFrame, kind: ItemKind) -> pl.DataFrame:
-    post = pl.col("doc_id" if kind == ItemKind.POSTS else "post")
+    is_whole = kind in (ItemKind.POSTS, ItemKind.DOCUMENTS)
+    post = pl.col("doc_id" if is_whole else "post")
     return rows.select(
         "topic", "item", "doc_id", "instance", post_id=post.fill_null(""), kind=pl.lit(kind.value)
     )

@@ -15,6 +15,7 @@ OF_KIND = {
         {"visually_distinct", "instances", "instance_policy", "extra_depth"}
     ),
     TaskKind.GENERATED_ANSWERS: frozenset[str](),
+    TaskKind.DOCUMENTS: frozenset[str](),
 }
 """The settings that exist for one kind of task only."""
 

@@ -6,7 +6,7 @@ task's `relevant_from`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -121,13 +121,15 @@ def _formulas(
     return TaskProtocol(items=ItemKind.FORMULA_IDS, pool=pool)
 
 
-def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> TaskProtocol:
-    """Return the rules of an NTCIR task.
+def _ntcir(
+    pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]
+) -> Mapping[TaskKind, TaskProtocol]:
+    """Return the rules of the NTCIR tasks: retrieval of formulas, and of documents or paragraphs.
 
     NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4). Its
     pools follow the submitted ranks, and its qrels keep all topics.
     """
-    return TaskProtocol(
+    formulas = TaskProtocol(
         limit=limit,
         labels=NTCIR,
         relevant_from=3,
@@ -138,6 +140,8 @@ def _ntcir(pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]) -> Task
         trec_only=True,
         pool=pool,
     )
+    documents = replace(formulas, items=ItemKind.DOCUMENTS)
+    return {TaskKind.FORMULAS: formulas, TaskKind.DOCUMENTS: documents}
 
 
 _GENERATED_ANSWERS = TaskProtocol(
@@ -195,35 +199,31 @@ _ALL = (
     Protocol(
         "ntcir-10",
         "NTCIR-10 Math Pilot (2013)",
-        {
-            TaskKind.FORMULAS: _ntcir(
-                PoolProtocol(method="rank-by-rank", size=100),
-                limit=100,
-                measures=("AP", "P@5", "P@10", "Judged@10"),
-            )
-        },
+        _ntcir(
+            PoolProtocol(method="rank-by-rank", size=100),
+            limit=100,
+            measures=("AP", "P@5", "P@10", "Judged@10"),
+        ),
     ),
     Protocol("ntcir-11", "NTCIR-11 Math-2, known item (2014)", {TaskKind.FORMULAS: _KNOWN_ITEM}),
     Protocol(
         "ntcir-12",
         "NTCIR-12 MathIR (2016)",
-        {
-            # nDCG' comes first: later comparisons of these runs report it (003 Table 7).
-            TaskKind.FORMULAS: _ntcir(
-                PoolProtocol(primary=20, alternate=20),
-                limit=1000,
-                measures=(
-                    "nDCG(judged_only=True)@1000",
-                    "P@5",
-                    "P@10",
-                    "P@15",
-                    "P@20",
-                    "AP",
-                    "Bpref",
-                    "Judged@10",
-                ),
-            )
-        },
+        # nDCG' comes first: later comparisons of these runs report it (003 Table 7).
+        _ntcir(
+            PoolProtocol(primary=20, alternate=20),
+            limit=1000,
+            measures=(
+                "nDCG(judged_only=True)@1000",
+                "P@5",
+                "P@10",
+                "P@15",
+                "P@20",
+                "AP",
+                "Bpref",
+                "Judged@10",
+            ),
+        ),
     ),
 )
 

@@ -36,6 +36,10 @@ NOT_HELD = (
     '<p class="notice">The text of this item is missing, so it cannot be judged. '
     "Report it to the organizers with a label that is not a judgment.</p>"
 )
+NO_TEXT = (
+    '<p class="notice">The text of this document is not in the collection. Look it up by its id in '
+    "the documents of the lab.</p>"
+)
 NOT_FOUND = (
     '<p class="notice">The formula to judge was not found in this post, so none is highlighted. '
     "Report it to the organizers with a label that is not a judgment.</p>"
@@ -214,7 +218,12 @@ def _instance(each: _Read, page: _Page) -> dict[str, Any]:
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
-    """Return the heading of an instance; all answers have the same."""
+    """Return the heading of an instance; all answers have the same.
+
+    A document is named, because its text may be outside the collection.
+    """
+    if item.kind == PoolItem.Kind.DOCUMENTS:
+        return f"Document {post_id}"
     if not _is_formula(item):
         return "Answer"
     return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}".rstrip()
@@ -223,6 +232,8 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
 def _missing(each: _Read, item: PoolItem) -> str:
     """Return a notice about a missing post or formula, or an empty text."""
     if each.instance.post is None:
+        if item.kind == PoolItem.Kind.DOCUMENTS:
+            return NO_TEXT
         return "" if item.text else NOT_HELD
     is_there = not _is_formula(item) or each.instance.doc_id in each.formulas
     return "" if is_there else NOT_FOUND

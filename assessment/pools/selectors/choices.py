@@ -20,6 +20,7 @@ POOL_KINDS = {
     TaskKind.ANSWERS: ItemKind.POSTS,
     TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
     TaskKind.GENERATED_ANSWERS: ItemKind.ANSWERS,
+    TaskKind.DOCUMENTS: ItemKind.DOCUMENTS,
 }
 """The type of the items that assessors judge, by task."""
 WRITTEN = "written"

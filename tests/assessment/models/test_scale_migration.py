@@ -43,7 +43,7 @@ def test_what_was_frozen_before_gets_its_scale_and_keeps_its_bytes():
     try:
         call_command("migrate", "assessment", "0002_first_release", verbosity=0)
     finally:
-        call_command("migrate", "assessment", verbosity=0)
+        call_command("migrate", verbosity=0)
 
     kept = [Pool.objects.get(), *QrelSet.objects.order_by("version")]
     assert [one.label_scale for one in kept] == [ARQMATH, ARQMATH, NTCIR]

@@ -120,6 +120,7 @@ def test_without_a_minimum_every_topic_with_a_judgment_is_kept():
         (TaskKind.FORMULAS, Level.INSTANCES, ItemKind.FORMULA_IDS),
         (TaskKind.FORMULAS, Level.VISUAL, ItemKind.VISUAL_IDS),
         (TaskKind.GENERATED_ANSWERS, Level.INSTANCES, ItemKind.ANSWERS),
+        (TaskKind.DOCUMENTS, Level.INSTANCES, ItemKind.DOCUMENTS),
     ],
 )
 def test_the_kind_of_items_depends_on_task_and_level(kind, level, items):

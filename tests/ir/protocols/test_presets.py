@@ -1,11 +1,13 @@
 """The presets match the papers (protocol §4 to §8)."""
 
+from dataclasses import replace
+
 import pytest
 
 from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.protocols.presets import PRIMES, PROTOCOLS, PoolProtocol
 from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
-from arqlab.ir.records import TaskKind
+from arqlab.ir.records import ItemKind, TaskKind
 
 EVERY_TASK = [(slug, kind) for slug, protocol in PROTOCOLS.items() for kind in protocol.tasks]
 
@@ -167,3 +169,13 @@ def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]
 
     assert (task.labels, task.relevant_from) == (NTCIR, 3)
+
+
+@pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
+def test_ntcir_also_has_tasks_of_documents(slug):
+    tasks = PROTOCOLS[slug].tasks
+
+    assert tasks[TaskKind.DOCUMENTS].items == ItemKind.DOCUMENTS
+    assert (
+        replace(tasks[TaskKind.DOCUMENTS], items=ItemKind.FORMULA_IDS) == tasks[TaskKind.FORMULAS]
+    )

@@ -1,0 +1,139 @@
+"""A task that retrieves documents, in the form of NTCIR's arXiv task, from its folder to qrels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arqlab.core.models import Task, User
+from arqlab.ir.judgments.qrels import Level
+from assessment.models import PoolItem, QrelSet
+from assessment.pools.selectors.choices import PoolChoice
+from assessment.pools.services.freezing import freeze_pool
+from assessment.qrels.services.loading import load_lab
+from assessment.qrels.services.versions import freeze_qrels
+from evaluation.models import RunScore
+from evaluation.services.scoring import score_waiting
+from submissions.models import Run
+from submissions.services.uploads import submit_upload
+from submissions.services.validation import validate_uploaded_run
+from tests.assessment.factories import NOW, assign, judge
+from tests.assessment.judging.desk import Desk
+from tests.collection.factories import load_small
+from tests.evaluation.factories import make_run
+from tests.factories import AssessorFactory, TeamFactory
+from tests.submissions.factories import sent
+
+LAB = """
+[lab]
+slug = "arxiv"
+name = "NTCIR-12 arXiv"
+protocol = "ntcir-12"
+
+[[tasks]]
+slug = "main"
+name = "arXiv main"
+kind = "documents"
+topics = "topics.xml"
+qrels = [{ name = "official", file = "qrels.tsv" }]
+"""
+TOPICS = '<Topics><Topic number="M-1"><Title>Trace of an operator</Title></Topic></Topics>'
+# In ascending order of scores: NTCIR orders by the submitted ranks.
+RUN = b"M-1 Q0 0704.0005_3 1 1.0 t\nM-1 Q0 0704.0005_4 2 2.0 t\nM-1 Q0 math/9801_1 3 3.0 t\n"
+
+
+@pytest.fixture
+def documents(tmp_path: Path, db: None) -> Task:
+    """Return the task of the loaded lab, whose collection has other items."""
+    (tmp_path / "lab.toml").write_text(LAB)
+    (tmp_path / "topics.xml").write_text(TOPICS)
+    (tmp_path / "qrels.tsv").write_text("M-1\t0\tmath/9801_1\t4\nM-1\t0\t0704.0005_3\t3.0\n")
+    lab = load_lab(folder=tmp_path, at=NOW, by=None).lab
+    load_small(lab, tmp_path)
+    return lab.tasks.select_related("lab").get()
+
+
+@pytest.fixture
+def run(documents: Task) -> Run:
+    team = TeamFactory(lab=documents.lab)
+    [run] = submit_upload(file=sent(RUN, "a.run"), task=documents, team=team, by=None, at=NOW)
+    validate_uploaded_run(run_id=run.pk, at=NOW)
+    return Run.objects.get(pk=run.pk)
+
+
+@pytest.fixture
+def assessor(documents: Task) -> User:
+    user = AssessorFactory(lab=documents.lab).user
+    assign(user, documents.topics.get())
+    return user
+
+
+def test_a_run_of_documents_is_valid_and_scored_by_rank(documents: Task, run: Run) -> None:
+    score_waiting(at=NOW)
+
+    assert (run.status, run.report["items"]) == ("valid", "documents")
+    assert not run.problems.filter(kind__in=["unknown-item", "no-known-item"]).exists()
+    precision = RunScore.objects.get(run=run, measure="AP(rel=3)")
+    assert precision.value == pytest.approx((1 / 1 + 2 / 3) / 2)
+
+
+def test_documents_are_pooled_judged_by_their_id_and_frozen_as_documents(
+    documents: Task, run: Run, assessor: User
+) -> None:
+    pool = freeze_pool(
+        task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW
+    )
+    assert set(pool.items.values_list("kind", "item")) == {
+        ("documents", item) for item in ("0704.0005_3", "0704.0005_4", "math/9801_1")
+    }
+    for item in PoolItem.objects.filter(pool=pool):
+        judge(assessor, item.instances.get(), 3 if item.item == "0704.0005_4" else 0)
+
+    freeze_qrels(task=documents, name="own", level=Level.INSTANCES, complete=False, by=None, at=NOW)
+
+    assert QrelSet.objects.get(name="own").items == "documents"
+    score_waiting(at=NOW)
+    found = RunScore.objects.get(run=run, qrel_set__name="own", measure="AP(rel=3)")
+    assert found.value == pytest.approx(1 / 2)
+
+
+def test_the_judging_page_names_a_document_without_text(
+    documents: Task, run: Run, assessor: User
+) -> None:
+    pool = freeze_pool(
+        task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW
+    )
+    item = pool.items.get(item="math/9801_1")
+
+    desk = Desk(assessor, "M-1", lab="arxiv", task="main")
+    [instance] = desk.get(f"items/{item.pk}/")["instances"]
+
+    assert instance["heading"] == "Document math/9801_1"
+    assert "Look it up by its id" in instance["html"]
+    assert instance["thread_url"] == ""
+
+
+def test_a_document_in_the_collection_is_shown_with_its_text(
+    documents: Task, assessor: User
+) -> None:
+    make_run(TeamFactory(lab=documents.lab), documents, {"M-1": ["10"]})
+    freeze_pool(task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW)
+
+    [instance] = Desk(assessor, "M-1", lab="arxiv", task="main").next()["instances"]
+
+    assert instance["heading"] == "Document 10"
+    assert "Since <span" in instance["html"]
+
+
+def test_the_pages_of_the_task_describe_documents(documents: Task, run: Run, client) -> None:
+    client.force_login(User.objects.create_superuser("boss"))
+
+    page = client.get("/labs/arxiv/tasks/main/runs/upload/").text
+
+    assert "a document or paragraph" in page
+    assert "0704.0005_3 → 1 → 12.53" in page
+    assert "Query_Id" not in page
+    assert "You judge documents" in client.get("/labs/arxiv/tasks/main/guidelines/").text
+    assert client.get("/labs/arxiv/tasks/main/pools/plan/").status_code == 200
+    assert client.get("/labs/arxiv/tasks/main/").status_code == 200
