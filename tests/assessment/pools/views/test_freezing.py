@@ -116,6 +116,14 @@ def test_reasons_that_were_not_previewed_are_shown_before_they_are_frozen(browse
     assert not Pool.objects.exists()
 
 
+def test_a_reason_that_is_too_long_is_refused(browser, task):
+    answer = browser.post(at(task, "freeze"), filled(**{"topics-A.2": "x" * 301}))
+
+    assert answer.status_code == 422
+    assert "Shorten the reason for A.2 to 300 characters." in answer.content.decode()
+    assert not Pool.objects.exists()
+
+
 def test_the_planner_keeps_what_is_left_out(browser, task, runs):
     reasons = {f"runs-{runs['bad'].pk}": "A bug.", "topics-A.2": "Edited."}
 
