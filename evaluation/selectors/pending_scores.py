@@ -133,7 +133,9 @@ def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, s
 
 def formulas_index_of(qrel_set: QrelSet) -> str:
     """Return the name of the file that maps formula ids to visual ids for these qrels, or ""."""
-    return str(QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True).get())
+    # Nothing is found if an organizer has just deleted the version.
+    found = QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True)
+    return str(found.first() or "")
 
 
 def _lacking(

@@ -87,6 +87,16 @@ def test_the_page_lists_everything_odd_with_a_link_to_it(calm, browser):
         assert browser.get(oddity.url).status_code == 200
 
 
+def test_a_task_that_has_not_opened_is_odd(calm, browser):
+    opens = timezone.now() + timedelta(days=2)
+    Task.objects.filter(pk=calm.task.pk).update(opens_at=opens, deadline=None)
+
+    [sentence] = sentences(browser.get(RELEASE))
+    assert sentence == (
+        f"Submission has not opened yet. It opens on {opens.day} {opens:%B %Y, %H:%M} UTC."
+    )
+
+
 def test_a_release_without_oddities_is_one_button_and_one_audit_entry(calm, browser):
     assert "Nothing unusual was found." in browser.get(RELEASE).content.decode()
 

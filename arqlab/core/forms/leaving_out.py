@@ -41,6 +41,11 @@ class ReasonsForm(forms.Form):
         return {key: reason for key, reason in self.cleaned_data.items() if reason}
 
     @property
+    def messages(self) -> list[str]:
+        """Return all error messages."""
+        return [str(message) for errors in self.errors.values() for message in errors]
+
+    @property
     def count(self) -> int:
         """Return the number of fields with a reason, as shown."""
         return sum(bool(field.value()) for field in self)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import ProtectedError
+from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Topic, User
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.folder_edits import (
+    OVERRIDE,
+    FolderEdit,
+    FolderEditsError,
+    lab_edits,
+    record_name,
+    task_edits,
+)
 from arqlab.core.services.people import grant_role
 from arqlab.core.services.topic_pages import TopicPage, topic_pages
 from arqlab.formats.labs.folder import LabFile, TaskFile
@@ -32,27 +42,42 @@ TOPIC_FIELDS = (
 
 
 @transaction.atomic
-def load_lab_file(lab_file: LabFile, *, by: User | None) -> Lab:
+def load_lab_file(
+    lab_file: LabFile,
+    *,
+    by: User | None,
+    at: datetime | None = None,
+    keeps_edits: bool | None = None,
+) -> Lab:
     """Create or update the lab, its tasks and its topics, and typeset the topics.
 
     Loading twice changes nothing. Values that the folder does not set are kept: description, dates
     and rules that organizers set on the pages, and tasks missing from the folder (they may have
     runs). Topics missing from the folder are deleted; raises `UserError` if judging needs one of
     them. The user who loads a new lab organizes it.
+
+    Values that were edited in the browser and differ from the folder are kept or overwritten, as
+    `keeps_edits` says; if it is None, raises `FolderEditsError` with them. So are dates that would
+    reopen a task that is closed `at` this time.
     """
+    edits = _decided_edits(lab_file, at=at or timezone.now(), keeps_edits=keeps_edits)
+    kept = {(edit.record, edit.field) for edit in edits if keeps_edits}
     lab, is_new = Lab.objects.get_or_create(
         slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
     )
-    changed = _update(lab, {"name": lab_file.name, "protocol": lab_file.protocol.slug})
+    changed = _update(lab, _without_kept(lab, _lab_fields(lab_file), kept))
     if is_new and by is not None:
         grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
     tasks = [
         task.slug
         for position, task in enumerate(lab_file.tasks, start=1)
-        if _load_task(lab, task, position=position)
+        if _load_task(lab, task, position=position, kept=kept)
     ]
     if is_new or changed or tasks:
-        record_event(verb="lab.load", target=lab, lab=lab, actor=by, changed=changed, tasks=tasks)
+        detail = {"changed": changed, "tasks": tasks, "edits": list(map(str, edits))}
+        record_event(
+            verb="lab.load", target=lab, lab=lab, actor=by, keeps_edits=bool(kept), **detail
+        )
     return lab
 
 
@@ -68,8 +93,48 @@ def load_topics(*, task: Task, file: TaskFile, by: User | None) -> int:
     return changed
 
 
-def _load_task(lab: Lab, task_file: TaskFile, *, position: int) -> bool:
+def _decided_edits(
+    lab_file: LabFile, *, at: datetime, keeps_edits: bool | None
+) -> list[FolderEdit]:
+    """Return the edited values that differ from the folder, or raise if nobody decided."""
+    lab = Lab.objects.filter(slug=lab_file.slug).first()
+    if lab is None:
+        return []
+    edits = lab_edits(lab, _lab_fields(lab_file))
+    tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
+    for position, file in enumerate(lab_file.tasks, start=1):
+        if file.slug in tasks:
+            fields = _task_fields(file, position=position)
+            edits += task_edits(tasks[file.slug], fields, dict(file.overrides), at=at)
+    if edits and keeps_edits is None:
+        raise FolderEditsError(edits)
+    return edits
+
+
+def _lab_fields(lab_file: LabFile) -> dict[str, Any]:
+    return {"name": lab_file.name, "protocol": lab_file.protocol.slug}
+
+
+def _without_kept(
+    record: Lab | Task, fields: dict[str, Any], kept: Set[tuple[str, str]], *, prefix: str = ""
+) -> dict[str, Any]:
+    """Return the fields without those whose edited value is kept."""
+    own = record_name(record)
+    return {name: value for name, value in fields.items() if (own, prefix + name) not in kept}
+
+
+def _load_task(lab: Lab, task_file: TaskFile, *, position: int, kept: Set[tuple[str, str]]) -> bool:
     """Create or update a task from the folder; return whether anything changed."""
+    fields = _task_fields(task_file, position=position)
+    task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=fields)
+    overrides = _without_kept(task, dict(task_file.overrides), kept, prefix=OVERRIDE)
+    own = _without_kept(task, fields, kept)
+    changed = _update(task, own | {"overrides": task.overrides | overrides})
+    return bool(_load_topics(task, task_file) or changed or is_new)
+
+
+def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
+    """Return the fields of a task that the folder sets."""
     fields: dict[str, Any] = {
         "name": task_file.name,
         "kind": task_file.kind.value,
@@ -77,10 +142,7 @@ def _load_task(lab: Lab, task_file: TaskFile, *, position: int) -> bool:
         "trec_items": _trec_items(task_file),
     }
     fields |= {"opens_at": task_file.opens} if task_file.opens else {}
-    fields |= {"deadline": task_file.deadline} if task_file.deadline else {}
-    task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=fields)
-    changed = _update(task, fields | {"overrides": task.overrides | dict(task_file.overrides)})
-    return bool(_load_topics(task, task_file) or changed or is_new)
+    return fields | ({"deadline": task_file.deadline} if task_file.deadline else {})
 
 
 def _trec_items(task_file: TaskFile) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab, Membership
 from arqlab.core.selectors import person_named
+from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.people import grant_role
 from arqlab.ir.records import FileRefusedError
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
@@ -35,15 +38,33 @@ class Command(LabCommand):
             metavar="PERSON",
             help="grant the organizer role to the user with this email address or user name",
         )
+        edits = parser.add_mutually_exclusive_group()
+        edits.add_argument(
+            "--yes",
+            dest="keeps_edits",
+            action="store_false",
+            default=None,
+            help="overwrite values that were edited in the browser, without asking",
+        )
+        edits.add_argument(
+            "--keep-edits",
+            dest="keeps_edits",
+            action="store_true",
+            default=None,
+            help="keep values that were edited in the browser, without asking",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the folder and print a summary of the lab."""
         line = ProgressLine(self.stderr, "The collection")
         try:
             organizer = person_named(options["organizer"]) if options["organizer"] else None
-            loaded = load_lab(
-                folder=options["folder"], at=timezone.now(), by=organizer, progress=line
-            )
+            load = partial(load_lab, folder=options["folder"], by=organizer, progress=line)
+            try:
+                loaded = load(at=timezone.now(), keeps_edits=options["keeps_edits"])
+            except FolderEditsError as undecided:
+                keeps_edits = self._keeps_edits(undecided)
+                loaded = load(at=timezone.now(), keeps_edits=keeps_edits)
             if organizer:
                 grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
         except FileRefusedError as error:
@@ -57,6 +78,23 @@ class Command(LabCommand):
         self._print(loaded.lab, is_changed=loaded.is_changed)
         for warning in loaded.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
+
+    def _keeps_edits(self, undecided: FolderEditsError) -> bool:
+        """List the edited values, and ask whether to keep them. Raise if the answer is neither."""
+        self.stderr.write("The folder differs from values in the lab (lab -> folder):")
+        for edit in undecided.edits:
+            self.stderr.write(f"  {edit}", style_func=str)
+        if not sys.stdin.isatty():
+            raise CommandError(
+                "Nothing was loaded. Add --yes to overwrite these values, or --keep-edits to keep "
+                "them and load the rest."
+            )
+        self.stderr.write("Overwrite or keep them? [overwrite/keep/N] ", ending="", style_func=str)
+        self.stderr.flush()
+        answer = sys.stdin.readline().strip().casefold()
+        if answer not in ("o", "overwrite", "k", "keep"):
+            raise CommandError("Nothing was loaded.")
+        return answer.startswith("k")
 
     def _print(self, lab: Lab, *, is_changed: bool) -> None:
         if not is_changed:

@@ -7,6 +7,7 @@ from datetime import datetime
 from arqlab.core.models import Task
 from arqlab.core.oddities import Oddity, counted, name_list, submission_oddities, task_url
 from assessment.pools.selectors.choices import PoolChoice, poolable_runs
+from assessment.qrels.selectors.versions import qrels_named
 from submissions.oddities import run_oddities
 
 
@@ -19,4 +20,19 @@ def pool_oddities(task: Task, choice: PoolChoice, *, at: datetime) -> list[Oddit
         runs = counted(len(names), "valid run", "valid runs")
         sentence = f"{runs} with visual ids cannot be pooled: {name_list(names)}."
         found.append(Oddity(sentence, len(names), task_url("submissions:run-list", task)))
-    return [*found, *run_oddities(task)]
+    return [*found, *_without_qrels(task, choice), *run_oddities(task)]
+
+
+def _without_qrels(task: Task, choice: PoolChoice) -> list[Oddity]:
+    """Return the task whose relevant posts the pool extends, if none of its qrels is current."""
+    if task.kind != Task.Kind.FORMULAS or not choice.protocol.extra_depth:
+        return []
+    answers = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
+    first = answers.first()
+    if first is None or qrels_named(first) or not first.qrel_sets.exists():
+        return []
+    sentence = (
+        f"No version of the qrels of {first.name} is current, so its relevant posts are those of "
+        "the judgments."
+    )
+    return [Oddity(sentence, 1, task_url("assessment:qrels-list", first))]

@@ -35,18 +35,24 @@ class LoadedLab:
 
 
 def load_lab(
-    *, folder: Path, at: datetime, by: User | None, progress: Progress | None = None
+    *,
+    folder: Path,
+    at: datetime,
+    by: User | None,
+    progress: Progress | None = None,
+    keeps_edits: bool | None = None,
 ) -> LoadedLab:
     """Load a lab from its folder, with topics, qrels and collection.
 
     Loading the same folder again changes nothing. Raises `FileRefusedError` with every problem of
-    the folder, or `UserError`, and then loads nothing. The readable part of a collection is loaded
+    the folder, or `UserError`, and then loads nothing; `keeps_edits` decides about values that were
+    edited in the browser (`load_lab_file`). The readable part of a collection is loaded
     in steps; after an interruption, a second call continues.
     """
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(known) if known else ""
-    lab = _load_but_collection(file, at=at, by=by)
+    lab = _load_but_collection(file, at=at, by=by, keeps_edits=keeps_edits)
     if file.collection is not None:
         judged = judged_formulas(file.collection.slug, lab)
         load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
@@ -56,9 +62,11 @@ def load_lab(
 
 
 @transaction.atomic
-def _load_but_collection(file: LabFile, *, at: datetime, by: User | None) -> Lab:
+def _load_but_collection(
+    file: LabFile, *, at: datetime, by: User | None, keeps_edits: bool | None
+) -> Lab:
     """Load the lab's tasks, topics and qrels, or nothing if its collection would be refused."""
-    lab = load_lab_file(file, by=by)
+    lab = load_lab_file(file, by=by, at=at, keeps_edits=keeps_edits)
     problems = _load_all_qrels(lab, file, at=at, by=by)
     _load_all_answer_ids(lab, file, by=by)
     try:

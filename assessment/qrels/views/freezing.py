@@ -38,6 +38,7 @@ def qrels_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         except UserError as refused:
             refusals = [refused.message]
     context = {"task": found, "lab": found.lab, "oddities": oddities, "digest": digest}
+    refusals += [*forms.topics.messages, *forms.runs.messages]
     context |= {"refusals": refusals, "draft": forms.draft, "form": forms.version}
     context |= {"topics_form": forms.topics, "runs_form": forms.runs}
     status = 422 if request.method == "POST" else 200

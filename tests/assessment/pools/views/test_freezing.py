@@ -10,9 +10,10 @@ from django.utils import timezone
 from arqlab.core.models import AuditEvent, Task
 from assessment.models import Pool
 from assessment.pools.selectors.changes import pool_news
+from assessment.qrels.services.versions import choose_current_qrels
 from tests.assessment.pools.views.test_plans import at, filled, shown
 from tests.ceremonies import sentences
-from tests.evaluation.factories import make_run
+from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 
@@ -51,6 +52,20 @@ def test_runs_that_cannot_be_pooled_are_listed(browser, lab, team):
     page = browser.get(at(formulas, "freeze"))
 
     assert "1 valid run with visual ids cannot be pooled: Alpha visual." in sentences(page)
+
+
+def test_a_formula_pool_that_extends_relevant_posts_wants_current_qrels(browser, lab, task):
+    formulas = FormulaTaskFactory(lab=lab, slug="task2", deadline=NOW)
+    page = at(formulas, "freeze")
+    made = make_qrels(task, is_current=False)
+    fields = filled(extra_depth=100, instances=5, instance_policy="runs", visually_distinct="on")
+
+    assert sentences(browser.get(page, fields)) == [
+        "No version of the qrels of Answer retrieval is current, so its relevant posts are those "
+        "of the judgments."
+    ]
+    choose_current_qrels(qrel_set=made, by=None)
+    assert sentences(browser.get(page, fields)) == []
 
 
 def test_nothing_is_frozen_by_somebody_who_has_not_seen_the_list(browser, task):
@@ -113,6 +128,14 @@ def test_reasons_that_were_not_previewed_are_shown_before_they_are_frozen(browse
     answer = browser.post(at(task, "freeze"), filled(**seen, **{"topics-A.2": "Edited."}))
 
     assert "it now has 2 items. Check the figures again" in answer.content.decode()
+    assert not Pool.objects.exists()
+
+
+def test_a_reason_that_is_too_long_is_refused(browser, task):
+    answer = browser.post(at(task, "freeze"), filled(**{"topics-A.2": "x" * 301}))
+
+    assert answer.status_code == 422
+    assert "Shorten the reason for A.2 to 300 characters." in answer.content.decode()
     assert not Pool.objects.exists()
 
 

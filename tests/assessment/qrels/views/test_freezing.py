@@ -172,7 +172,9 @@ def test_a_release_takes_the_runs_of_the_qrels_and_can_change_them(browser, runs
 def test_a_reason_that_is_too_long_is_refused(browser):
     page = confirmed(browser, FREEZE, name="official", **{"topics-A.2": "x" * 301})
 
-    assert "Shorten the reason for A.2 to 300 characters." in page.content.decode()
+    message = "Shorten the reason for A.2 to 300 characters."
+    assert page.context["refusals"] == [message]
+    assert page.content.decode().count(message) == 2  # in the summary and at the field
     assert not QrelSet.objects.exists()
 
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0007_pools_include_generated_answers'),
+        ('assessment', '0010_versions_of_qrels_know_their_size'),
     ]
 
     operations = [

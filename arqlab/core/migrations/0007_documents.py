@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0003_threads_open_at_release'),
+        ('core', '0006_publications'),
     ]
 
     operations = [
