@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from arqlab.core.models import Task, User
-from arqlab.ir.judgments.qrels import Level
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.qrels.services.loading import load_lab
-from assessment.qrels.services.versions import freeze_qrels
+from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from evaluation.models import RunScore
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -90,7 +89,7 @@ def test_documents_are_pooled_judged_by_their_id_and_frozen_as_documents(
     for item in PoolItem.objects.filter(pool=pool):
         judge(assessor, item.instances.get(), 3 if item.item == "0704.0005_4" else 0)
 
-    freeze_qrels(task=documents, name="own", level=Level.INSTANCES, complete=False, by=None, at=NOW)
+    freeze_qrels(task=documents, choice=QrelsChoice("own"), by=None, at=NOW)
 
     assert QrelSet.objects.get(name="own").items == "documents"
     score_waiting(at=NOW)

@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from arqlab.core.models import Task, Team, User
-from arqlab.ir.judgments.qrels import Level
 from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, PoolInstance, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
-from assessment.qrels.services.versions import freeze_qrels
+from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from evaluation.models import RunScore, Scoring
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -54,9 +53,7 @@ def freeze_judged(task: Task, assessor: User) -> Pool:
 def freeze_next(task: Task) -> QrelSet:
     """Freeze the draft as the next version, and score all runs against all versions."""
     name = f"v{task.qrel_sets.count() + 1}"
-    made = freeze_qrels(
-        task=task, name=name, level=Level.INSTANCES, complete=False, by=None, at=NOW
-    )
+    made = freeze_qrels(task=task, choice=QrelsChoice(name), by=None, at=NOW)
     score_waiting(at=NOW)
     return made
 

@@ -148,7 +148,7 @@ def test_a_release_is_undone_and_the_threads_that_people_may_have_read_stay_open
     assert AuditEvent.objects.filter(verb="leaderboard.hide").count() == 1
 
 
-@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "other_member", "assessor"])
+@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_only_organizers_see_the_page_and_release(role, calm, browser, client_of):
     digest = browser.get(RELEASE).context["digest"]
     client = client_of(calm.people[role])

@@ -116,7 +116,7 @@ def test_a_task_stays_closed_if_its_deadline_has_passed_since(browser, task):
     assert state() == "closed"
 
 
-@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "other_member", "assessor"])
+@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_only_organizers_close_and_reopen(role, scene, browser, client_of):
     digest = browser.get(CLOSE).context["digest"]
     client = client_of(scene.people[role])

@@ -101,7 +101,7 @@ def test_a_second_click_freezes_nothing(browser):
     assert QrelSet.objects.count() == 1
 
 
-@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "other_member", "assessor"])
+@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_only_organizers_see_the_page_freeze_and_delete(role, scene, browser, client_of):
     digest = browser.get(FREEZE).context["digest"]
     confirmed(browser, FREEZE, name="kept")
