@@ -27,6 +27,7 @@ from assessment.assignments.forms import (
     write_pairs,
 )
 from assessment.assignments.selectors.grid import assignment_grid
+from assessment.assignments.selectors.preview import preview_assignments
 from assessment.assignments.services import (
     Pairs,
     Reassigned,
@@ -153,21 +154,14 @@ def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def _preview(
     request: HttpRequest, task: Task, pairs: Pairs, problems: list[Problem], *, replaces: bool
 ) -> HttpResponse:
-    grid = assignment_grid(task, at=timezone.now())
-    rows = {row.topic.pk: row for row in grid.topics}
-    changes = []
-    for topic in dict.fromkeys(topic for topic, _ in pairs):
-        new = [person for each, person in pairs if each == topic]
-        had = [share.person for share in rows[topic.pk].open_shares]
-        then = new if replaces else [*had, *(person for person in new if person not in had)]
-        if set(then) != set(had):
-            changes.append((rows[topic.pk], had, then))
+    preview = preview_assignments(task, pairs, replaces=replaces, at=timezone.now())
     context = {
         "task": task,
         "lab": task.lab,
         "file_form": AssignmentFileForm(initial={"replaces": replaces}),
         "is_preview": True,
-        "changes": changes,
+        "preview": preview,
+        "changes": preview.changes,
         "problems": problems,
         "kept": write_pairs(pairs),
         "replaces": replaces,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from math import ceil
 from typing import Any
@@ -25,6 +25,7 @@ from assessment.models import Assignment, Judgment, PoolItem
 JUDGING_ROLES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
 TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
 """Long fields of topics that lists do not load."""
+GRID_FIELDS = ("query_id", "position", "task_id", "title_html", "formula_html", "tags", "info")
 
 
 def judging_staff(lab: Lab) -> QuerySet[User]:
@@ -34,23 +35,26 @@ def judging_staff(lab: Lab) -> QuerySet[User]:
     return found.order_by("role", "first_name", "last_name", "username")
 
 
-def assignment_grid(task: Task, *, at: datetime) -> AssignmentGrid:
+def assignment_grid(
+    task: Task, *, at: datetime, assignments: Iterable[Assignment] | None = None
+) -> AssignmentGrid:
     """Return the topics and assessors of a task with their progress and estimated completion.
 
-    Takes five queries, and one more if users who may no longer judge have labels.
+    `assignments` are taken instead of the current ones, for a preview. Takes five queries, and one
+    more if users who may no longer judge have labels.
     """
     counts = topic_counts(PoolItem.objects.filter(pool__task=task))
     judged = judged_by(Judgment.objects.filter(instance__item__pool__task=task), at=at)
-    open_ones = Assignment.objects.filter(topic__task=task, ended_at=None).select_related(
-        "assessor"
-    )
+    if assignments is None:
+        stored = Assignment.objects.filter(topic__task=task, ended_at=None)
+        assignments = stored.select_related("assessor")
     staff = {person.pk: person for person in judging_staff(task.lab)}
     rows = {
         topic.pk: TopicRow(topic, *counts.get(topic.pk, (0, 0, 0)), TaskKind(task.kind))
-        for topic in task.topics.only("query_id", "position", "task_id").order_by("position")
+        for topic in task.topics.only(*GRID_FIELDS, "info_edits").order_by("position")
     }
     people = dict(staff)
-    for one in open_ones:
+    for one in assignments:
         people.setdefault(one.assessor_id, one.assessor)
         known = judged.pop((one.topic_id, one.assessor_id), JudgedCounts())
         rows[one.topic_id].shares[one.assessor_id] = Share(

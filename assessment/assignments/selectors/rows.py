@@ -56,6 +56,11 @@ class TopicRow:
     seconds: float = 0.0
 
     @property
+    def difficulty(self) -> str:
+        """Return the difficulty in the topic information, or ""."""
+        return self.topic.facts.get("difficulty", "")
+
+    @property
     def open_shares(self) -> list[Share]:
         """Return the shares with an assignment, even of users who may no longer judge."""
         return [share for share in self.shares.values() if share.assignment]
@@ -127,6 +132,11 @@ class PersonRow:
     last: datetime | None
     finish: datetime | None
 
+    @property
+    def topics(self) -> int:
+        """Return the number of assigned topics."""
+        return sum(self.states.values())
+
 
 @dataclass
 class AssignmentGrid:
@@ -134,6 +144,11 @@ class AssignmentGrid:
 
     topics: list[TopicRow]
     people: list[PersonRow]
+
+    @property
+    def has_difficulty(self) -> bool:
+        """Return whether a topic has a difficulty."""
+        return any(row.difficulty for row in self.topics)
 
     @property
     def judges(self) -> list[PersonRow]:

@@ -157,8 +157,8 @@ def test_the_grid_shows_state_pace_and_what_is_left(organizing, task, assessor):
 
     # 44.1 s an answer, as in ARQMath-3, while ten were not judged; the pace shown is the topic's
     # own.
-    assert row(text, "A.1").startswith("A.1 In progress 3 2 30 0.0")
-    assert row(text, "A.2").startswith("A.2 Not started 1 0 – 0.0")
+    assert row(text, "A.1").startswith("A.1 The title of A.1 In progress 3 2 30 0.0")
+    assert row(text, "A.2").startswith("A.2 The title of A.2 Not started 1 0 – 0.0")
     assert "2 of 4 items judged." in text
 
 
@@ -240,7 +240,7 @@ def test_a_topic_that_only_who_may_judge_no_longer_has_waits_for_somebody(
 
     page = organizing.get(path()).text
     assert "1 unassigned topic." in page
-    assert row(page, "A.1").startswith("A.1 Unassigned")
+    assert row(page, "A.1").startswith("A.1 The title of A.1 Unassigned")
     assert [(one.person, one.left) for one in organizing.get(path()).context["grid"].judges] == [
         (bo, 2),
         (assessor, 0),
@@ -272,7 +272,7 @@ def test_who_has_not_begun_a_shared_topic_differs_from_who_has(organizing, task,
     page = organizing.get(path()).text
     assert f'title="{assessor.name}: in progress, 1 judged"' in page
     assert f'title="{bo.name}: not started, 0 judged"' in page
-    assert row(page, "A.1").startswith("A.1 In progress")
+    assert row(page, "A.1").startswith("A.1 The title of A.1 In progress")
 
 
 @pytest.mark.parametrize("size", [1, 30])
@@ -315,6 +315,65 @@ def test_a_file_is_shown_before_it_changes_anything(organizing, task, assessor, 
     assert open_ones() == set()
     assert "2 assignments made." in apply(organizing, page)
     assert open_ones() == {("A.1", "bo"), ("A.2", assessor.username)}
+
+
+def test_topics_show_their_titles_tags_and_difficulty(organizing, task, bo):
+    topic = task.topics.get(query_id="A.1")
+    topic.tags, topic.info, topic.info_edits = ["limits"], {"difficulty": "easy"}, {}
+    topic.save()
+
+    assert row(organizing.get(path()).text, "A.1").startswith("A.1 The title of A.1 limits easy")
+    assert row(organizing.get(path()).text, "A.2").startswith("A.2 The title of A.2 – ")
+    page = " ".join(re.sub("<[^>]*>", " ", preview(organizing, "A.1,bo\n")).split())
+    assert "A.1 The title of A.1 limits easy 0 – bo" in page
+
+
+def totals(page: str) -> dict[str, str]:
+    """Return the words of the rows of the totals, by assessor."""
+    body = page.split('id="totals"')[1].split("<tbody>")[1].split("</tbody>")[0]
+    rows = (" ".join(re.sub("<[^>]*>", " ", each).split()) for each in body.split("</tr>"))
+    return dict(text.split(" ", 1) for text in rows if text)
+
+
+def test_a_preview_shows_the_totals_of_each_assessor(organizing, task, assessor, bo):
+    make_pool(task, {"A.1": [str(number) for number in range(100)], "A.2": ["12", "13"]})
+    assign(assessor, *task.topics.all())
+    page = preview(organizing, "A.1,bo\n")
+
+    # The two share A.1. ARQMath-3 took 44.1 s an answer: 102 take 1.25 h, 52 take 0.64 h.
+    assert totals(page) == {
+        assessor.name: "2 102 → 52 1.2 → 0.6 –",
+        "bo": "0 → 1 0 → 50 0.0 → 0.6 –",
+    }
+    assert open_ones() == {("A.1", assessor.username), ("A.2", assessor.username)}
+    page = preview(organizing, "A.1,bo\n", replaces="on")
+    assert totals(page)[assessor.name] == "2 → 1 102 → 2 1.2 → 0.0 –"
+
+
+def test_totals_are_those_of_the_page_after_the_change(organizing, task, assessor, bo):
+    make_pool(task, {"A.1": ["10", "11", "12"], "A.2": ["12", "13"]})
+    assign(assessor, *task.topics.all())
+    for item in PoolItem.objects.filter(topic__query_id="A.1")[:1]:
+        judge(assessor, item.instances.get(), 3, judged_at=timezone.now() - timedelta(days=2))
+    response = organizing.post(
+        path("import"), {"file": SimpleUploadedFile("who.csv", b"A.1,bo\nA.2,bo\n")}
+    )
+    promised = [then for _, then in response.context["preview"].totals]
+    apply(organizing, response.text)
+
+    found = organizing.get(path()).context["grid"].judges
+    assert [(one.person, one.topics, one.left, one.hours) for one in promised] == [
+        (one.person, one.topics, one.left, one.hours) for one in found
+    ]
+
+
+def test_the_totals_of_a_former_assessor_end_at_nothing(organizing, task, lab, assessor, bo):
+    make_pool(task)
+    assign(assessor, *task.topics.all())
+    lab.memberships.filter(user=assessor).delete()
+    page = preview(organizing, "A.1,bo\nA.2,bo\n", replaces="on")
+
+    assert totals(page)[assessor.name] == "no longer an assessor 2 → 0 0 0.0 –"
 
 
 def test_a_file_may_take_its_topics_from_everybody_else(organizing, task, assessor, bo):
