@@ -32,6 +32,7 @@ SECTIONS = {
     "import": "collection",
     "visual": "collection",
     "load": "collection",
+    "candidates": "collection",
     "affected": "collection",
     "post": "search",
     "formula": "search",
