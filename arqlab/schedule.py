@@ -18,6 +18,9 @@ def start_schedule() -> threading.Thread:
 
     Loads may take hours, so they have a thread of their own.
     """
+    # Before the threads start: Celery cannot register tasks in two threads at once.
+    app.loader.import_default_modules()
+    app.finalize()
     slow = [name for name in app.conf.beat_schedule if name in SLOW]
     rest = [name for name in app.conf.beat_schedule if name not in SLOW]
     threading.Thread(target=_run_schedule, args=[slow], name="loads", daemon=True).start()

@@ -130,6 +130,11 @@ POST core:task-archive                    404 404 404 404 404 302 302
 POST core:task-restore                    404 404 404 404 404 302 302
 GET  pages:lab-load                       302 403 403 403 403 403 200
 POST pages:lab-load                       302 403 403 403 403 403 422
+GET  pages:candidates-load                404 404 404 404 404 200 200
+POST pages:candidates-load                404 404 404 404 404 422 422
+GET  pages:topic-choose                   404 404 404 404 404 404 404
+POST pages:topic-choose                   404 404 404 404 404 404 404
+GET  pages:candidate-list                 404 404 404 404 404 404 404
 GET  pages:load-list                      404 404 404 404 404 200 200
 GET  pages:collection-load                404 404 404 404 404 200 200
 POST pages:collection-load                404 404 404 404 404 422 422

@@ -14,6 +14,7 @@ PACKAGES = ("arqlab", "collection", "submissions", "assessment", "evaluation")
 # Each template folder may load the tag libraries of its own level and of those below.
 TAG_LIBRARIES = {
     "core_tags": 0,
+    "tabs": 0,
     "collection_tags": 1,
     "run_tags": 2,
     "assessment_tags": 3,

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.db import models
 from django.db.models import Q
+from django.urls import reverse
 
 from arqlab.core.models import Lab, Task, User
 
@@ -24,7 +25,7 @@ class Load(models.Model):
     """Files that an organizer loads on a page, with the state, progress and report of the load."""
 
     class Kind(models.TextChoices):
-        """What is loaded; visual ids are computed and have no files."""
+        """What is loaded; visual ids and topic candidates are computed and have no files."""
 
         LAB = "lab", "Lab"
         TOPICS = "topics", "Topics"
@@ -32,6 +33,7 @@ class Load(models.Model):
         JUDGMENTS = "judgments", "Judgments"
         COLLECTION = "collection", "Collection files"
         VISUAL_IDS = "visual-ids", "Visual ids"
+        CANDIDATES = "candidates", "Topic candidates"
 
     class State(models.TextChoices):
         """The state of a load. A refused or failed load has changed nothing."""
@@ -79,6 +81,10 @@ class Load(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        """Return the address of the page."""
+        return reverse("pages:load-detail", args=[self.pk])
 
     @property
     def is_over(self) -> bool:

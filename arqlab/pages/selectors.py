@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from arqlab.core.models import Lab, Task, User, Visitor
-from arqlab.core.selectors import LabRoles
+from arqlab.core.selectors import LabRoles, LabRow, TaskRow
 from assessment.assignments.selectors.rows import TopicRow
 from assessment.judging.selectors.own_work import OwnWork, TaskJudging, own_work, task_judging
 from assessment.tickets.selectors import open_tickets
 from evaluation.selectors.boards import board_states
 from submissions.selectors import TaskRuns, run_counts
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of a task: its name, its state (`done`, `current` or `next`), and its progress."""
+
+    name: str
+    state: str
+    done: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True)
@@ -30,12 +40,52 @@ class LabsOverview:
     tickets: Mapping[int, int]
     """Open tickets by lab key, in the labs the person organizes."""
 
+    def phase(self, row: LabRow) -> str:
+        """Return the phase of a lab: its state, or `judging` or `released` after submission."""
+        tasks = [one for one in row.tasks if one.state != "archived"]
+        if row.state != "closed" or not tasks:
+            return row.state
+        is_released = all(self.boards.get(one.task.pk) == "released" for one in tasks)
+        return "released" if is_released else "judging"
+
+    def stages(self, row: TaskRow, *, organizes: bool) -> list[Stage]:
+        """Return the stages of a task; the first that is not done is the current one.
+
+        Only organizers see whether there are qrels, and how many items are judged.
+        """
+        board = self.boards.get(row.task.pk)
+        judged = self.progress.get(row.task.pk) if organizes else None
+        is_judged = board == "released" or (organizes and board != "waiting")
+        done = {
+            "Topics": row.topics > 0,
+            "Submission": row.state == "closed",
+            "Judging": is_judged or bool(judged and judged.total and judged.done == judged.total),
+            **({"Qrels": board != "waiting"} if organizes else {}),
+            "Release": board == "released",
+        }
+        current = next((name for name, is_done in done.items() if not is_done), None)
+        counts = (judged.done, judged.total) if judged else (0, 0)
+        return [
+            Stage(
+                name,
+                "done" if is_done else "current" if name == current else "next",
+                *(counts if name == "Judging" else ()),
+            )
+            for name, is_done in done.items()
+        ]
+
     def next_topic(self, task: Task) -> TopicRow | None:
         """Return the topic of the task the person should judge next, or None."""
         work = self.judging.get(task.lab_id)
         if work is None:
             return None
         return work.next_of(row for row in work.rows if row.topic.task_id == task.pk)
+
+
+def with_phases(overview: LabsOverview, rows: Iterable[LabRow]) -> LabsOverview:
+    """Return an overview that knows the phases of further labs too, in two queries."""
+    labs = [row.lab for row in rows]
+    return replace(overview, boards={**overview.boards, **(board_states(labs) if labs else {})})
 
 
 def labs_overview(

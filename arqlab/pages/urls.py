@@ -2,7 +2,17 @@
 
 from django.urls import path, register_converter
 
-from arqlab.pages.views import copying, deleting, downloads, home, labs, loads, runs, tasks
+from arqlab.pages.views import (
+    choosing,
+    copying,
+    deleting,
+    downloads,
+    home,
+    labs,
+    loads,
+    runs,
+    tasks,
+)
 
 
 class LoadKind:
@@ -31,6 +41,9 @@ urlpatterns = [
     path("load-lab/", loads.lab_load, name="lab-load"),
     path("labs/<slug:lab>/loads/", loads.load_list, name="load-list"),
     path("labs/<slug:lab>/collection/load/", loads.collection_load, name="collection-load"),
+    path("labs/<slug:lab>/topic-candidates/", loads.candidates_load, name="candidates-load"),
+    path("loads/<int:load>/topics/", choosing.topic_choose, name="topic-choose"),
+    path("loads/<int:load>/candidates.csv", choosing.candidate_list, name="candidate-list"),
     path("labs/<slug:lab>/collection/visual-ids/", loads.visual_ids_make, name="visual-ids-make"),
     path(f"{_TASK}load/<load_kind:kind>/", loads.task_load, name="task-load"),
     path("loads/<int:load>/", loads.load_detail, name="load-detail"),

@@ -24,6 +24,7 @@ from arqlab.ir.records import FileRefusedError, ItemKind, Problem
 from arqlab.pages.models import Load
 from arqlab.pages.services.load_files import load_folder, sent_files, sent_folder
 from arqlab.pages.services.loading import Loading, counted, read_sent
+from arqlab.pages.services.topic_candidates import list_candidates
 from arqlab.pages.services.topic_loading import topics_from_files
 from assessment.judging.services.importing import import_judgments
 from assessment.qrels.selectors.rejudging import judged_formulas
@@ -149,6 +150,7 @@ LOADERS: Mapping[str, Callable[[Loading], list[str]]] = {
     Load.Kind.JUDGMENTS: judgments_from_file,
     Load.Kind.COLLECTION: collection_from_files,
     Load.Kind.VISUAL_IDS: new_visual_ids,
+    Load.Kind.CANDIDATES: list_candidates,
 }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django import template
 
-from arqlab.core.selectors import TaskRow
+from arqlab.core.selectors import LabRoles, LabRow, TaskRow
+from arqlab.pages.selectors import LabsOverview
 
 register = template.Library()
 
@@ -15,6 +17,19 @@ register = template.Library()
 def open_first(tasks: Iterable[TaskRow]) -> list[TaskRow]:
     """Return a lab's tasks in the order a team needs them: open tasks first."""
     return sorted(tasks, key=lambda row: row.state != "open")
+
+
+@register.filter
+def phase(row: LabRow, overview: LabsOverview) -> str:
+    """Return the phase of a lab."""
+    return overview.phase(row)
+
+
+@register.inclusion_tag("pages/_stages.html")
+def task_stages(row: TaskRow, overview: LabsOverview, standing: LabRoles) -> dict[str, Any]:
+    """Return the stages of a task for its progress chart."""
+    stages = overview.stages(row, organizes=standing.organizes)
+    return {"stages": stages, "task": row.task}
 
 
 @register.filter

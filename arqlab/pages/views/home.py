@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.models import User
 from arqlab.core.permissions import labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_rows, own_labs
-from arqlab.pages.selectors import labs_overview
+from arqlab.pages.selectors import labs_overview, with_phases
 
 
 @require_safe
@@ -26,5 +26,5 @@ def home(request: HttpRequest) -> HttpResponse:
     standings = [(lab.row.lab, lab.standing) for lab in own]
     overview = labs_overview(standings, request.user, at=now)
     labs = lab_rows(others, tasks=tasks, at=now)
-    context = {"own_labs": own, "labs": labs, "overview": overview}
+    context = {"own_labs": own, "labs": labs, "overview": with_phases(overview, labs)}
     return render(request, "pages/home.html", context)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_row, lab_rows, roles_in
-from arqlab.pages.selectors import labs_overview
+from arqlab.pages.selectors import labs_overview, with_phases
 from arqlab.pages.services.exports import lab_exports
 
 
@@ -18,7 +18,8 @@ def lab_list(request: HttpRequest) -> HttpResponse:
     """Show all labs the person may see, open labs first."""
     tasks = tasks_visible_to(request.user)
     labs = lab_rows(labs_visible_to(request.user), tasks=tasks, at=timezone.now())
-    return render(request, "pages/lab_list.html", {"labs": labs})
+    overview = with_phases(labs_overview([], request.user, at=timezone.now()), labs)
+    return render(request, "pages/lab_list.html", {"labs": labs, "overview": overview})
 
 
 @require_safe

@@ -16,13 +16,30 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arqlab.core import permissions
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task
-from arqlab.pages.forms import FORMS, LoadForm
+from arqlab.pages.forms.choosing import CandidatesForm
+from arqlab.pages.forms.loads import (
+    CollectionFilesForm,
+    JudgmentsForm,
+    LabFilesForm,
+    LoadForm,
+    QrelsForm,
+    TopicsForm,
+)
 from arqlab.pages.models import Load
 from arqlab.pages.permissions import load_or_404
 from arqlab.pages.services.loads import OVER, repeat_load, start_load
 from arqlab.pages.tasks import run_after_commit
 
 A_PAGE = 100
+FORMS: dict[str, type[LoadForm]] = {
+    Load.Kind.LAB: LabFilesForm,
+    Load.Kind.TOPICS: TopicsForm,
+    Load.Kind.QRELS: QrelsForm,
+    Load.Kind.JUDGMENTS: JudgmentsForm,
+    Load.Kind.COLLECTION: CollectionFilesForm,
+    Load.Kind.VISUAL_IDS: LoadForm,
+    Load.Kind.CANDIDATES: CandidatesForm,
+}
 
 
 @login_required
@@ -44,6 +61,13 @@ def collection_load(request: HttpRequest, lab: str) -> HttpResponse:
     """Load files of a data dump or of formula indexes into the lab's collection."""
     found = permissions.organized_lab_or_404(request.user, lab)
     return _form_page(request, Load.Kind.COLLECTION, found)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def candidates_load(request: HttpRequest, lab: str) -> HttpResponse:
+    """List the topic candidates of the lab's collection."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    return _form_page(request, Load.Kind.CANDIDATES, found)
 
 
 @require_POST
@@ -121,7 +145,7 @@ def _started(request: HttpRequest, kind: str, place: Lab | Task | None, form: Lo
         by=permissions.signed_in(request),
     )
     run_after_commit(load)
-    return reverse("pages:load-detail", args=[load.pk])
+    return load.get_absolute_url()
 
 
 def _page(

@@ -13,7 +13,6 @@ from django.template.defaultfilters import filesizeformat
 from arqlab.core.models import Lab, Task
 from arqlab.formats.labs.tables import slug_text
 from arqlab.ir.protocols.scales import read_scale
-from arqlab.pages.models import Load
 from collection.models import Collection
 from collection.selectors.collections import collection_of
 from submissions.forms import FilesField
@@ -249,13 +248,3 @@ class CollectionFilesForm(LoadForm):
         if not self.again and not any(self.uploads.values()):
             self.add_error("dump", "Choose at least one file of the collection.")
         return cleaned
-
-
-FORMS: dict[str, type[LoadForm]] = {
-    Load.Kind.LAB: LabFilesForm,
-    Load.Kind.TOPICS: TopicsForm,
-    Load.Kind.QRELS: QrelsForm,
-    Load.Kind.JUDGMENTS: JudgmentsForm,
-    Load.Kind.COLLECTION: CollectionFilesForm,
-    Load.Kind.VISUAL_IDS: LoadForm,
-}
