@@ -21,6 +21,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from arqlab.notices.models import Notice
 from assessment.guidelines.services import write_guideline
 from assessment.models import PoolInstance, PoolItem, Ticket
 from collection.models import Import
@@ -151,6 +152,10 @@ GET  core:topic-information-csv           404 404 404 404 404 200 200
 GET  core:topic-information-upload        404 404 404 404 404 200 200
 POST core:topic-information-upload        302 404 404 404 404 200 200
 GET  core:topic-list                      200 200 200 200 200 200 200
+GET  notices:notice-list                       302 200 200 200 200 200 200
+GET  notices:notice-detail                     302 404 200 404 404 404 404
+POST notices:notices-read                      302 302 302 302 302 302 302
+POST notices:mail-preference                   302 302 302 302 302 302 302
 GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
@@ -235,6 +240,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "visual_id": "70",
         "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first()
         or 1,
+        "notice": Notice.objects.filter(user=scene.member).values_list("pk", flat=True).last(),
         "key": confirmation_key(scene),
         "uidb36": "1",
         "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",

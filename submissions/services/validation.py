@@ -20,6 +20,7 @@ from submissions.services.check_result import CheckResult, failed_check_result
 from submissions.services.checking import check_stored
 from submissions.services.identical import warn_of_identical_runs
 from submissions.services.identifiers import assign_identifier
+from submissions.services.notices import notify_of_validation
 from submissions.services.primary import demote_primary_run
 
 log = logging.getLogger(__name__)
@@ -96,6 +97,7 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
             return False
         _replace_problems(run, result)
         warn_of_identical_runs(run)
+        notify_of_validation(run, at=at)
     return True
 
 

@@ -113,5 +113,5 @@ def test_the_list_takes_as_many_queries_for_three_versions_as_for_one(
             task=task, name=name, level=Level.INSTANCES, complete=False, by=organizer, at=NOW
         )
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         browser.get(LIST)
