@@ -230,6 +230,7 @@ CELERY_BEAT_SCHEDULE = {
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
+    "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
     "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }

@@ -13,6 +13,7 @@ from assessment.models import QrelSet
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
+from evaluation.services.notices import notify_of_release
 from evaluation.services.scoring import score_waiting
 
 
@@ -71,6 +72,7 @@ def _release(qrel_set: QrelSet, *, by: User | None, at: datetime) -> Leaderboard
         qrels=qrel_set.name,
         opens_threads=bool(opened),
     )
+    notify_of_release(board)
     return board
 
 
