@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
@@ -22,6 +23,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from arqlab.notices.models import Notice
+from arqlab.notices.services.messages import send_message
+from arqlab.notices.services.notifying import new_mail
 from assessment.guidelines.services import write_guideline
 from assessment.models import PoolInstance, PoolItem, Ticket
 from collection.models import Import
@@ -152,6 +155,12 @@ GET  core:topic-information-csv           404 404 404 404 404 200 200
 GET  core:topic-information-upload        404 404 404 404 404 200 200
 POST core:topic-information-upload        302 404 404 404 404 200 200
 GET  core:topic-list                      200 200 200 200 200 200 200
+GET  notices:message-list                      404 404 404 404 404 200 200
+GET  notices:message-create                    404 404 404 404 404 200 200
+POST notices:message-create                    302 404 404 404 404 200 200
+GET  notices:message-detail                    404 404 404 404 404 200 200
+GET  notices:mail-list                         404 404 404 404 404 200 200
+POST notices:mail-retry                        302 404 404 404 404 302 302
 GET  notices:notice-list                       302 200 200 200 200 200 200
 GET  notices:notice-detail                     302 404 200 404 404 404 404
 POST notices:notices-read                      302 302 302 302 302 302 302
@@ -241,6 +250,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first()
         or 1,
         "notice": Notice.objects.filter(user=scene.member).values_list("pk", flat=True).last(),
+        "message": scene.lab.messages.values_list("pk", flat=True).first(),
+        "mail": scene.lab.mails.values_list("pk", flat=True).first(),
         "key": confirmation_key(scene),
         "uidb36": "1",
         "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",
@@ -306,7 +317,19 @@ def fill(scene: Scene, folder) -> Run:
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
     validate_uploaded_run(run_id=run.pk, at=at)
     score_waiting(at=at)
+    send_something(scene, at)
     return run
+
+
+def send_something(scene: Scene, at: datetime) -> None:
+    """Send a message to all teams and assessors, and let an email fail."""
+    words = {"subject": "Deadline extended", "text": "See https://example.org/.", "key": uuid4()}
+    send_message(lab=scene.lab, audience="both", by=scene.organizer, **words)
+    mail = new_mail(
+        lab=scene.lab, address="nobody@example.org", subject="Hello", text="Hello.", at=at
+    )
+    mail.state, mail.error = "failed", "550 No such user"
+    mail.save()
 
 
 class Filled(NamedTuple):

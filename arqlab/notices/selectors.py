@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.models import Lab, Membership, Team, User, Visitor
-from arqlab.notices.models import Notice
+from arqlab.notices.models import Mail, Message, Notice
+
+TEAMS, ASSESSORS = Membership.Role.MEMBER, Membership.Role.ASSESSOR
+ROLES = {
+    Message.Audience.TEAMS: [TEAMS],
+    Message.Audience.ASSESSORS: [ASSESSORS],
+    Message.Audience.BOTH: [TEAMS, ASSESSORS],
+}
+"""The roles of the recipients of a message."""
 
 
 def notices_of(user: User) -> QuerySet[Notice]:
@@ -25,7 +33,43 @@ def members_of(team: Team) -> QuerySet[User]:
     return User.objects.filter(memberships__team=team)
 
 
-def people_with_role(lab: Lab, *roles: str) -> QuerySet[User]:
-    """Return the users with one of the roles in a lab, each once, by name."""
-    having = Membership.objects.filter(lab=lab, role__in=roles)
-    return User.objects.filter(pk__in=having.values("user")).order_by("username")
+def message_recipients(lab: Lab, audience: str) -> QuerySet[User]:
+    """Return the users who get a message to an audience, each once, by user name."""
+    having = Membership.objects.filter(lab=lab, role__in=ROLES[Message.Audience(audience)])
+    people = User.objects.filter(pk__in=having.values("user"), is_active=True)
+    return people.order_by("username")
+
+
+def gets_mail(people: QuerySet[User]) -> QuerySet[User]:
+    """Return the users who have an address and have not turned off email."""
+    return people.exclude(email="").filter(mail_opt_out=None)
+
+
+def messages_of(lab: Lab) -> QuerySet[Message]:
+    """Return the messages of a lab, newest first, with counts of their notices and mail."""
+    in_state = {
+        f"mail_{state}": Count("notices", filter=Q(notices__mail__state=state))
+        for state in Mail.State
+    }
+    return (
+        lab.messages.select_related("sent_by")
+        .annotate(
+            recipients=Count("notices"),
+            read=Count("notices", filter=Q(notices__read_at__isnull=False)),
+            **in_state,
+        )
+        .order_by("-pk")
+    )
+
+
+def mails_of(lab: Lab, *, state: str = "") -> QuerySet[Mail]:
+    """Return the mail of a lab, newest first; `state` selects mail in one state."""
+    mails = lab.mails.all()
+    return mails.filter(state=state) if state else mails
+
+
+def mail_counts(lab: Lab) -> list[tuple[Mail.State, int]]:
+    """Return the numbers of emails of a lab by state, without states that no email has."""
+    rows = lab.mails.order_by().values_list("state").annotate(n=Count("pk"))
+    counts = dict(rows)
+    return [(state, counts[state]) for state in Mail.State if state in counts]

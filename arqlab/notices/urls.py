@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from arqlab.notices.views import notices
+from arqlab.notices.views import messages, notices
 
 app_name = "notices"
 urlpatterns = [
@@ -10,4 +10,9 @@ urlpatterns = [
     path("notices/read/", notices.notices_read, name="notices-read"),
     path("notices/mail/", notices.mail_preference, name="mail-preference"),
     path("notices/<int:notice>/", notices.notice_detail, name="notice-detail"),
+    path("labs/<slug:lab>/messages/", messages.message_list, name="message-list"),
+    path("labs/<slug:lab>/messages/new/", messages.message_create, name="message-create"),
+    path("labs/<slug:lab>/messages/<int:message>/", messages.message_detail, name="message-detail"),
+    path("labs/<slug:lab>/mail/", messages.mail_list, name="mail-list"),
+    path("labs/<slug:lab>/mail/<int:mail>/retry/", messages.mail_retry, name="mail-retry"),
 ]

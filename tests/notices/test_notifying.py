@@ -59,7 +59,8 @@ def test_with_a_mail_server_each_user_gets_an_email_with_the_link(
 
     assert set(Mail.objects.values_list("address", flat=True)) == {member.email, assessor.email}
     mail = Notice.objects.get(user=member).mail
-    assert (mail.subject, mail.state) == ("Task 1: leaderboard released", "queued")
+    assert mail.subject == "[The lab arqmath-x] Task 1: leaderboard released"
+    assert mail.state == "queued"
     assert "\n\nhttps://lab.example.org/labs/arqmath-x/\n\n-- \n" in mail.text
     assert mail.text.endswith("https://lab.example.org/account/\n")
 
@@ -87,7 +88,7 @@ def test_inactive_users_are_not_notified(member, tell):
 def test_line_breaks_and_length_of_a_name_cannot_break_the_subject(member, tell, sends_mail):
     [notice] = tell(member, task="Task\r\nBcc: all@example.org " + "x" * 400)
 
-    assert notice.mail.subject.startswith("Task Bcc: all@example.org x")
+    assert notice.mail.subject.startswith("[The lab arqmath-x] Task Bcc: all@example.org x")
     assert len(notice.mail.subject) == 300
 
 

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Lab, User
-from arqlab.notices.models import Mail, MailOptOut, Notice
+from arqlab.notices.models import Mail, Notice
+from arqlab.notices.selectors import gets_mail
 from arqlab.notices.services.texts import text_of
 
 ABOUT = """-- 
@@ -76,12 +77,12 @@ def _queue_notice_mails(
     """Queue the mail of a notice to the users who get mail. Return it by user."""
     if not settings.SENDS_MAIL:
         return {}
-    opted_out = set(MailOptOut.objects.filter(user__in=people).values_list("user", flat=True))
-    text = _mail_text(draft)
+    with_mail = set(gets_mail(User.objects.filter(pk__in=people)).values_list("pk", flat=True))
+    subject, text = f"[{draft.lab.name}] {draft.subject}", _mail_text(draft)
     mails = {
-        pk: new_mail(lab=draft.lab, address=person.email, subject=draft.subject, text=text, at=at)
+        pk: new_mail(lab=draft.lab, address=person.email, subject=subject, text=text, at=at)
         for pk, person in people.items()
-        if person.email and pk not in opted_out
+        if pk in with_mail
     }
     for mail in mails.values():
         mail.reply_to = reply_to
