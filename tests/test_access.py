@@ -23,6 +23,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from arqlab.notices.models import Notice
+from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.messages import send_message
 from arqlab.notices.services.notifying import new_mail
 from assessment.guidelines.services import write_guideline
@@ -159,6 +160,12 @@ GET  notices:message-list                      404 404 404 404 404 200 200
 GET  notices:message-create                    404 404 404 404 404 200 200
 POST notices:message-create                    302 404 404 404 404 200 200
 GET  notices:message-detail                    404 404 404 404 404 200 200
+GET  notices:invitation-list                   404 404 404 404 404 200 200
+POST notices:invitation-list                   302 404 404 404 404 200 200
+POST notices:invitation-resend                 302 404 404 404 404 302 302
+POST notices:invitation-withdraw               302 404 404 404 404 302 302
+GET  notices:invitation-accept                 200 200 200 200 200 200 200
+POST notices:invitation-accept                 302 302 302 302 302 302 302
 GET  notices:mail-list                         404 404 404 404 404 200 200
 POST notices:mail-retry                        302 404 404 404 404 302 302
 GET  notices:notice-list                       302 200 200 200 200 200 200
@@ -234,7 +241,10 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "run": run_id,
         "team": scene.team.pk,
         "user": scene.member.pk,
-        "token": scene.team.invitation_token,
+        "token": scene.lab.invitations.get().token
+        if name == "notices:invitation-accept"
+        else scene.team.invitation_token,
+        "invitation": scene.lab.invitations.values_list("pk", flat=True).first(),
         "query_id": "A.1",
         "post_id": "1",
         "version": 1,
@@ -322,9 +332,12 @@ def fill(scene: Scene, folder) -> Run:
 
 
 def send_something(scene: Scene, at: datetime) -> None:
-    """Send a message to all teams and assessors, and let an email fail."""
+    """Send a message to all teams and assessors, invite an assessor, and let an email fail."""
     words = {"subject": "Deadline extended", "text": "See https://example.org/.", "key": uuid4()}
     send_message(lab=scene.lab, audience="both", by=scene.organizer, **words)
+    invite_people(
+        lab=scene.lab, addresses=["ada@example.org"], role="assessor", team=None, by=scene.organizer
+    )
     mail = new_mail(
         lab=scene.lab, address="nobody@example.org", subject="Hello", text="Hello.", at=at
     )

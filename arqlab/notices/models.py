@@ -223,6 +223,11 @@ class Invitation(models.Model):
         return f"member of {self.team.name}" if self.team else str(self.role)
 
     @property
+    def words_with_article(self) -> str:
+        """Return the role in words with its article: `an assessor`."""
+        return f"{'an' if self.words[0] in 'ao' else 'a'} {self.words}"
+
+    @property
     def state(self) -> str:
         """Return the state for display: `accepted`, `withdrawn` or `open`."""
         if self.accepted_at:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.models import Lab, Membership, Team, User, Visitor
-from arqlab.notices.models import Mail, Message, Notice
+from arqlab.notices.models import Invitation, Mail, Message, Notice
 
 TEAMS, ASSESSORS = Membership.Role.MEMBER, Membership.Role.ASSESSOR
 ROLES = {
@@ -60,6 +60,11 @@ def messages_of(lab: Lab) -> QuerySet[Message]:
         )
         .order_by("-pk")
     )
+
+
+def invitations_of(lab: Lab) -> QuerySet[Invitation]:
+    """Return the invitations of a lab, newest first."""
+    return lab.invitations.select_related("team", "mail", "accepted_by", "invited_by")
 
 
 def mails_of(lab: Lab, *, state: str = "") -> QuerySet[Mail]:

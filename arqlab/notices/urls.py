@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from arqlab.notices.views import messages, notices
+from arqlab.notices.views import invitations, messages, notices
 
 app_name = "notices"
 urlpatterns = [
@@ -13,6 +13,18 @@ urlpatterns = [
     path("labs/<slug:lab>/messages/", messages.message_list, name="message-list"),
     path("labs/<slug:lab>/messages/new/", messages.message_create, name="message-create"),
     path("labs/<slug:lab>/messages/<int:message>/", messages.message_detail, name="message-detail"),
+    path("labs/<slug:lab>/invitations/", invitations.invitation_list, name="invitation-list"),
+    path(
+        "labs/<slug:lab>/invitations/<int:invitation>/resend/",
+        invitations.invitation_resend,
+        name="invitation-resend",
+    ),
+    path(
+        "labs/<slug:lab>/invitations/<int:invitation>/withdraw/",
+        invitations.invitation_withdraw,
+        name="invitation-withdraw",
+    ),
+    path("invitations/<str:token>/", invitations.invitation_accept, name="invitation-accept"),
     path("labs/<slug:lab>/mail/", messages.mail_list, name="mail-list"),
     path("labs/<slug:lab>/mail/<int:mail>/retry/", messages.mail_retry, name="mail-retry"),
 ]

@@ -65,10 +65,19 @@ def deliver(*, draft: Notice, people: Iterable[User], reply_to: str = "") -> lis
     )
 
 
-def new_mail(*, lab: Lab, address: str, subject: str, text: str, at: datetime) -> Mail:
+def new_mail(
+    *, lab: Lab, address: str, subject: str, text: str, at: datetime, reply_to: str = ""
+) -> Mail:
     """Return an unsaved queued email."""
-    single = " ".join(subject.split())[:300]
-    return Mail(lab=lab, address=address, subject=single, text=text, due_at=at, changed_at=at)
+    return Mail(
+        lab=lab,
+        address=address,
+        subject=" ".join(subject.split())[:300],
+        text=text,
+        due_at=at,
+        changed_at=at,
+        reply_to=reply_to,
+    )
 
 
 def _queue_notice_mails(
@@ -80,12 +89,17 @@ def _queue_notice_mails(
     with_mail = set(gets_mail(User.objects.filter(pk__in=people)).values_list("pk", flat=True))
     subject, text = f"[{draft.lab.name}] {draft.subject}", _mail_text(draft)
     mails = {
-        pk: new_mail(lab=draft.lab, address=person.email, subject=subject, text=text, at=at)
+        pk: new_mail(
+            lab=draft.lab,
+            address=person.email,
+            subject=subject,
+            text=text,
+            at=at,
+            reply_to=reply_to,
+        )
         for pk, person in people.items()
         if pk in with_mail
     }
-    for mail in mails.values():
-        mail.reply_to = reply_to
     Mail.objects.bulk_create(mails.values())
     return mails
 
