@@ -166,6 +166,10 @@ POST notices:invitation-resend                 302 404 404 404 404 302 302
 POST notices:invitation-withdraw               302 404 404 404 404 302 302
 GET  notices:invitation-accept                 200 200 200 200 200 200 200
 POST notices:invitation-accept                 302 302 302 302 302 302 302
+GET  notices:text-list                         404 404 404 404 404 200 200
+GET  notices:text-edit                         404 404 404 404 404 200 200
+POST notices:text-edit                         302 404 404 404 404 200 200
+POST notices:text-restore                      302 404 404 404 404 302 302
 GET  notices:mail-list                         404 404 404 404 404 200 200
 POST notices:mail-retry                        302 404 404 404 404 302 302
 GET  notices:notice-list                       302 200 200 200 200 200 200
@@ -244,6 +248,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "token": scene.lab.invitations.get().token
         if name == "notices:invitation-accept"
         else scene.team.invitation_token,
+        "kind": "deadline",
         "invitation": scene.lab.invitations.values_list("pk", flat=True).first(),
         "query_id": "A.1",
         "post_id": "1",

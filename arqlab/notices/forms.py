@@ -38,6 +38,25 @@ class MessageForm(forms.Form):
         self.fields["text"].error_messages["required"] = "Enter a message."
 
 
+class TextForm(forms.Form):
+    """The subject and text of a kind of notice."""
+
+    subject = forms.CharField(
+        label="Subject", max_length=200, error_messages={"required": "Enter a subject."}
+    )
+    text = ParagraphsField(
+        label="Text",
+        help_text="Plain text. Separate paragraphs with blank lines. The link to the page is added "
+        "below.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["text"].required = True
+        self.fields["text"].error_messages["required"] = "Enter a text."
+        self.fields["text"].widget.attrs["rows"] = 12
+
+
 class InvitationForm(forms.Form):
     """Addresses to invite, and the role or team they are invited to."""
 

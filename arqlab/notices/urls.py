@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from arqlab.notices.views import invitations, messages, notices
+from arqlab.notices.views import invitations, messages, notices, texts
 
 app_name = "notices"
 urlpatterns = [
@@ -25,6 +25,9 @@ urlpatterns = [
         name="invitation-withdraw",
     ),
     path("invitations/<str:token>/", invitations.invitation_accept, name="invitation-accept"),
+    path("labs/<slug:lab>/texts/", texts.text_list, name="text-list"),
+    path("labs/<slug:lab>/texts/<slug:kind>/", texts.text_edit, name="text-edit"),
+    path("labs/<slug:lab>/texts/<slug:kind>/restore/", texts.text_restore, name="text-restore"),
     path("labs/<slug:lab>/mail/", messages.mail_list, name="mail-list"),
     path("labs/<slug:lab>/mail/<int:mail>/retry/", messages.mail_retry, name="mail-retry"),
 ]

@@ -16,7 +16,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.notices.models import EditedText, Kind
 
 _TEXTS = Path(__file__).resolve().parent.parent / "texts.toml"
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 
 class NoticeText(NamedTuple):
@@ -43,6 +43,15 @@ def text_of(lab: Lab, kind: str) -> NoticeText:
     """Return the lab's own text for a kind of notice, or the default."""
     own = EditedText.objects.filter(lab=lab, kind=kind).first()
     return NoticeText(own.subject, own.text) if own else DEFAULTS[Kind(kind)]
+
+
+def texts_of(lab: Lab) -> dict[Kind, NoticeText]:
+    """Return the text of each kind of notice in a lab."""
+    own = {
+        Kind(edited.kind): NoticeText(edited.subject, edited.text)
+        for edited in lab.edited_texts.all()
+    }
+    return DEFAULTS | own
 
 
 def placeholders(kind: str) -> list[str]:
