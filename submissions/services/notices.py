@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db.models import Sum
 from django.urls import reverse
 
+from arqlab.core.models import Task
 from arqlab.notices.models import Kind
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify
@@ -15,35 +16,45 @@ from submissions.models import Run, RunProblem, Upload
 
 
 def notify_of_validation(run: Run, *, at: datetime) -> None:
-    """Notify a team of the results of an upload after the last of its runs was validated."""
+    """Notify a team of the results of its upload after the last run in it was validated.
+
+    Files that were sent together are one upload.
+    """
     if run.check_only:
         return
-    # Lock the upload: of two workers that finish its last runs, the second must see both results.
-    Upload.objects.select_for_update().get(pk=run.upload_id)
-    runs = list(run.upload.runs.filter(check_only=False, team=run.team_id).order_by("pk"))
+    together = Run.objects.submitted().filter(
+        task=run.task_id, team=run.team_id, submitted_at=run.submitted_at
+    )
+    # Lock the first file: of two workers that finish the last runs, one must see all results.
+    first = together.order_by("upload").values("upload")[:1]
+    Upload.objects.select_for_update().get(pk__in=first)
+    runs = list(together.select_related("upload").order_by("pk"))
     if any(one.status in (Run.Status.UPLOADED, Run.Status.VALIDATING) for one in runs):
         return
-    place = [run.task.lab.slug, run.task.slug]
-    path = (
-        reverse("pages:run-detail", args=[*place, run.pk])
-        if len(runs) == 1
-        else reverse("submissions:run-list", args=place)
-    )
+    files = list(dict.fromkeys(one.upload.name for one in runs))
     notify(
         lab=run.task.lab,
         kind=Kind.RUNS_VALIDATED,
         people=members_of(run.team),
-        path=path,
+        path=_path(runs, run.task),
         key=f"runs-validated {run.pk} {at.isoformat()}",
         values={
             "task": run.task.name,
             "team": run.team.name,
-            "file": run.upload.name,
-            "person": run.submitted_by.name if run.submitted_by else "an organizer",
+            "file": files[0] if len(files) == 1 else f"{len(files)} files",
+            "person": run.submitted_by.name if run.submitted_by else "An organizer",
             "summary": _summary(runs),
             "runs": _result_lines(runs),
         },
     )
+
+
+def _path(runs: Sequence[Run], task: Task) -> str:
+    """Return the page of the only run, or of the list of runs."""
+    place = [task.lab.slug, task.slug]
+    if len(runs) == 1:
+        return reverse("pages:run-detail", args=[*place, runs[0].pk])
+    return reverse("submissions:run-list", args=place)
 
 
 def _summary(runs: Sequence[Run]) -> str:

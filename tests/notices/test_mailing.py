@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from smtplib import SMTPAuthenticationError, SMTPDataError, SMTPRecipientsRefused
+from unittest.mock import Mock
 
 import pytest
 from django.core import mail as outbox
@@ -73,6 +74,28 @@ def test_queued_mail_is_sent_once(queue, settings):
     assert message.extra_headers == {"Auto-Submitted": "auto-generated"}
     mail.refresh_from_db()
     assert (mail.state, mail.attempts, mail.error) == ("sent", 1, "")
+
+
+def test_one_connection_carries_all_mail(queue, settings, monkeypatch):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    servers = []
+
+    def connect(*_, **options):
+        servers.append(Mock())
+        return servers[-1]
+
+    monkeypatch.setattr("smtplib.SMTP", connect)
+    for name in "abc":
+        queue(f"{name}@example.org")
+
+    assert send() == 3
+    [server] = servers
+    assert [call.args[1] for call in server.sendmail.call_args_list] == [
+        ["a@example.org"],
+        ["b@example.org"],
+        ["c@example.org"],
+    ]
+    server.quit.assert_called_once()
 
 
 def test_the_scheduled_task_sends_mail(queue):

@@ -80,9 +80,10 @@ def _send(mail: Mail, connection: BaseEmailBackend) -> Exception | None:
         connection=connection,
     )
     try:
+        connection.open()  # kept open for the next email, which Django would not do
         message.send()
     except Exception as error:  # noqa: BLE001 - every error is logged with the email
-        log.warning("Email %s was not sent: %s", mail.pk, error)
+        log.warning("Email %s was not sent: %s", mail.pk, _reason(error))
         connection.close()
         return error
     return None
