@@ -66,6 +66,8 @@ if not SECRET_KEY:
 
 ALLOWED_HOSTS = env_list("ARQLAB_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("ARQLAB_ORIGINS")
+# Tasks write links into mail without a request that would know the address.
+SITE_URL = env("ARQLAB_URL", [*CSRF_TRUSTED_ORIGINS, "http://127.0.0.1:8000"][0]).rstrip("/")
 CSRF_FAILURE_VIEW = "arqlab.core.views.error_pages.csrf_failure"
 
 INSTALLED_APPS = [
@@ -84,6 +86,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "rest_framework",
     "arqlab.core",
+    "arqlab.notices",
     "arqlab.pages",
     "collection",
     "submissions",
@@ -171,9 +174,11 @@ ACCOUNT_FORMS = {
 }
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 
-# Mail: EMAIL_URL is smtp://user:password@host:port. Without it, messages are files in the data
-# folder.
+# Mail: EMAIL_URL is smtp://user:password@host:port. Without it, notices are not sent, and account
+# messages such as password resets are files in the data folder.
 EMAIL_URL = env("EMAIL_URL")
+SENDS_MAIL = bool(EMAIL_URL)
+EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
 if EMAIL_URL:
     _mail = urlsplit(EMAIL_URL)
@@ -182,7 +187,7 @@ if EMAIL_URL:
         unquote(_mail.username or ""),
         unquote(_mail.password or ""),
     )
-    EMAIL_USE_TLS = EMAIL_PORT == 587
+    EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_PORT == 587, EMAIL_PORT == 465
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     EMAIL_FILE_PATH = str(DATA_DIR / "mail")
@@ -227,6 +232,8 @@ CELERY_BEAT_SCHEDULE = {
     "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "run-waiting-loads": {"task": "arqlab.pages.tasks.run_waiting_loads", "schedule": 5.0},
+    "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
+    "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }
 

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("assessment.urls")),  # first, because judging requests are the most frequent
     path("", include("arqlab.pages.urls")),
     path("", include("arqlab.core.urls")),
+    path("", include("arqlab.notices.urls")),
     path("", include("collection.urls")),
     path("", include("submissions.urls")),
     path("", include("evaluation.urls")),

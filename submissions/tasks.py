@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from arqlab.celery import app
 from submissions.models import Run
-from submissions.services import validation
+from submissions.services import reminders, validation
 from submissions.services.validation import release_stale_claims, waiting_run_ids
 
 
@@ -26,6 +26,12 @@ def validate_waiting_runs() -> None:
     release_stale_claims(at=timezone.now())
     for run_id in waiting_run_ids():
         validate_run(run_id)
+
+
+@app.task
+def remind_teams_of_deadlines() -> None:
+    """Remind the teams of tasks that close within 48 hours."""
+    reminders.remind_teams(at=timezone.now())
 
 
 def validate_after_commit(runs: Iterable[Run]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
@@ -21,6 +22,10 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from arqlab.notices.models import Notice
+from arqlab.notices.services.invitations import invite_people
+from arqlab.notices.services.messages import send_message
+from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
 from assessment.guidelines.services import write_guideline
 from assessment.models import PoolInstance, PoolItem, Ticket
@@ -185,6 +190,26 @@ GET  core:topic-information-csv           404 404 404 404 404 200 200
 GET  core:topic-information-upload        404 404 404 404 404 200 200
 POST core:topic-information-upload        302 404 404 404 404 200 200
 GET  core:topic-list                      200 200 200 200 200 200 200
+GET  notices:message-list                      404 404 404 404 404 200 200
+GET  notices:message-create                    404 404 404 404 404 200 200
+POST notices:message-create                    302 404 404 404 404 200 200
+GET  notices:message-detail                    404 404 404 404 404 200 200
+GET  notices:invitation-list                   404 404 404 404 404 200 200
+POST notices:invitation-list                   302 404 404 404 404 200 200
+POST notices:invitation-resend                 302 404 404 404 404 302 302
+POST notices:invitation-withdraw               302 404 404 404 404 302 302
+GET  notices:invitation-accept                 200 200 200 200 200 200 200
+POST notices:invitation-accept                 302 302 302 302 302 302 302
+GET  notices:text-list                         404 404 404 404 404 200 200
+GET  notices:text-edit                         404 404 404 404 404 200 200
+POST notices:text-edit                         302 404 404 404 404 200 200
+POST notices:text-restore                      302 404 404 404 404 302 302
+GET  notices:mail-list                         404 404 404 404 404 200 200
+POST notices:mail-retry                        302 404 404 404 404 302 302
+GET  notices:notice-list                       302 200 200 200 200 200 200
+GET  notices:notice-detail                     302 404 200 404 404 404 404
+POST notices:notices-read                      302 302 302 302 302 302 302
+POST notices:mail-preference                   302 302 302 302 302 302 302
 GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
@@ -260,7 +285,10 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "run": run_id,
         "team": scene.team.pk,
         "user": scene.member.pk,
-        "token": scene.team.invitation_token,
+        "token": scene.lab.invitations.get().token
+        if name == "notices:invitation-accept"
+        else scene.team.invitation_token,
+        "invitation": scene.lab.invitations.values_list("pk", flat=True).first(),
         "query_id": "A.1",
         "post_id": "1",
         "version": 1,
@@ -273,10 +301,13 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         .first(),
         "formula_id": "7",
         "visual_id": "70",
-        "kind": "topics",
+        "kind": "topics" if name == "pages:task-load" else "deadline",
         "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
         "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first()
         or 1,
+        "notice": Notice.objects.filter(user=scene.member).values_list("pk", flat=True).last(),
+        "message": scene.lab.messages.values_list("pk", flat=True).first(),
+        "mail": scene.lab.mails.values_list("pk", flat=True).first(),
         "key": confirmation_key(scene),
         "uidb36": "1",
         "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",
@@ -343,7 +374,22 @@ def fill(scene: Scene, folder) -> Run:
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=scene.member, at=at)
     validate_uploaded_run(run_id=run.pk, at=at)
     score_waiting(at=at)
+    send_something(scene, at)
     return run
+
+
+def send_something(scene: Scene, at: datetime) -> None:
+    """Send a message to all teams and assessors, invite an assessor, and let an email fail."""
+    words = {"subject": "Deadline extended", "text": "See https://example.org/.", "key": uuid4()}
+    send_message(lab=scene.lab, audience="both", by=scene.organizer, **words)
+    invite_people(
+        lab=scene.lab, addresses=["ada@example.org"], role="assessor", team=None, by=scene.organizer
+    )
+    mail = new_mail(
+        lab=scene.lab, address="nobody@example.org", subject="Hello", text="Hello.", at=at
+    )
+    mail.state, mail.error = "failed", "550 No such user"
+    mail.save()
 
 
 class Filled(NamedTuple):

@@ -11,12 +11,15 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
+from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.formats.assignments import read_assignments, resolve
 from arqlab.ir.records import Problem
+from arqlab.notices.models import Kind
+from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Assignment, PoolItem
 
@@ -89,6 +92,7 @@ def assign_topics(
             assigned=_by_person(fresh),
             taken=_by_person(taken),
         )
+        _notify_of_topics(task, fresh, at=at, by=by)
     return Reassigned(len(fresh), len(gone))
 
 
@@ -154,6 +158,31 @@ def _by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:
     for topic, person in pairs:
         found.setdefault(person.get_username(), []).append(topic.query_id)
     return found
+
+
+def _notify_of_topics(
+    task: Task, pairs: Iterable[tuple[Topic, User]], *, at: datetime, by: User | None
+) -> None:
+    """Notify each assessor, except the one who assigned them, of their new topics."""
+    topics: dict[User, list[str]] = {}
+    for topic, person in pairs:
+        topics.setdefault(person, []).append(topic.query_id)
+    for person, ids in topics.items():
+        if person == by:
+            continue
+        notify(
+            lab=task.lab,
+            kind=Kind.TOPICS_ASSIGNED,
+            people=[person],
+            path=reverse("assessment:judging-home", args=[task.lab.slug]),
+            key=f"topics-assigned {task.pk} {at.isoformat()}",
+            values={
+                "task": task.name,
+                "person": by.name if by else "An organizer",
+                "topics": f"{len(ids)} topic{'s' if len(ids) != 1 else ''}",
+                "ids": ", ".join(ids),
+            },
+        )
 
 
 def _refuse_others(task: Task, people: Iterable[User]) -> None:

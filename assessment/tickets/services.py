@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
+from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.formulas import typeset_formulas
+from arqlab.notices.models import Kind
+from arqlab.notices.services.notifying import notify
 from arqlab.texts.html.pasted import read_shown
 from arqlab.texts.html.rendering import SafeHtml, compose, keys_of, read_text
 from arqlab.texts.html.sanitizer import clean_post
@@ -57,6 +60,7 @@ def answer_ticket(
         answer=answer,
         returns_item=returns_item,
     )
+    _notify_of_answer(ticket, answer, returns_item=returns_item, by=by)
 
 
 def answer_tickets(
@@ -98,6 +102,26 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
         actor=by,
         before=known.answer,
         answer=answer,
+    )
+
+
+def _notify_of_answer(ticket: Ticket, answer: str, *, returns_item: bool, by: User) -> None:
+    """Notify the assessor who reported the item, unless they answered it themselves."""
+    topic, assessor = ticket.judgment.instance.item.topic, ticket.judgment.assessor
+    returned = "The item is back in your topic. Judge it again."
+    notify(
+        lab=topic.task.lab,
+        kind=Kind.TICKET_ANSWERED,
+        people=[assessor] if assessor and assessor != by else [],
+        path=reverse("assessment:judging-home", args=[topic.task.lab.slug]) + "#tickets",
+        key=f"ticket-answered {ticket.pk}",
+        values={
+            "task": topic.task.name,
+            "topic": topic.query_id,
+            "person": by.name,
+            "answer": answer,
+            "next_step": returned if returns_item else "You do not need to judge the item again.",
+        },
     )
 
 

@@ -14,6 +14,7 @@ from assessment.models import QrelSet
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
+from evaluation.services.notices import notify_of_release
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.left_out import LeftOutRun, left_out_runs
@@ -72,6 +73,7 @@ def _release(
         opens_threads=bool(opened),
         out_of_competition=out,
     )
+    notify_of_release(board)
     return board
 
 

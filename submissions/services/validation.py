@@ -21,6 +21,7 @@ from submissions.services.check_result import CheckResult, failed_check_result
 from submissions.services.checking import check_stored
 from submissions.services.identical import warn_of_identical_runs
 from submissions.services.identifiers import assign_identifier
+from submissions.services.notices import notify_of_validation
 from submissions.services.primary import demote_primary_run
 
 log = logging.getLogger(__name__)
@@ -98,6 +99,7 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
         _replace_problems(run, result)
         warn_of_identical_runs(run)
         join_answer_ids(run.task)
+        notify_of_validation(run, at=at)
     return True
 
 

@@ -37,6 +37,10 @@ SECTIONS = {
     "post": "search",
     "formula": "search",
     "ticket": "tickets",
+    "message": "messages",
+    "invitation": "messages",
+    "text": "messages",
+    "mail": "messages",
     "audit": "audit",
 }
 SETTINGS = frozenset(
@@ -102,6 +106,7 @@ def tabs_of_lab(lab: Lab, standing: LabRoles) -> list[Tab]:
     if standing.organizes:
         pages.append(("collection", "Collection", "collection:collection-detail"))
         pages.append(("people", "People", "core:people-list"))
+        pages.append(("messages", "Messages", "notices:message-list"))
         pages.append(("tickets", "Tickets", "assessment:ticket-list"))
         pages.append(("audit", "Audit log", "core:audit-list"))
         pages.append(("settings", "Settings", "core:lab-edit"))

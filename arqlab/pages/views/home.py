@@ -10,7 +10,10 @@ from django.views.decorators.http import require_safe
 from arqlab.core.models import User
 from arqlab.core.permissions import labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_rows, own_labs
+from arqlab.notices.selectors import unread_notices
 from arqlab.pages.selectors import labs_overview, with_phases
+
+NOTICES = 5
 
 
 @require_safe
@@ -27,4 +30,5 @@ def home(request: HttpRequest) -> HttpResponse:
     overview = labs_overview(standings, request.user, at=now)
     labs = lab_rows(others, tasks=tasks, at=now)
     context = {"own_labs": own, "labs": labs, "overview": with_phases(overview, labs)}
+    context["notices"] = unread_notices(request.user)[:NOTICES]
     return render(request, "pages/home.html", context)

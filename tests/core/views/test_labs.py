@@ -46,7 +46,7 @@ def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(
         TeamFactory(lab=scene.lab)
 
     browser = client_of(scene.member)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         browser.get("/labs/arqmath-x/")
 
 

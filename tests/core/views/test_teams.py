@@ -190,7 +190,7 @@ def test_a_team_takes_as_many_queries_for_many_members(
         MemberFactory(team=scene.team)
 
     browser = client_of(scene.member)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         browser.get(at(scene.team))
 
 

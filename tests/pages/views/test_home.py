@@ -64,7 +64,7 @@ def test_home_takes_as_many_queries_for_ten_labs_as_for_one(
         TaskFactory(lab=LabFactory())
 
     browser = client_of(scene.member)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         browser.get("/")
 
 

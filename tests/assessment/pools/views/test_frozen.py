@@ -83,7 +83,7 @@ def test_the_list_shows_how_much_is_judged_in_few_queries(
 ):
     judge(assessor, PoolInstance.objects.first(), 3)
 
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         page = browser.get(at(task, "list"))
 
     assert [tuple(size) for _, size in page.context["rows"]] == [(2, 2, 1)]

@@ -1,0 +1,1 @@
+"""Notices in the application and by email, messages of organizers, and invitations."""

@@ -1,0 +1,124 @@
+"""Forms for messages, invitations and texts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from arqlab.core.forms.labs import ParagraphsField
+from arqlab.core.models import Lab, Membership, Team
+from arqlab.notices.models import Message
+
+MAX_INVITED = 500
+MAX_LENGTH = 254  # of an email address
+
+
+class MessageForm(forms.Form):
+    """A message to teams or assessors."""
+
+    audience = forms.ChoiceField(label="Recipients", choices=Message.Audience.choices)
+    subject = forms.CharField(
+        label="Subject", max_length=200, error_messages={"required": "Enter a subject."}
+    )
+    text = ParagraphsField(
+        label="Message",
+        help_text="Plain text. Separate paragraphs with blank lines. Addresses of web pages become "
+        "links.",
+    )
+    key = forms.UUIDField(initial=uuid4, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["text"].required = True
+        self.fields["text"].error_messages["required"] = "Enter a message."
+
+
+class TextForm(forms.Form):
+    """The subject and text of a kind of notice."""
+
+    subject = forms.CharField(
+        label="Subject", max_length=200, error_messages={"required": "Enter a subject."}
+    )
+    text = ParagraphsField(
+        label="Text",
+        help_text="Plain text. Separate paragraphs with blank lines. The link to the page is added "
+        "below.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["text"].required = True
+        self.fields["text"].error_messages["required"] = "Enter a text."
+        self.fields["text"].widget.attrs["rows"] = 12
+
+
+class InvitationForm(forms.Form):
+    """Addresses to invite, and the role or team they are invited to."""
+
+    addresses = forms.CharField(
+        label="Email addresses",
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text="Separated by spaces, commas or new lines. Names are allowed: "
+        "Ada Lovelace &lt;ada@example.org&gt;.",
+        error_messages={"required": "Enter at least one email address."},
+    )
+    role = forms.ChoiceField(label="Invite as")
+
+    def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
+        """Offer the roles of the lab and its teams."""
+        super().__init__(*args, **kwargs)
+        self.teams = {f"team-{team.pk}": team for team in lab.teams.all()}
+        teams = [(key, team.name) for key, team in self.teams.items()]
+        assessor, organizer = Membership.Role.ASSESSOR, Membership.Role.ORGANIZER
+        roles: list[Any] = [(role.value, role.label) for role in (assessor, organizer)]
+        if teams:
+            roles.append(("Member of a team", teams))
+        self.fields["role"].choices = roles  # type: ignore[attr-defined]
+
+    def clean_addresses(self) -> list[str]:
+        """Return the addresses; list all that are none."""
+        found = addresses_in(self.cleaned_data["addresses"])
+        wrong = [address for address in found if not _is_address(address)]
+        if wrong:
+            raise forms.ValidationError(
+                f"Not an email address: {', '.join(wrong[:10])}. Correct or remove it, and invite "
+                "again. Nobody was invited."
+            )
+        if len(found) > MAX_INVITED:
+            raise forms.ValidationError(
+                f"{len(found):,} addresses are too many. Invite at most {MAX_INVITED} at once."
+            )
+        return found
+
+    @property
+    def place(self) -> tuple[str, Team | None]:
+        """Return the role and, for a member, the team."""
+        chosen = self.cleaned_data["role"]
+        team = self.teams.get(chosen)
+        return (Membership.Role.MEMBER if team else chosen), team
+
+
+def addresses_in(text: str) -> list[str]:
+    """Return the addresses in pasted text, each once.
+
+    If a line has addresses in angle brackets, as mail programs write them, its other words are
+    names.
+    """
+    found: list[str] = []
+    for line in re.split(r"[\r\n;]+", text):
+        bracketed = re.findall(r"<\s*([^<>]*?)\s*>", line)
+        found += bracketed or re.split(r"[\s,]+", line)
+    return [address for address in dict.fromkeys(found) if address]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return len(text) <= MAX_LENGTH

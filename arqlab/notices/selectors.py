@@ -1,0 +1,80 @@
+"""Queries about notices, mail and messages."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Q, QuerySet
+
+from arqlab.core.models import Lab, Membership, Team, User, Visitor
+from arqlab.notices.models import Invitation, Mail, Message, Notice
+
+TEAMS, ASSESSORS = Membership.Role.MEMBER, Membership.Role.ASSESSOR
+ROLES = {
+    Message.Audience.TEAMS: [TEAMS],
+    Message.Audience.ASSESSORS: [ASSESSORS],
+    Message.Audience.BOTH: [TEAMS, ASSESSORS],
+}
+"""The roles of the recipients of a message."""
+
+
+def notices_of(user: User) -> QuerySet[Notice]:
+    """Return a user's notices with their labs, newest first."""
+    return user.notices.select_related("lab")
+
+
+def unread_notices(user: Visitor) -> QuerySet[Notice]:
+    """Return the notices that a user has not opened, with their labs; a visitor has none."""
+    if not isinstance(user, User):
+        return Notice.objects.none()
+    return notices_of(user).filter(read_at=None)
+
+
+def members_of(team: Team) -> QuerySet[User]:
+    """Return the members of a team."""
+    return User.objects.filter(memberships__team=team)
+
+
+def message_recipients(lab: Lab, audience: str) -> QuerySet[User]:
+    """Return the users who get a message to an audience, each once, by user name."""
+    having = Membership.objects.filter(lab=lab, role__in=ROLES[Message.Audience(audience)])
+    people = User.objects.filter(pk__in=having.values("user"), is_active=True)
+    return people.order_by("username")
+
+
+def gets_mail(people: QuerySet[User]) -> QuerySet[User]:
+    """Return the users who have an address and have not turned off email."""
+    return people.exclude(email="").filter(mail_opt_out=None)
+
+
+def messages_of(lab: Lab) -> QuerySet[Message]:
+    """Return the messages of a lab, newest first, with counts of their notices and mail."""
+    in_state = {
+        f"mail_{state}": Count("notices", filter=Q(notices__mail__state=state))
+        for state in Mail.State
+    }
+    return (
+        lab.messages.select_related("sent_by")
+        .annotate(
+            recipients=Count("notices"),
+            read=Count("notices", filter=Q(notices__read_at__isnull=False)),
+            **in_state,
+        )
+        .order_by("-pk")
+    )
+
+
+def invitations_of(lab: Lab) -> QuerySet[Invitation]:
+    """Return the invitations of a lab, newest first."""
+    return lab.invitations.select_related("team", "mail", "accepted_by", "invited_by")
+
+
+def mails_of(lab: Lab, *, state: str = "") -> QuerySet[Mail]:
+    """Return the mail of a lab, newest first; `state` selects mail in one state."""
+    mails = lab.mails.all()
+    return mails.filter(state=state) if state else mails
+
+
+def mail_counts(lab: Lab) -> list[tuple[Mail.State, int]]:
+    """Return the numbers of emails of a lab by state, without states that no email has."""
+    rows = lab.mails.order_by().values_list("state").annotate(n=Count("pk"))
+    counts = dict(rows)
+    return [(state, counts[state]) for state in Mail.State if state in counts]

@@ -1,0 +1,1 @@
+"""Changes of notices, messages, invitations and texts, and the sending of mail."""

@@ -1,0 +1,147 @@
+"""Invitations by email to a role or a team. Each link works once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Lower
+from django.urls import reverse
+from django.utils import timezone
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, Membership, Team, User
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.people import grant_role
+from arqlab.core.services.teams import join_team
+from arqlab.notices.models import Invitation, Kind
+from arqlab.notices.services.notifying import new_mail
+from arqlab.notices.services.texts import text_of
+
+
+class Invited(NamedTuple):
+    """The new invitations, and the addresses that were left out."""
+
+    new: list[Invitation]
+    waiting: list[str]
+    """Addresses that already have an open invitation to the role."""
+    having: list[str]
+    """Addresses of users who already have the role."""
+
+
+@transaction.atomic
+def invite_people(
+    *, lab: Lab, addresses: Collection[str], role: str, team: Team | None, by: User
+) -> Invited:
+    """Invite addresses to a role, or to a team as its members, and queue their mail."""
+    # Lock the lab: of two organizers who invite at once, the second must see the first's.
+    Lab.objects.select_for_update().get(pk=lab.pk)
+    sought = {"lab": lab, "role": role, "team": team}
+    open_ones = Invitation.objects.filter(**sought, accepted_at=None, withdrawn_at=None)
+    waiting = set(open_ones.values_list(Lower("address"), flat=True))
+    members = Membership.objects.filter(**sought)
+    having = set(members.values_list(Lower("user__email"), flat=True))
+    once = {address.lower(): address for address in addresses}
+    now = timezone.now()
+    new = [
+        Invitation.objects.create(**sought, address=address, invited_by=by, invited_at=now)
+        for key, address in once.items()
+        if key not in waiting | having
+    ]
+    for invitation in new:
+        _queue_mail(invitation, by=by, at=now)
+    if new:
+        record_event(
+            verb="invitation.create",
+            target=f"{len(new)} as {new[0].words}",
+            lab=lab,
+            actor=by,
+            addresses=[invitation.address for invitation in new],
+        )
+    left = [(key, address) for key, address in once.items() if key in waiting | having]
+    return Invited(
+        new,
+        [address for key, address in left if key not in having],
+        [address for key, address in left if key in having],
+    )
+
+
+@transaction.atomic
+def resend_invitation(*, invitation: Invitation, by: User) -> None:
+    """Send the email of an open invitation again, with the same link.
+
+    Raise `UserError` if the invitation is not open or this server sends no email.
+    """
+    if not settings.SENDS_MAIL:
+        raise UserError(
+            "This server sends no email. Copy the link and send it yourself.", code="no-mail"
+        )
+    locked = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+    _require_open(locked)
+    _queue_mail(locked, by=by, at=timezone.now())
+    record_event(verb="invitation.resend", target=locked, lab=locked.lab, actor=by)
+
+
+@transaction.atomic
+def withdraw_invitation(*, invitation: Invitation, by: User) -> None:
+    """Withdraw an invitation; its link stops working. Raise `UserError` if it is not open."""
+    if not _close(invitation, withdrawn_at=timezone.now()):
+        _require_open(Invitation.objects.get(pk=invitation.pk))
+    record_event(verb="invitation.withdraw", target=invitation, lab=invitation.lab, actor=by)
+
+
+@transaction.atomic
+def accept_invitation(*, invitation: Invitation, user: User) -> None:
+    """Give a user the role or the team of an invitation. Any account may accept, but only once.
+
+    Raise `UserError` if the invitation is not open.
+    """
+    if not _close(invitation, accepted_at=timezone.now(), accepted_by=user):
+        _require_open(Invitation.objects.get(pk=invitation.pk))
+    if invitation.team:
+        join_team(team=invitation.team, user=user)
+    else:
+        grant_role(lab=invitation.lab, user=user, role=invitation.role, by=invitation.invited_by)
+    record_event(verb="invitation.accept", target=invitation, lab=invitation.lab, actor=user)
+
+
+def _close(invitation: Invitation, **fields: object) -> int:
+    """Close an invitation if it is open. Return the number of closed invitations."""
+    waiting = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
+    return waiting.update(**fields)
+
+
+def _require_open(invitation: Invitation) -> None:
+    if invitation.accepted_at:
+        raise UserError(
+            "This invitation has already been used. Ask the organizers for a new one.",
+            code="accepted",
+        )
+    if invitation.withdrawn_at:
+        raise UserError(
+            "This invitation was withdrawn. Ask the organizers for a new one.", code="withdrawn"
+        )
+
+
+def _queue_mail(invitation: Invitation, *, by: User, at: datetime) -> None:
+    """Queue the email of an invitation, if this server sends mail."""
+    if not settings.SENDS_MAIL:
+        return
+    lab = invitation.lab
+    text = text_of(lab, Kind.INVITATION).filled(
+        {"lab": lab.name, "person": by.name, "role": invitation.words_with_article}
+    )
+    link = settings.SITE_URL + reverse("notices:invitation-accept", args=[invitation.token])
+    invitation.mail = new_mail(
+        lab=lab,
+        address=invitation.address,
+        subject=text.subject,
+        text=f"{text.text.strip()}\n\n{link}\n",
+        at=at,
+        reply_to=by.email,
+    )
+    invitation.mail.save()
+    invitation.save(update_fields=["mail"])

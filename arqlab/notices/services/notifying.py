@@ -1,0 +1,111 @@
+"""Notices to users, written in the transaction of the event, and the mail that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from arqlab.core.models import Lab, User
+from arqlab.notices.models import Mail, Notice
+from arqlab.notices.selectors import gets_mail
+from arqlab.notices.services.texts import text_of
+
+ABOUT = """-- 
+You receive this email because you take part in {lab}. To turn off email:
+{address}"""  # noqa: W291 - mail programs know a signature by the space
+
+
+@transaction.atomic
+def notify(
+    *,
+    lab: Lab,
+    kind: str,
+    people: Iterable[User],
+    path: str,
+    key: str,
+    values: Mapping[str, str],
+) -> list[Notice]:
+    """Notify users of an event by the text of its kind; return the new notices.
+
+    Call it in the transaction of the event. A user who was notified with this `key` is not notified
+    again.
+    """
+    filled = text_of(lab, kind).filled({"lab": lab.name, **values})
+    draft = Notice(lab=lab, kind=kind, path=path, key=key, text=filled.text, subject=filled.subject)
+    return deliver(draft=draft, people=people)
+
+
+def deliver(*, draft: Notice, people: Iterable[User], reply_to: str = "") -> list[Notice]:
+    """Store a copy of a notice for each user who has none with its key, and queue its mail."""
+    wanted = {person.pk: person for person in people if person.is_active}
+    told = Notice.objects.filter(key=draft.key, user__in=wanted).values_list("user", flat=True)
+    for pk in told:
+        del wanted[pk]
+    draft.subject, now = " ".join(draft.subject.split())[:300], timezone.now()
+    mails = _queue_notice_mails(draft, wanted, reply_to=reply_to, at=now)
+    return Notice.objects.bulk_create(
+        Notice(
+            lab=draft.lab,
+            user=person,
+            kind=draft.kind,
+            subject=draft.subject,
+            text=draft.text,
+            path=draft.path,
+            key=draft.key,
+            created_at=now,
+            message=draft.message,
+            mail=mails.get(pk),
+        )
+        for pk, person in wanted.items()
+    )
+
+
+def new_mail(
+    *, lab: Lab, address: str, subject: str, text: str, at: datetime, reply_to: str = ""
+) -> Mail:
+    """Return an unsaved queued email."""
+    return Mail(
+        lab=lab,
+        address=address,
+        subject=" ".join(subject.split())[:300],
+        text=text,
+        due_at=at,
+        changed_at=at,
+        reply_to=reply_to,
+    )
+
+
+def _queue_notice_mails(
+    draft: Notice, people: Mapping[int, User], *, reply_to: str, at: datetime
+) -> dict[int, Mail]:
+    """Queue the mail of a notice to the users who get mail. Return it by user."""
+    if not settings.SENDS_MAIL:
+        return {}
+    with_mail = set(gets_mail(User.objects.filter(pk__in=people)).values_list("pk", flat=True))
+    subject, text = f"[{draft.lab.name}] {draft.subject}", _mail_text(draft)
+    mails = {
+        pk: new_mail(
+            lab=draft.lab,
+            address=person.email,
+            subject=subject,
+            text=text,
+            at=at,
+            reply_to=reply_to,
+        )
+        for pk, person in people.items()
+        if pk in with_mail
+    }
+    Mail.objects.bulk_create(mails.values())
+    return mails
+
+
+def _mail_text(draft: Notice) -> str:
+    """Return the text of a notice with the link to its page and how to turn off email."""
+    link = [settings.SITE_URL + draft.path] if draft.path else []
+    about = ABOUT.format(lab=draft.lab.name, address=settings.SITE_URL + reverse("core:account"))
+    return "\n\n".join([draft.text.strip(), *link, about]) + "\n"

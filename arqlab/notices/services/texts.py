@@ -1,0 +1,86 @@
+"""The texts of notices: defaults, the labs' own texts, and their placeholders."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, User
+from arqlab.core.services.audit import record_event
+from arqlab.notices.models import EditedText, Kind
+
+_TEXTS = Path(__file__).resolve().parent.parent / "texts.toml"
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
+
+
+class NoticeText(NamedTuple):
+    """The subject and text of a notice, with placeholders such as `{team}`."""
+
+    subject: str
+    text: str
+
+    def filled(self, values: Mapping[str, str]) -> NoticeText:
+        """Return the text with the values in place of their placeholders."""
+        parts = (
+            _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), part) for part in self
+        )
+        return NoticeText(*parts)
+
+
+DEFAULTS = {
+    Kind(kind): NoticeText(found["subject"], found["text"].strip())
+    for kind, found in tomllib.loads(_TEXTS.read_text(encoding="utf-8")).items()
+}
+
+
+def text_of(lab: Lab, kind: str) -> NoticeText:
+    """Return the lab's own text for a kind of notice, or the default."""
+    own = EditedText.objects.filter(lab=lab, kind=kind).first()
+    return NoticeText(own.subject, own.text) if own else DEFAULTS[Kind(kind)]
+
+
+def texts_of(lab: Lab) -> dict[Kind, NoticeText]:
+    """Return the text of each kind of notice in a lab."""
+    own = {
+        Kind(edited.kind): NoticeText(edited.subject, edited.text)
+        for edited in lab.edited_texts.all()
+    }
+    return DEFAULTS | own
+
+
+def placeholders(kind: str) -> list[str]:
+    """Return the placeholders of a kind of notice: those of its default text, and `lab`."""
+    return list(dict.fromkeys([*_PLACEHOLDER.findall(" ".join(DEFAULTS[Kind(kind)])), "lab"]))
+
+
+@transaction.atomic
+def edit_text(*, lab: Lab, kind: str, text: NoticeText, by: User) -> None:
+    """Store a lab's own text for a kind of notice. The default text restores the default.
+
+    Raise `UserError` for a placeholder that this kind does not have.
+    """
+    known = placeholders(kind)
+    unknown = [name for name in _PLACEHOLDER.findall(" ".join(text)) if name not in known]
+    if unknown:
+        raise UserError(
+            f"Unknown placeholder {{{unknown[0]}}}. Use one of "
+            f"{', '.join(f'{{{name}}}' for name in known)}.",
+            code="unknown-placeholder",
+        )
+    before = text_of(lab, kind)
+    if text == before:
+        return
+    if text == DEFAULTS[Kind(kind)]:
+        EditedText.objects.filter(lab=lab, kind=kind).delete()
+    else:
+        EditedText.objects.update_or_create(lab=lab, kind=kind, defaults=text._asdict())
+    changes = {name: [getattr(before, name), getattr(text, name)] for name in text._fields}
+    record_event(
+        verb="notices.edit-text", target=Kind(kind).label, lab=lab, actor=by, changes=changes
+    )

@@ -1,0 +1,14 @@
+"""The background task that sends mail. It finds its work in the database."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from arqlab.celery import app
+from arqlab.notices.services import mailing
+
+
+@app.task
+def send_mail(seconds: float = 10.0) -> None:
+    """Send queued mail for a few seconds, so that other tasks get their turn."""
+    mailing.send_queued_mail(at=timezone.now(), seconds=seconds)

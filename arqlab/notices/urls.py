@@ -1,0 +1,33 @@
+"""URLs of notices, messages, invitations and texts."""
+
+from django.urls import path
+
+from arqlab.notices.views import invitations, messages, notices, texts
+
+app_name = "notices"
+urlpatterns = [
+    path("notices/", notices.notice_list, name="notice-list"),
+    path("notices/read/", notices.notices_read, name="notices-read"),
+    path("notices/mail/", notices.mail_preference, name="mail-preference"),
+    path("notices/<int:notice>/", notices.notice_detail, name="notice-detail"),
+    path("labs/<slug:lab>/messages/", messages.message_list, name="message-list"),
+    path("labs/<slug:lab>/messages/new/", messages.message_create, name="message-create"),
+    path("labs/<slug:lab>/messages/<int:message>/", messages.message_detail, name="message-detail"),
+    path("labs/<slug:lab>/invitations/", invitations.invitation_list, name="invitation-list"),
+    path(
+        "labs/<slug:lab>/invitations/<int:invitation>/resend/",
+        invitations.invitation_resend,
+        name="invitation-resend",
+    ),
+    path(
+        "labs/<slug:lab>/invitations/<int:invitation>/withdraw/",
+        invitations.invitation_withdraw,
+        name="invitation-withdraw",
+    ),
+    path("invitations/<str:token>/", invitations.invitation_accept, name="invitation-accept"),
+    path("labs/<slug:lab>/texts/", texts.text_list, name="text-list"),
+    path("labs/<slug:lab>/texts/<slug:kind>/", texts.text_edit, name="text-edit"),
+    path("labs/<slug:lab>/texts/<slug:kind>/restore/", texts.text_restore, name="text-restore"),
+    path("labs/<slug:lab>/mail/", messages.mail_list, name="mail-list"),
+    path("labs/<slug:lab>/mail/<int:mail>/retry/", messages.mail_retry, name="mail-retry"),
+]

@@ -1,0 +1,104 @@
+"""Reminders of teams before a deadline."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.db.models import Count, Q
+from django.urls import reverse
+from django.utils.dateformat import format as format_date
+
+from arqlab.core.models import Task, Team
+from arqlab.notices.models import Kind, Notice
+from arqlab.notices.selectors import members_of
+from arqlab.notices.services.notifying import notify
+from submissions.models import Run
+
+PRIMARY_REMINDER = timedelta(hours=48)
+DEADLINE_REMINDER = timedelta(hours=24)
+ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
+
+
+def remind_teams(*, at: datetime) -> None:
+    """Remind each team once of each deadline.
+
+    Teams without a primary run are reminded 48 hours before, all teams 24 hours before. When the
+    deadline moves, they are reminded of the new one.
+    """
+    open_now = Q(opens_at=None) | Q(opens_at__lte=at)
+    closing = Task.objects.filter(open_now, deadline__gt=at, deadline__lte=at + PRIMARY_REMINDER)
+    for pk in closing.values_list("pk", flat=True):
+        _remind_of_deadline(pk, at)
+
+
+@transaction.atomic
+def _remind_of_deadline(task_pk: int, at: datetime) -> None:
+    # Lock the task: two workers at once must not both find that a team was not reminded.
+    task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task_pk)
+    if task.deadline is None or task.deadline <= at:
+        return
+    is_last = task.deadline - at <= DEADLINE_REMINDER
+    kind = Kind.DEADLINE if is_last else Kind.NO_PRIMARY_RUN
+    event = f"{kind} {task.pk} {task.deadline.isoformat()}"
+    told = set(
+        Notice.objects.filter(lab=task.lab, kind=kind, key__startswith=event)
+        .values_list("key", flat=True)
+        .distinct()
+    )
+    for team, valid, primary in _teams_with_runs(task):
+        key = f"{event} {team.pk}"
+        if key in told or (primary and not is_last):
+            continue
+        notify(
+            lab=task.lab,
+            kind=kind,
+            people=members_of(team),
+            path=reverse("submissions:run-list", args=[task.lab.slug, task.slug]),
+            key=key,
+            values={
+                "task": task.name,
+                "team": team.name,
+                "runs": _runs_in_words(valid, bool(primary)),
+                "deadline": _moment_in_words(task.deadline),
+                "remaining": _hours_in_words(task.deadline - at),
+            },
+        )
+
+
+def _teams_with_runs(task: Task) -> list[tuple[Team, int, int]]:
+    """Return the teams that have members, with their numbers of valid and of primary runs.
+
+    A primary run that still waits for its validation counts as primary.
+    """
+    runs = Run.objects.counting().filter(task=task).order_by().values("team")
+    counts = {
+        row["team"]: (row["valid"], row["primary"])
+        for row in runs.annotate(
+            valid=Count("pk", filter=Q(status=Run.Status.VALID)),
+            primary=Count("pk", filter=Q(is_primary=True)),
+        )
+    }
+    teams = task.lab.teams.filter(memberships__isnull=False).distinct()
+    return [(team, *counts.get(team.pk, (0, 0))) for team in teams]
+
+
+def _runs_in_words(valid: int, has_primary: bool) -> str:
+    if not valid:
+        return "no valid run yet"
+    if valid == 1:
+        return f"1 valid run, which is {'' if has_primary else 'not '}primary"
+    return f"{valid} valid runs, {'one' if has_primary else 'none'} of them primary"
+
+
+def _hours_in_words(remaining: timedelta) -> str:
+    hours = round(remaining.total_seconds() / 3600)
+    if hours < 1:
+        return "less than an hour"
+    return f"{hours} hour{'s' if hours > 1 else ''}"
+
+
+def _moment_in_words(moment: datetime) -> str:
+    there = format_date(moment.astimezone(ANYWHERE_ON_EARTH), "j F Y, H:i")
+    return f"{there} anywhere on earth ({format_date(moment.astimezone(UTC), 'j F Y, H:i')} UTC)"
