@@ -55,9 +55,12 @@ def task_url(name: str, task: Task) -> str:
     return reverse(name, args=[task.lab.slug, task.slug])
 
 
-def counted(number: int, one: str, many: str) -> str:
-    """Return a number with the singular or plural, such as `1 run is` or `1,200 runs are`."""
-    return f"{number:,} {one if number == 1 else many}"
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with the singular or plural, such as `1 run is` or `1,200 runs are`.
+
+    Without `many`, the plural has an s.
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def name_list(names: Sequence[str]) -> str:

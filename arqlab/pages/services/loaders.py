@@ -12,6 +12,7 @@ from pathlib import Path
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize
 from arqlab.formats.dumps.records import Window
 from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
@@ -23,7 +24,7 @@ from arqlab.ir.protocols.scales import is_relevant_possible, read_scale
 from arqlab.ir.records import FileRefusedError, ItemKind, Problem
 from arqlab.pages.models import Load
 from arqlab.pages.services.load_files import load_folder, sent_files, sent_folder
-from arqlab.pages.services.loading import Loading, counted, read_sent
+from arqlab.pages.services.loading import Loading, read_sent
 from arqlab.pages.services.topic_candidates import list_candidates
 from arqlab.pages.services.topic_loading import topics_from_files
 from assessment.judging.services.importing import import_judgments

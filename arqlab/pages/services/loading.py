@@ -52,8 +52,3 @@ def read_path(problems: list[Problem], load: Load, field: str, read: Callable[[P
     except FileRefusedError as refused:
         problems += refused.problems
         return None
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where needed."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
+from arqlab.core.oddities import counted
 from arqlab.pages.models import Load
 from arqlab.pages.services.load_files import load_folder
-from arqlab.pages.services.loading import Loading, counted
+from arqlab.pages.services.loading import Loading
 from arqlab.texts.posts.topic_candidates import MEASURED, Bounds, Criteria, sift, write_candidates
 from collection.models import Collection
 from collection.selectors.candidates import candidates_of, existing_topics

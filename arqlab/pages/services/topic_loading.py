@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from arqlab.core.models import Task, Topic
+from arqlab.core.oddities import counted
 from arqlab.core.services.loading import load_topics
 from arqlab.formats.labs.folder import TaskFile
 from arqlab.formats.topics.information import read_topic_info
 from arqlab.formats.topics.read import read_topics
 from arqlab.formats.topics.threads import read_topic_threads, threads_of
 from arqlab.ir.records import FileRefusedError, Problem, TaskKind, TopicRecord
-from arqlab.pages.services.loading import Loading, counted, read_path, read_sent
+from arqlab.pages.services.loading import Loading, read_path, read_sent
 
 
 def topics_from_files(one: Loading) -> list[str]:

@@ -1,0 +1,26 @@
+"""Models of people, labs, tasks, topics and teams, which all other apps build on."""
+
+from arqlab.core.models.labs import Lab, Task, Topic, TypesetFormula
+from arqlab.core.models.people import (
+    AuditEvent,
+    Membership,
+    Publication,
+    Team,
+    User,
+    Visitor,
+    new_invitation_token,
+)
+
+__all__ = [
+    "AuditEvent",
+    "Lab",
+    "Membership",
+    "Publication",
+    "Task",
+    "Team",
+    "Topic",
+    "TypesetFormula",
+    "User",
+    "Visitor",
+    "new_invitation_token",
+]

@@ -1,0 +1,127 @@
+"""Models of people, their teams and roles, and the audit log."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+from arqlab.core.models.labs import Lab
+
+
+def new_invitation_token() -> str:
+    """Return an unguessable token for a team's invitation link."""
+    return secrets.token_urlsafe(24)
+
+
+class User(AbstractUser):
+    """A person with an account; `Membership` holds their role in each lab."""
+
+    email = models.EmailField("email address", blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("email"), condition=~Q(email=""), name="user_email_once"),
+        ]
+
+    @property
+    def name(self) -> str:
+        """Return the full name, or the user name if it is empty."""
+        return self.get_full_name() or self.get_username()
+
+
+Visitor = User | AnonymousUser
+"""Any user, signed in or not."""
+
+
+class Publication(models.Model):
+    """Where the work of a team or a run is published; every field may be empty."""
+
+    paper = models.URLField(blank=True, help_text="Address of the paper.")
+    code = models.URLField(blank=True, help_text="Address of the code.")
+    citation = models.TextField(blank=True, help_text="How to cite the paper, in any format.")
+
+    class Meta:
+        abstract = True
+
+
+class Team(Publication):
+    """People who submit runs together and share one quota."""
+
+    lab = models.ForeignKey(Lab, models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=80)
+    affiliation = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Institutions and countries, as in the overview paper.",
+    )
+    invitation_token = models.CharField(max_length=64, unique=True, default=new_invitation_token)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["lab", "name"]
+        constraints = [models.UniqueConstraint("lab", Lower("name"), name="team_name_once_per_lab")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """The role of a person in a lab; members belong to a team, organizers and assessors do not."""
+
+    class Role(models.TextChoices):
+        """The roles of people in a lab."""
+
+        ORGANIZER = "organizer", "Organizer"
+        ASSESSOR = "assessor", "Assessor"
+        MEMBER = "member", "Team member"
+
+        @classmethod
+        def granted(cls) -> list[Membership.Role]:
+            """Return the roles that organizers grant; a team member joins by invitation."""
+            return [role for role in cls if role != cls.MEMBER]
+
+    lab = models.ForeignKey(Lab, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role.choices)
+    team = models.ForeignKey(
+        Team, models.CASCADE, null=True, blank=True, related_name="memberships"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["lab", "role", "user"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lab", "user", "role"], condition=Q(team=None), name="role_once_per_lab"
+            ),
+            models.UniqueConstraint(fields=["team", "user"], name="member_once_per_team"),
+            models.CheckConstraint(
+                condition=Q(role="member", team__isnull=False)
+                | Q(role__in=["organizer", "assessor"], team__isnull=True),
+                name="only_members_have_a_team",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.lab}"
+
+
+class AuditEvent(models.Model):
+    """A record of who did what and when, written in the transaction of the change."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    lab = models.ForeignKey(Lab, models.CASCADE, null=True, blank=True, related_name="audit_events")
+    verb = models.CharField(max_length=60)
+    target = models.CharField(max_length=300)
+    detail = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.target}"
