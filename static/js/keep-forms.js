@@ -2,8 +2,8 @@
 //
 // A form is stored in this tab when it is submitted. If a page for signed-in users comes next, the
 // form has arrived and is forgotten. After the sign-in page or an error page, it is filled in when
-// the same user opens its page again. A preview has a form without visible fields and no page of its
-// own, so it is offered on the first page. Passwords and files are never stored.
+// the same user opens its page again. A preview has a form without visible fields and no page of
+// its own, so it is offered on the first page. Passwords and files are never stored.
 
 import { csrfToken } from "./csrf-token.js";
 

@@ -10,7 +10,7 @@ from arqlab.core.models import Team
 from submissions.models import Run
 from tests.browser.conftest import enter
 from tests.browser.test_first_path import DROP
-from tests.browser.test_lost_sessions import sign_in
+from tests.browser.test_forms import sign_in
 from tests.factories import make_lab
 from tests.submissions.factories import GOOD_RUN
 

@@ -1,4 +1,4 @@
-"""After a lost session an action leads to the sign-in page, and back to its filled-in form."""
+"""Forms in a browser: filled in again after a lost session, and sent once."""
 
 from __future__ import annotations
 
@@ -180,3 +180,24 @@ def test_a_script_without_a_network_says_so(page, scene, tmp_path):
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("ArqLab cannot be reached.")).to_be_visible()
     page.context.set_offline(False)
+
+
+SUBMIT_TWICE = """() => {
+  const refused = [];
+  window.addEventListener("submit", (event) => {
+    refused.push(event.defaultPrevented);
+    event.preventDefault();
+  });
+  const form = document.querySelector("main form");
+  form.requestSubmit();
+  form.requestSubmit();
+  window.dispatchEvent(new Event("pageshow"));
+  form.requestSubmit();
+  return refused;
+}"""
+
+
+def test_a_form_that_is_on_its_way_is_not_sent_again_before_the_page_is_shown_again(page, scene):
+    page.goto(f"{LAB}teams/new/")
+
+    assert page.evaluate(SUBMIT_TWICE) == [False, True, False]
