@@ -26,6 +26,7 @@ from assessment.assignments.forms import (
     read_pairs,
     write_pairs,
 )
+from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.preview import preview_assignments
 from assessment.assignments.services import (
@@ -53,6 +54,7 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             form.add_error(None, error.message)
         else:
             return redirect("assessment:assignment-list", lab=lab, task=task)
+    grid = assignment_grid(found, at=now)
     context = {
         "lab": found.lab,
         "task": found,
@@ -60,7 +62,8 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "chosen": request.POST.getlist("topics"),
         "person": request.POST.get("person", ""),
         "states": ("not-started", "in-progress", "done", "in-review"),
-        "grid": assignment_grid(found, at=now),
+        "grid": grid,
+        "progress": judged_days(found, grid, at=now),
     }
     return render(request, "assessment/assignment_list.html", context)
 

@@ -2,6 +2,7 @@
 // are in a table on the page.
 // topic-scores: {"measure", "run", "topics": [{"topic", "title", "own", "median", "best", "url"}]}; null is no score.
 // topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
+// judged-days: {"deadline": null or a day, "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 /** Return a colour token as the browser computes it, for both colour schemes. */
 function colour(element, token) {
@@ -25,20 +26,24 @@ function figure(value) {
   return value === null || value === undefined ? "–" : value.toFixed(4);
 }
 
-/** Return a tooltip built of elements. Markup would get inline styles, which the policy blocks. */
+/** Return the contents of a tooltip. Markup would get inline styles, which the policy blocks. */
+function tipBox(heading, texts) {
+  const box = document.createElement("div");
+  const title = document.createElement("strong");
+  title.textContent = heading;
+  const lines = texts.map((text) => {
+    const line = document.createElement("div");
+    line.textContent = text;
+    return line;
+  });
+  box.append(title, ...lines);
+  return box;
+}
+
 function tooltip(topics, linesOf) {
   return ([point]) => {
     const topic = topics[point.dataIndex];
-    const box = document.createElement("div");
-    const title = document.createElement("strong");
-    title.textContent = topic.title ? `${topic.topic} ${topic.title}` : topic.topic;
-    const lines = linesOf(topic).map((text) => {
-      const line = document.createElement("div");
-      line.textContent = text;
-      return line;
-    });
-    box.append(title, ...lines);
-    return box;
+    return tipBox(topic.title ? `${topic.topic} ${topic.title}` : topic.topic, linesOf(topic));
   };
 }
 
@@ -100,7 +105,36 @@ function topicSizes(element, data, topics) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes };
+/** Format a day such as "2026-11-23" as on the pages: 23 Nov 2026, or without the year. */
+function dayName(day, fields = { year: "numeric" }) {
+  return new Date(`${day}T00:00Z`).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC", ...fields });
+}
+
+function judgedDays(element, { days, deadline }) {
+  const { ink, soft, own, best, axis, common, tip } = look(element);
+  const end = {
+    data: deadline ? [{ xAxis: deadline }] : [], symbol: "none", silent: true, lineStyle: { color: ink, type: "solid", width: 1 },
+    label: { formatter: "submission deadline", color: ink, position: "insideEndTop", rotate: 90 },
+  };
+  const lines = ({ judged, expected }) => [
+    ...(judged === null ? [] : [`${judged} judged`]), ...(expected === null ? [] : [`${expected.toFixed(1)} expected`]),
+  ];
+  const forecast = { name: "expected", type: "line", data: days.map((row) => row.expected), symbol: "circle", symbolSize: 4, lineStyle: { type: "dashed", width: 2 }, itemStyle: { color: best } };
+  return {
+    ...common,
+    grid: { left: 44, right: 16, top: 36, bottom: 28 },
+    legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink } },
+    tooltip: { ...tip, formatter: ([{ dataIndex }]) => tipBox(dayName(days[dataIndex].day), lines(days[dataIndex])) },
+    xAxis: { ...axis, type: "category", data: days.map((row) => row.day), axisTick: { show: false }, axisLabel: { color: soft, hideOverlap: true, formatter: (day) => dayName(day, {}) } },
+    yAxis: { ...common.yAxis, minInterval: 1, axisLabel: { color: soft } },
+    series: [
+      { name: "judged", type: "bar", data: days.map((row) => row.judged), itemStyle: { color: own }, barMaxWidth: 40, markLine: end },
+      ...(days.some((row) => row.expected !== null) ? [forecast] : []),
+    ],
+  };
+}
+
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays };
 const drawn = new Map();
 
 function draw(element) {
@@ -108,14 +142,14 @@ function draw(element) {
   const select = document.querySelector(`[data-chart-order="${element.id}"]`);
   const chart = window.echarts.init(element, null, { renderer: "svg" });
   const render = () => {
-    chart.setOption(KINDS[element.dataset.chart](element, data, ordered(data.topics, select?.value)), true);
+    chart.setOption(KINDS[element.dataset.chart](element, data, ordered(data.topics ?? [], select?.value)), true);
   };
   render();
   drawn.set(element, { chart, render });
   select?.addEventListener("change", render);
   new ResizeObserver(() => { if (!chart.isDisposed()) chart.resize(); }).observe(element);
   chart.on("click", (point) => {
-    const url = ordered(data.topics, select?.value)[point.dataIndex]?.url;
+    const url = ordered(data.topics ?? [], select?.value)[point.dataIndex]?.url;
     if (url) window.location.assign(url);
   });
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from assessment.models import Assignment
-from tests.assessment.factories import make_pool
+from assessment.models import Assignment, PoolItem
+from tests.assessment.factories import assign, judge, make_pool
 from tests.browser.test_every_page import enter
 from tests.factories import TopicFactory, make_lab
 
@@ -61,3 +64,23 @@ def test_shift_ticks_a_range_and_the_keyboard_does_the_rest(page: Page, scene):
 
     expect(page.get_by_text("3 assignments made.")).to_be_visible()
     assert assigned() == ["A.3", "A.5", "A.6"]
+
+
+def test_the_judged_days_are_drawn_with_a_dashed_forecast(page: Page, scene, look):
+    assign(scene.assessor, *scene.task.topics.all())
+    for item in PoolItem.objects.all()[:2]:
+        judge(scene.assessor, item.instances.get(), 3, judged_at=timezone.now() - timedelta(days=2))
+    scene.task.deadline = timezone.now() + timedelta(days=3)
+    scene.task.save()
+    page.goto("/healthz/")
+    enter(page, scene.organizer)
+    page.goto(PAGE)
+
+    chart = page.locator("#judged-days-chart svg")
+    expect(chart.get_by_text("submission deadline")).to_be_visible()
+    expect(chart.locator("path[stroke-dasharray]").first).to_be_visible()
+    look("judged-days")
+    page.locator("#judged-days-chart").hover(position={"x": 60, "y": 120})
+    expect(page.locator("#judged-days-chart").get_by_text("2 judged")).to_be_visible()
+    page.get_by_text("Judged per day as a table").click()
+    expect(page.locator("#judged-days tbody tr").first).to_contain_text("2")

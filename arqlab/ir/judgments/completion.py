@@ -1,7 +1,7 @@
 """Estimates of how long judging takes and when it will be complete."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ ENOUGH = 10
 
 RECENT = timedelta(days=7)
 """The period whose judgments determine how many items are judged per day."""
+
+DAY = timedelta(days=1)
 
 
 class Pace(NamedTuple):
@@ -60,10 +62,29 @@ def estimated_completions(
     """
     if not recent or since is None:
         return [None for _ in remaining]
-    items_per_day = recent / (min(RECENT, max(at - since, timedelta(days=1))) / timedelta(days=1))
+    items_per_day = recent / (min(RECENT, max(at - since, DAY)) / DAY)
     completions: list[datetime | None] = []
     total = 0
     for items in remaining:
         total += items
-        completions.append(at + timedelta(days=total / items_per_day) if items else None)
+        completions.append(at + total / items_per_day * DAY if items else None)
     return completions
+
+
+def expected_per_day(
+    parts: Iterable[tuple[int, datetime]], *, at: datetime, until: date
+) -> dict[date, float]:
+    """Return the number of items expected on each day from that of `at` through `until`.
+
+    `parts` holds numbers of unjudged items and their estimated completions after `at`. Each part is
+    judged at an even rate. Days are those of the time zone of `at`. Without parts, the result is
+    empty.
+    """
+    rates = [(items / ((end - at) / DAY), end) for items, end in parts]
+    midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    expected: dict[date, float] = {}
+    while rates and midnight.date() <= until:
+        start, midnight = max(at, midnight), midnight + DAY
+        spans = ((rate, max(timedelta(0), min(midnight, end) - start)) for rate, end in rates)
+        expected[start.date()] = sum(rate * (span / DAY) for rate, span in spans)
+    return expected

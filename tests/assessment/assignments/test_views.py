@@ -289,7 +289,8 @@ def test_the_grid_takes_as_many_queries_whatever_its_size(
         assign(person, topic)
         judge(person, PoolItem.objects.filter(topic=topic).first().instances.get(), 1)
 
-    with django_assert_num_queries(11):  # session, user, task, role, roles, notices, and five
+    # session, user, task, role, roles, notices, five of the grid, and one of the judged days
+    with django_assert_num_queries(12):
         assert organizing.get(path()).status_code == 200
 
 

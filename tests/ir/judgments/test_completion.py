@@ -1,12 +1,17 @@
 """Estimates of the remaining work and its completion."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.ir.judgments.completion import Pace, estimated_completions, expected_seconds
+from arqlab.ir.judgments.completion import (
+    Pace,
+    estimated_completions,
+    expected_per_day,
+    expected_seconds,
+)
 from arqlab.ir.records import TaskKind
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -64,3 +69,28 @@ def test_more_recent_judgments_never_delay_completion(lefts, lately, begun):
 
     assert all(quick <= late for quick, late in zip(fast, slow, strict=True))
     assert slow == sorted(slow)
+
+
+def test_items_are_expected_at_an_even_rate_until_the_estimated_completion():
+    # From noon on the 21st: 30 items in 36 hours, 20 in a whole day; and 4 in the next 12 hours.
+    parts = [(30, AT + timedelta(hours=36)), (4, AT + timedelta(hours=12))]
+
+    assert expected_per_day(parts, at=AT, until=date(2026, 11, 23)) == {
+        date(2026, 11, 21): 14.0,
+        date(2026, 11, 22): 20.0,
+        date(2026, 11, 23): 0.0,
+    }
+
+
+def test_without_estimated_completions_nothing_is_expected():
+    assert expected_per_day([], at=AT, until=date(2026, 11, 30)) == {}
+
+
+@given(st.lists(st.tuples(st.integers(1, 1000), st.floats(0.01, 60)), min_size=1))
+def test_all_items_are_expected_until_the_last_completion(parts):
+    ends = [(items, AT + timedelta(days=span)) for items, span in parts]
+    last = max(end for _, end in ends).date()
+
+    found = expected_per_day(ends, at=AT, until=last)
+
+    assert sum(found.values()) == pytest.approx(sum(items for items, _ in parts))
