@@ -121,6 +121,7 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
     load = Load.objects.select_related("lab", "task__lab", "by").get(pk=load_id)
     try:
         with panics_as_errors():
+            _require_unarchived(load)
             lines = LOADERS[load.kind](Loading(load, at, _user_of(load), _LoadProgress(load)))
     except FileRefusedError as refused:
         _finish(load, Load.State.REFUSED, problems=refused.problems)
@@ -139,6 +140,12 @@ def _user_of(load: Load) -> User:
     if load.by is None:
         raise UserError("The account that started this load was deleted. Load the files again.")
     return load.by
+
+
+def _require_unarchived(load: Load) -> None:
+    """Refuse a load into an archive, which may have been archived while the load waited."""
+    if any(record and record.archived_at for record in (load.lab, load.task)):
+        raise UserError("It is archived, so nothing can be loaded. Restore it under Settings.")
 
 
 class _LoadProgress:
