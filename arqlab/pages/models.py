@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from arqlab.core.models import Lab, Task, User
 
-STALE_LOAD = timedelta(minutes=10)
-"""A running load without progress for this long counts as dead."""
+STALE_LOAD = timedelta(minutes=3)
+"""A running load whose worker gave no sign of life for this long counts as dead."""
 MOST_ATTEMPTS = 3
 
 
@@ -65,7 +65,7 @@ class Load(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField()
-    updated_at = models.DateTimeField(help_text="Time of the last progress.")
+    updated_at = models.DateTimeField(help_text="Time of the last sign of life.")
 
     class Meta:
         ordering = ["-pk"]

@@ -38,7 +38,8 @@ NO_PAGES = {"admin:index", "core:health", "submissions:run-file", "submissions:r
 NO_PAGES |= {"collection:import-status", "collection:import-problems", "core:topic-information-csv"}
 NO_PAGES |= {"assessment:qrels-draft"}
 NO_PAGES |= {"submissions:run-repaired", "pages:run-status", "submissions:run-guess"}
-NO_PAGES |= {"submissions:run-map"}
+NO_PAGES |= {"submissions:run-map", "pages:lab-download", "pages:task-download"}
+NO_PAGES |= {"pages:load-status", "pages:candidate-list"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
     "pages:home",

@@ -11,11 +11,19 @@ from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.models import Membership, Task, User
 from arqlab.core.selectors import person_named
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.measures.providers import MeasureRefusedError
+from arqlab.ir.protocols.overrides import with_overrides
+from arqlab.ir.protocols.scales import is_relevant_possible, read_scale
 
 OWN_FIELDS = ("name", "description", "opens_at", "deadline", "shows_own_scores", "threads")
-PROTOCOL_FIELDS = ("limit", "max_characters", "quota", "order", "measures", "min_relevant")
+PROTOCOL_FIELDS = (
+    *("limit", "max_characters", "quota", "order", "measures", "labels", "relevant_from"),
+    "min_relevant",
+)
+OWN_LABELS = "own"
+"""The labels of a task that has a list of its own, which comes from its lab.toml."""
 
 
 class TeamForm(forms.Form):
@@ -185,6 +193,13 @@ class TaskForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 9, "spellcheck": "false", "class": "id"}),
         required=False,
     )
+    labels = forms.CharField(
+        label="Labels",
+        max_length=40,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "short"}),
+    )
+    relevant_from = CountField("Lowest", "relevant label")
     min_relevant = CountField("Minimum", "relevant items per topic", least=0)
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
@@ -195,6 +210,8 @@ class TaskForm(forms.Form):
         for name in PROTOCOL_FIELDS:
             self.initial[name] = _shown(name, getattr(task.protocol, name))
             preset = _shown(name, getattr(task.preset, name)).replace("\n", ", ")
+            if name == "labels":
+                self.initial[name] = self._labels
             self.fields[
                 name
             ].help_text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
@@ -217,6 +234,44 @@ class TaskForm(forms.Form):
         return measures
 
     @property
+    def _labels(self) -> str:
+        """Return the name or range of the task's labels, "own" for a list, "" for the preset's."""
+        labels = self.task.overrides.get("labels", "")
+        return labels if isinstance(labels, str) else OWN_LABELS
+
+    def clean_labels(self) -> Any:
+        """Return the labels as an override, or "" for the preset's."""
+        labels = self.cleaned_data["labels"]
+        if labels == OWN_LABELS == self._labels:
+            return self.task.overrides["labels"]
+        try:
+            return "" if not labels or read_scale(labels) == self.task.preset.labels else labels
+        except ValueError as error:
+            raise forms.ValidationError(f"Unknown labels. Enter {error}.") from error
+
+    def clean(self) -> dict[str, Any]:
+        """Check that a label is relevant."""
+        cleaned = super().clean() or self.cleaned_data
+        given = {name: cleaned.get(name) for name in ("labels", "relevant_from")}
+        preset = self.task.preset
+        same = given["relevant_from"] == preset.relevant_from
+        rules = with_overrides(
+            preset,
+            {
+                name: value
+                for name, value in given.items()
+                if value and not (same and name == "relevant_from")
+            },
+        )
+        if not self.errors and not is_relevant_possible(rules.labels, rules.relevant_from):
+            highest = max(label.value for label in rules.labels.judgments)
+            self.add_error(
+                "relevant_from",
+                f"No label is relevant: the highest is {highest}. Enter a lower one.",
+            )
+        return cleaned
+
+    @property
     def protocol(self) -> dict[str, Any]:
         """Return the protocol fields; empty fields have the preset's value."""
         preset, cleaned = self.task.preset, self.cleaned_data
@@ -237,11 +292,15 @@ _HELP = {
     "measures": "One measure per line in ir_measures notation. "
     "The first is the main measure and orders the leaderboard. ",
     "order": "Submitted ranks are always checked and kept. ",
+    "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
+    "labels they were made with. ",
     "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
 }
 
 
 def _shown(name: str, value: Any) -> str:
+    if isinstance(value, LabelScale):
+        return ", ".join(f"{label.value} {label.word}" for label in value.labels)
     return "\n".join(value) if name == "measures" else str(value)
 
 

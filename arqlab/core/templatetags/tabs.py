@@ -69,7 +69,11 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
     found = task if isinstance(task, Task) else None
     return {
         "tabs": task_tabs(lab, found, standing) if found else tabs_of_lab(lab, standing),
-        "section": section_of(request.resolver_match, is_task=found is not None),
+        "section": section_of(
+            request.resolver_match,
+            kind=getattr(context.get("load"), "kind", ""),
+            is_task=found is not None,
+        ),
         "here": request.path,
         "name": found.name if found else lab.name,
     }
@@ -113,11 +117,12 @@ def tabs_of_lab(lab: Lab, standing: LabRoles) -> list[Tab]:
     return [Tab(section, words, reverse(name, args=[lab.slug])) for section, words, name in pages]
 
 
-def section_of(match: ResolverMatch | None, *, is_task: bool) -> str:
-    """Return the section of a page."""
+def section_of(match: ResolverMatch | None, *, kind: str, is_task: bool) -> str:
+    """Return the section of a page; `kind` is that of the page's load."""
     name = (match.url_name if match else "") or ""
     if name in SETTINGS:
         return "settings"
     if match and name in ("task-load", "load-detail"):
-        return LOADED_ON.get(match.kwargs.get("kind", ""), "" if is_task else "collection")
+        kind = match.kwargs.get("kind", kind)
+        return LOADED_ON.get(kind, "" if is_task else "collection")
     return SECTIONS.get(name.partition("-")[0], "overview" if name.endswith("-detail") else "")

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                 ('problem_count', models.PositiveIntegerField(default=0)),
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('created_at', models.DateTimeField()),
-                ('updated_at', models.DateTimeField(help_text='Time of the last progress.')),
+                ('updated_at', models.DateTimeField(help_text='Time of the last sign of life.')),
                 ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('lab', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='loads', to='core.lab')),
                 ('task', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='loads', to='core.task')),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -24,6 +26,8 @@ from arqlab.pages.services.loading import Loading
 log = logging.getLogger(__name__)
 STORED_PROBLEMS = 10_000
 """The number of problems stored per load; further problems are only counted."""
+BETWEEN_BEATS = 20.0
+"""Seconds between two signs of life of a worker."""
 BETWEEN_UPDATES = 1.0
 """Seconds between two updates of the progress."""
 OVER = (Load.State.REFUSED, Load.State.FAILED)
@@ -120,7 +124,8 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
         return False
     load = Load.objects.select_related("lab", "task__lab", "by").get(pk=load_id)
     try:
-        with panics_as_errors():
+        with panics_as_errors(), _heartbeat(load):
+            _require_unarchived(load)
             lines = LOADERS[load.kind](Loading(load, at, _user_of(load), _LoadProgress(load)))
     except FileRefusedError as refused:
         _finish(load, Load.State.REFUSED, problems=refused.problems)
@@ -141,8 +146,35 @@ def _user_of(load: Load) -> User:
     return load.by
 
 
+@contextmanager
+def _heartbeat(load: Load) -> Iterator[None]:
+    """Show that the worker is alive: some steps take minutes without progress."""
+    mine, over = Load.objects.filter(pk=load.pk, attempts=load.attempts), threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BETWEEN_BEATS):
+            # A database that is busy now takes the next beat.
+            with suppress(DatabaseError):
+                mine.update(updated_at=timezone.now())
+        connection.close()
+
+    thread = threading.Thread(target=beat, name=f"load {load.pk}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _require_unarchived(load: Load) -> None:
+    """Refuse a load into an archive, which may have been archived while the load waited."""
+    if any(record and record.archived_at for record in (load.lab, load.task)):
+        raise UserError("It is archived, so nothing can be loaded. Restore it under Settings.")
+
+
 class _LoadProgress:
-    """The progress of a load, stored about once a second. It shows that the worker is alive."""
+    """The progress of a load, stored about once a second."""
 
     def __init__(self, load: Load) -> None:
         self._mine = Load.objects.filter(pk=load.pk, attempts=load.attempts)

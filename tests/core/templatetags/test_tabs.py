@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.utils import timezone
 
 from arqlab.core.models import Lab
+from arqlab.pages.models import Load
 from tests.pages.views.test_home import text_of
 
 LAB, TASK = "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"
@@ -84,6 +86,20 @@ def test_one_tab_is_current(scene, client_of, path, current):
     found = tabs(client_of(scene.organizer), path)
 
     assert [tab for tab in found if tab[1]] == [current]
+
+
+@pytest.mark.parametrize(
+    ("kind", "current"), [("topics", "Topics"), ("qrels", "Qrels"), ("judgments", "Judging")]
+)
+def test_the_page_of_a_load_is_in_the_section_it_is_for(scene, client_of, kind, current):
+    now = timezone.now()
+    load = Load.objects.create(
+        kind=kind, lab=scene.lab, task=scene.task, created_at=now, updated_at=now
+    )
+
+    found = tabs(client_of(scene.organizer), f"/loads/{load.pk}/")
+
+    assert [tab for tab in found if tab[1]] == [(current, "true")]
 
 
 @pytest.mark.parametrize("path", ["/", "/labs/", "/account/"])

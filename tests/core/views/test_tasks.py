@@ -216,3 +216,48 @@ def test_what_reveals_judgments_is_for_organizers(scene, client, client_of):
 
 def test_an_unknown_topic_is_404(scene, client):
     assert client.get(TASK + "topics/A.9/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("form", "overrides", "relevant_from"),
+    [
+        ({"labels": "trec-binary", "relevant_from": "2"}, {"labels": "trec-binary"}, 1),
+        ({"labels": "ntcir"}, {"labels": "ntcir"}, 3),
+        ({"labels": "arqmath"}, {}, 2),
+        ({"labels": "0-2", "relevant_from": "1"}, {"labels": "0-2", "relevant_from": 1}, 1),
+        ({"relevant_from": "3"}, {"relevant_from": 3}, 3),
+    ],
+)
+def test_an_organizer_sets_the_labels(scene, client_of, form, overrides, relevant_from):
+    client_of(scene.organizer).post(TASK + "edit/", FORM | form)
+
+    task = Task.objects.get()
+    assert task.overrides == overrides
+    assert task.protocol.relevant_from == relevant_from
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"labels": "many"}, "Unknown labels. Enter"),
+        ({"labels": "own"}, "Unknown labels. Enter"),
+        ({"labels": "0-1", "relevant_from": "3"}, "No label is relevant: the highest is 1."),
+        ({"relevant_from": "4"}, "No label is relevant: the highest is 3."),
+        ({"relevant_from": "0"}, "Enter a whole number of at least 1 for relevant label"),
+    ],
+)
+def test_wrong_labels_are_sent_back(scene, client_of, form, said):
+    assert said in text_of(client_of(scene.organizer).post(TASK + "edit/", FORM | form))
+    assert Task.objects.get().overrides == {}
+
+
+def test_labels_of_the_tasks_own_stay_when_the_form_is_saved(scene, client_of):
+    rows = PROTOCOLS["arqmath-3"].tasks[TaskKind.ANSWERS].labels.rows()
+    Task.objects.update(overrides={"labels": rows[:2]})
+
+    page = text_of(client_of(scene.organizer).get(TASK + "edit/"))
+    client_of(scene.organizer).post(TASK + "edit/", FORM | {"labels": "own"})
+
+    assert 'name="labels" value="own"' in page
+    assert "Preset arqmath-3: 3 High, 2 Medium, 1 Low" in page
+    assert Task.objects.get().overrides == {"labels": rows[:2]}

@@ -10,6 +10,7 @@ from django.utils import timezone
 from arqlab.core.models import AuditEvent, Lab, Task
 from arqlab.pages.models import Load
 from arqlab.pages.services.load_files import load_folder
+from arqlab.pages.tasks import run_waiting_loads
 from assessment.models import Judgment
 from submissions.models import Run
 from submissions.services.uploads import check_upload, submit_upload
@@ -106,6 +107,18 @@ def test_an_archived_draft_stays_unknown_to_others(scene, client_of):
     Lab.objects.update(is_public=False)
 
     assert client_of(scene.outsider).post(f"{LAB}edit/").status_code == 404
+
+
+@pytest.mark.parametrize("archived", [LAB, TASK])
+def test_a_waiting_load_changes_no_archive(scene, media, client_of, archived):
+    organizer = client_of(scene.organizer)
+    organizer.post(f"{TASK}load/topics/", {"topics": file("t.xml", TOPICS)})
+    organizer.post(f"{archived}archive/")
+
+    run_waiting_loads()
+
+    assert Load.objects.get().message.startswith("It is archived")
+    assert scene.task.topics.count() == 2
 
 
 def test_an_archived_task_is_closed(scene, client_of):

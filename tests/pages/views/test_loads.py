@@ -18,14 +18,14 @@ from arqlab.core.models import AuditEvent, Lab, Membership, Topic
 from arqlab.pages import tasks
 from arqlab.pages.demo.posts import FOLDER as DEMO
 from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load
-from arqlab.pages.services import loaders
+from arqlab.pages.services import loaders, loads
 from arqlab.pages.services.loads import release_dead_loads, run_waiting_load
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
 from tests.assessment.factories import make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
-from tests.factories import UserFactory
+from tests.factories import UserFactory, make_lab
 from tests.pages.views.test_home import text_of
 
 TASK = "/labs/arqmath-x/tasks/task1/"
@@ -453,6 +453,28 @@ def test_a_load_with_progress_is_not_dead(scene, client_of):
     Load.objects.update(state=Load.State.RUNNING, updated_at=lately)
 
     assert release_dead_loads(at=timezone.now()) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_step_without_progress_is_not_dead(client_of, monkeypatch):
+    scene = make_lab()
+    client_of(scene.organizer).post(TASK + "load/judgments/", {"file": file("j.tsv", "A.1 0 1 3")})
+    Load.objects.update(state=Load.State.WAITING)
+    beats: list[object] = []
+
+    def step(one):
+        began = Load.objects.get().updated_at
+        while Load.objects.get().updated_at == began:
+            pass
+        beats.append(Load.objects.get().updated_at)
+        return []
+
+    monkeypatch.setattr(loads, "BETWEEN_BEATS", 0.01)
+    monkeypatch.setitem(loaders.LOADERS, "judgments", step)
+    run_waiting_load(load_id=Load.objects.get().pk, at=timezone.now())
+
+    assert len(beats) == 1
+    assert Load.objects.get().state == Load.State.DONE
 
 
 def test_an_error_of_ours_keeps_the_files_and_is_reported(scene, post, monkeypatch, client_of):
