@@ -18,6 +18,8 @@ NAMES = (
     "ARQLAB_SECRET_KEY",
     "ARQLAB_HTTPS",
     "ARQLAB_HOSTS",
+    "ARQLAB_ORIGINS",
+    "ARQLAB_URL",
     "ARQLAB_DEBUG",
 )
 
@@ -114,15 +116,41 @@ def test_with_https_cookies_are_secure_and_hsts_is_sent(settings_of):
 
 
 def test_messages_are_files_without_a_mail_server(settings_of, tmp_path):
-    assert settings_of()["EMAIL_FILE_PATH"] == str(tmp_path / "mail")
+    found = settings_of()
+
+    assert found["EMAIL_FILE_PATH"] == str(tmp_path / "mail")
+    assert not found["SENDS_MAIL"]
 
 
 @pytest.mark.parametrize(
-    ("port", "number", "tls"), [(":587", 587, True), (":2525", 2525, False), ("", 25, False)]
+    ("variables", "address"),
+    [
+        ({}, "http://127.0.0.1:8000"),
+        ({"ARQLAB_ORIGINS": "https://a.example, https://b.example"}, "https://a.example"),
+        (
+            {"ARQLAB_ORIGINS": "https://a.example", "ARQLAB_URL": "https://c.example/"},
+            "https://c.example",
+        ),
+    ],
 )
-def test_a_mail_server_is_read_from_its_url(settings_of, port, number, tls):
+def test_links_in_mail_have_the_address_of_the_server(settings_of, variables, address):
+    assert settings_of(**variables)["SITE_URL"] == address
+
+
+@pytest.mark.parametrize(
+    ("port", "number", "tls", "ssl"),
+    [
+        (":587", 587, True, False),
+        (":465", 465, False, True),
+        (":2525", 2525, False, False),
+        ("", 25, False, False),
+    ],
+)
+def test_a_mail_server_is_read_from_its_url(settings_of, port, number, tls, ssl):
     found = settings_of(EMAIL_URL=f"smtp://lab%40example.org:p%3Aw@mail.example.org{port}")
 
+    assert found["SENDS_MAIL"]
+    assert found["EMAIL_USE_SSL"] is ssl
     assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == (
         "mail.example.org",
         number,

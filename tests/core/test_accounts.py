@@ -75,6 +75,35 @@ def test_a_forgotten_password_is_reset_by_the_link_in_the_message(member, client
     assert client.login(username=member.username, password="another blackboard 9")
 
 
+def test_every_email_about_an_account_is_in_our_words(member, client, settings):
+    settings.SENDS_MAIL = True
+    for address in (member.email, "nobody@example.org"):
+        client.post("/accounts/password/reset/", {"email": address})
+    response = client.post("/accounts/signup/", ADA, follow=True)
+
+    reset, unknown, confirmation = mail.outbox
+    assert reset.subject == "ArqLab: Reset your password"
+    assert f"of your ArqLab account {member.username}. If that was you" in reset.body
+    assert unknown.subject == "ArqLab: No account for this address"
+    assert "http://testserver/accounts/signup/" in unknown.body
+    assert confirmation.subject == "ArqLab: Confirm your email address"
+    assert re.search(r"http://testserver/accounts/confirm-email/\S+/\n", confirmation.body)
+    assert "We have sent a confirmation link to ada@example.org." in text_of(response)
+    assert all(message.body.endswith("\n\n-- \nArqLab, testserver") for message in mail.outbox)
+
+
+def test_without_a_mail_server_no_page_claims_that_email_was_sent(member, client):
+    page = client.post("/accounts/password/reset/", {"email": member.email}, follow=True)
+    assert "Nothing was sent, because this server sends no email." in text_of(page)
+    assert "Nothing was sent" in text_of(client.get("/accounts/confirm-email/"))
+
+    page = client.post("/accounts/signup/", ADA, follow=True)
+    assert "confirmation" not in text_of(page)
+    addresses = text_of(client.get("/accounts/email/"))
+    assert "This server sends no email, so addresses cannot be confirmed." in addresses
+    assert "Resend confirmation" not in addresses
+
+
 def test_the_password_reset_does_not_reveal_accounts(db, client):
     response = client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
 

@@ -13,6 +13,7 @@ from django.core.mail.backends.locmem import EmailBackend
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Mail
+from arqlab.notices.services import mailing
 from arqlab.notices.services.mailing import CLAIM, PAUSES, retry_mail, send_queued_mail
 from arqlab.notices.services.notifying import new_mail
 from arqlab.notices.tasks import send_mail
@@ -109,6 +110,20 @@ def test_claimed_mail_is_not_sent_by_another_worker(queue):
     queue(state=Mail.State.SENDING, changed_at=AT)
 
     assert send(AT + CLAIM) == 0
+    assert not outbox.outbox
+
+
+def test_of_two_workers_that_read_the_same_email_one_sends_it(queue, monkeypatch):
+    queue()
+    claim = mailing._claim
+
+    def claim_second(mail, at):
+        assert claim(Mail.objects.get(pk=mail.pk), at)  # the other worker is faster
+        return claim(mail, at)
+
+    monkeypatch.setattr(mailing, "_claim", claim_second)
+
+    assert send() == 0
     assert not outbox.outbox
 
 

@@ -35,7 +35,7 @@ def test_a_notice_has_the_text_of_its_kind(lab, member, tell):
     [notice] = tell(member)
 
     assert notice.subject == "Task 1: leaderboard released"
-    assert f"Task 1 of {lab.name} is released (version 2). It lists 3 runs" in notice.text
+    assert f"Task 1 in {lab.name} is released (version 2). It lists 3 runs" in notice.text
     assert (notice.mail, notice.read_at) == (None, None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -12,6 +13,12 @@ from arqlab.ir.measures.names import parse_measure
 from arqlab.ir.measures.providers import MeasureRefusedError
 
 register = template.Library()
+
+
+@register.simple_tag
+def sends_mail() -> bool:
+    """Return whether this server sends email."""
+    return bool(settings.SENDS_MAIL)
 
 
 @register.filter
