@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import labs_visible_to
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
@@ -43,8 +43,10 @@ class ReadOnlyArchives:
         self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
     ) -> HttpResponse | None:
         """Refuse a request to an archived lab or task that the user may see."""
-        slug = kwargs.get("lab")
-        if request.method in SAFE_METHODS or slug is None:
+        if request.method in SAFE_METHODS:
+            return None
+        slug = kwargs.get("lab") or _lab_of_invitation(request, kwargs)
+        if slug is None:
             return None
         name = str(request.resolver_match and request.resolver_match.view_name)
         if name in ALLOWED or name.startswith(JUDGING):
@@ -57,6 +59,15 @@ class ReadOnlyArchives:
             return JsonResponse({"message": REFUSAL, "code": "archived"}, status=409)
         messages.error(request, REFUSAL)
         return redirect("pages:lab-detail", lab=slug)
+
+
+def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, Any]) -> str | None:
+    """Return the address of the lab whose team the request joins, or None."""
+    match = request.resolver_match
+    if match is None or match.view_name != "core:team-join":
+        return None
+    teams = Team.objects.filter(invitation_token=kwargs["token"])
+    return teams.values_list("lab__slug", flat=True).first()
 
 
 def is_archived(lab: str, task: str) -> bool:
