@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import labs_visible_to
 from arqlab.core.views.error_pages import (
     API,
@@ -131,8 +131,10 @@ class ReadOnlyArchives:
         self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
     ) -> HttpResponse | None:
         """Refuse a request to an archived lab or task that the user may see."""
-        slug = kwargs.get("lab")
-        if request.method in SAFE or slug is None:
+        if request.method in SAFE:
+            return None
+        slug = kwargs.get("lab") or _lab_of_invitation(request, kwargs)
+        if slug is None:
             return None
         name = str(request.resolver_match and request.resolver_match.view_name)
         if name in ALLOWED or name.startswith(JUDGING):
@@ -145,6 +147,15 @@ class ReadOnlyArchives:
             return JsonResponse({"message": REFUSAL, "code": "archived"}, status=409)
         messages.error(request, REFUSAL)
         return redirect("pages:lab-detail", lab=slug)
+
+
+def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, Any]) -> str | None:
+    """Return the address of the lab whose team the request joins, or None."""
+    match = request.resolver_match
+    if match is None or match.view_name != "core:team-join":
+        return None
+    teams = Team.objects.filter(invitation_token=kwargs["token"])
+    return teams.values_list("lab__slug", flat=True).first()
 
 
 def is_archived(lab: str, task: str) -> bool:

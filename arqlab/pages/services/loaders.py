@@ -6,6 +6,7 @@ of the files, or `UserError`.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
@@ -57,6 +58,7 @@ def lab_from_files(one: Loading) -> list[str]:
         raise FileRefusedError(
             [problem._replace(path=problem.path.replace(below, "")) for problem in refused.problems]
         ) from refused
+    shutil.rmtree(folder / "unpacked")  # what was sent is kept
     Load.objects.filter(pk=one.load.pk).update(lab=loaded.lab)
     one.load.lab = loaded.lab
     lines = [f"{loaded.lab.name} ({slug})." if loaded.is_changed else "Nothing to change."]

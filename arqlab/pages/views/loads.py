@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -158,8 +159,15 @@ def _page(
         "task": task,
         "lab": place.lab if isinstance(place, Task) else place,
         "what": Load.Kind(kind).label,
+        "earlier": _loads_without_lab(request) if kind == Load.Kind.LAB else [],
     }
     return render(request, "pages/load_form.html", context, status=status)
+
+
+def _loads_without_lab(request: HttpRequest) -> QuerySet[Load]:
+    """Return the user's loads that made no lab, newest first; no page of a lab lists them."""
+    by = permissions.signed_in(request)
+    return Load.objects.filter(kind=Load.Kind.LAB, lab=None, by=by)[:A_PAGE]
 
 
 def _refused(

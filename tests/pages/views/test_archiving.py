@@ -102,6 +102,15 @@ def test_a_judgment_in_an_archive_is_refused(scene, client_of, archived):
     assert Judgment.objects.count() == 1
 
 
+def test_nobody_joins_a_team_of_an_archived_lab(scene, client_of):
+    client_of(scene.organizer).post(f"{LAB}archive/")
+
+    response = client_of(scene.outsider).post(f"/join/{scene.team.invitation_token}/", follow=True)
+
+    assert REFUSED in text_of(response)
+    assert scene.team.memberships.count() == 1
+
+
 def test_an_archived_draft_stays_unknown_to_others(scene, client_of):
     client_of(scene.organizer).post(f"{LAB}archive/")
     Lab.objects.update(is_public=False)

@@ -171,6 +171,12 @@ def test_every_problem_of_a_lab_is_listed_and_the_lacking_files_can_be_added(
     assert [one["name"] for one in again.files].count("official.tsv") == 1
 
 
+def test_a_load_that_made_no_lab_is_linked(creator, post, client_of):
+    load = post(creator, "/load-lab/", file=[file("lab.toml", LAB)])
+
+    assert f'href="/loads/{load.pk}/"' in text_of(client_of(creator).get("/load-lab/"))
+
+
 @pytest.mark.parametrize(
     ("sent", "found"),
     [
