@@ -21,6 +21,11 @@ from arqlab.notices.tasks import send_mail
 AT = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
+@pytest.fixture(autouse=True)
+def sends_mail(settings):
+    settings.SENDS_MAIL = True
+
+
 @pytest.fixture
 def queue(lab):
     """Return a function that queues an email to an address."""
@@ -104,6 +109,14 @@ def test_the_scheduled_task_sends_mail(queue):
     send_mail()
 
     assert len(outbox.outbox) == 1
+
+
+def test_mail_stays_queued_while_the_server_sends_none(queue, settings):
+    mail, settings.SENDS_MAIL = queue(), False
+
+    assert send() == 0
+    mail.refresh_from_db()
+    assert (mail.state, outbox.outbox) == ("queued", [])
 
 
 def test_claimed_mail_is_not_sent_by_another_worker(queue):

@@ -113,7 +113,7 @@ def test_without_a_mail_server_the_page_says_so_and_shows_the_link_to_pass_on(
     assert "This server sends no email" in text_of(browser.get(NEW))
     page = text_of(browser.post(NEW, words | {"send": "yes"}, follow=True))
 
-    assert "Nothing was sent." in page
+    assert "Nothing was sent by email." in page
     assert 'value="http://testserver/notices/"' in page
     assert member.email in page
     assert not Mail.objects.exists()

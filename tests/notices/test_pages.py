@@ -96,3 +96,6 @@ def test_the_list_says_whether_notices_come_by_email(
     member.save()
 
     assert sentence in text_of(browser.get("/notices/"))
+    account = text_of(browser.get("/account/"))
+    assert (" page and at a@example.org." in account) is (sends and bool(email))
+    assert ("This server sends no email." in account) is not sends

@@ -62,7 +62,7 @@ def message_detail(request: HttpRequest, lab: str, message: int) -> HttpResponse
         "shown": shown,
         "notices": notices,
         "addresses": addresses,
-        "sends_mail": settings.SENDS_MAIL,
+        "is_mailed": any(one.mail for one in notices),
         "link": request.build_absolute_uri(reverse("notices:notice-list")),
     }
     return render(request, "notices/message_detail.html", context)
