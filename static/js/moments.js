@@ -8,7 +8,7 @@ const OWN = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Return the moment of a date and time in a zone that the form offers, or null. */
 export function momentIn(text, zone) {
-  const moment = new Date(zone === OWN ? text : `${text}Z`);
+  const moment = new Date(zone === OWN && zone !== ANYWHERE ? text : `${text}Z`);
   if (!text || Number.isNaN(moment.getTime())) return null;
   return zone === ANYWHERE ? new Date(moment.getTime() + HALF_DAY) : moment;
 }

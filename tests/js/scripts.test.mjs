@@ -8,6 +8,7 @@ globalThis.setInterval = () => {}; // times.js draws every minute
 
 const { asNumber, compare, nextDirection } = await import("../../static/js/table.js");
 const { localTime, relative } = await import("../../static/js/times.js");
+const { inAllZones, momentIn } = await import("../../static/js/moments.js");
 const { size } = await import("../../static/js/upload.js");
 
 test("a cell is a number with a sign, an exponent or a percent sign, and nothing else", () => {
@@ -67,4 +68,20 @@ test("the sizes of files are written as the server writes them", () => {
   assert.deepEqual([12, 1023, 1024, 812_499, 2 ** 26].map(size), [
     "12 bytes", "1023 bytes", "1.0 KB", "793.5 KB", "64.0 MB",
   ]);
+});
+
+test("a date is read in the zone that was chosen", () => {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const read = (zone) => momentIn("2027-06-05T23:59:59", zone).toISOString();
+  assert.equal(read("UTC"), "2027-06-05T23:59:59.000Z");
+  assert.equal(read("Etc/GMT+12"), "2027-06-06T11:59:59.000Z");
+  assert.equal(read(own), new Date(2027, 5, 5, 23, 59, 59).toISOString());
+  assert.equal(momentIn("", "UTC"), null);
+  assert.equal(momentIn("tomorrow", "UTC"), null);
+});
+
+test("a moment is shown anywhere on earth, in UTC and in the reader's zone", () => {
+  const moment = new Date("2027-06-06T11:59:59Z");
+  const shown = `2027-06-05 23:59 anywhere on earth = 2027-06-06 11:59 UTC = ${localTime(moment)}`;
+  assert.equal(inAllZones(moment), shown);
 });

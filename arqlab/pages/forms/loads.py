@@ -47,12 +47,13 @@ class LoadForm(forms.Form):
     def uploads(self) -> dict[str, list[File]]:
         """Return the files by field."""
         found = {
-            name: self.cleaned_data.get(name) or []
+            name: self.cleaned_data.get(name)
             for name, field in self.fields.items()
             if isinstance(field, forms.FileField)
         }
         return {
-            name: value if isinstance(value, list) else [value] for name, value in found.items()
+            name: [file for file in (value if isinstance(value, list) else [value]) if file]
+            for name, value in found.items()
         }
 
     @property

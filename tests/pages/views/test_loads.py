@@ -171,6 +171,18 @@ def test_every_problem_of_a_lab_is_listed_and_the_lacking_files_can_be_added(
     assert [one["name"] for one in again.files].count("official.tsv") == 1
 
 
+@pytest.mark.parametrize("path", ["/load-lab/", "/labs/arqmath-x/collection/load/"])
+def test_a_failed_load_is_repeated_with_the_files_it_has(scene, post, path):
+    sent = {"file": [file("tiny.zip", zipped(FILES))], "slug": "mse", "complete": "on"}
+    sent["dump"] = file("Tags.xml", (DEMO / "Tags.xml").read_bytes())
+    load = post(scene.superuser, path, **sent)
+    Load.objects.update(state=Load.State.FAILED)
+
+    again = post(scene.superuser, f"/loads/{load.pk}/repeat/", slug="mse", complete="on")
+
+    assert again.state == Load.State.DONE, again.message
+
+
 def test_a_load_that_made_no_lab_is_linked(creator, post, client_of):
     load = post(creator, "/load-lab/", file=[file("lab.toml", LAB)])
 
