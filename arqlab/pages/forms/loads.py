@@ -47,12 +47,13 @@ class LoadForm(forms.Form):
     def uploads(self) -> dict[str, list[File]]:
         """Return the files by field."""
         found = {
-            name: self.cleaned_data.get(name) or []
+            name: self.cleaned_data.get(name)
             for name, field in self.fields.items()
             if isinstance(field, forms.FileField)
         }
         return {
-            name: value if isinstance(value, list) else [value] for name, value in found.items()
+            name: [file for file in (value if isinstance(value, list) else [value]) if file]
+            for name, value in found.items()
         }
 
     @property
@@ -94,6 +95,15 @@ class LabFilesForm(LoadForm):
         help_text="One archive of the lab's folder (zip or tar), or the lab.toml together with all "
         "files that it names.",
         error_messages={"required": "Choose a lab.toml with its files, or an archive of them."},
+    )
+    edits = forms.ChoiceField(
+        label="Values of an existing lab that were edited in the browser",
+        required=False,
+        choices=[
+            ("", "list them, and load nothing"),
+            ("keep", "keep the edited values"),
+            ("overwrite", "overwrite them with those of the folder"),
+        ],
     )
 
 
