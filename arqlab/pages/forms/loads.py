@@ -96,6 +96,15 @@ class LabFilesForm(LoadForm):
         "files that it names.",
         error_messages={"required": "Choose a lab.toml with its files, or an archive of them."},
     )
+    edits = forms.ChoiceField(
+        label="Values of an existing lab that were edited in the browser",
+        required=False,
+        choices=[
+            ("", "list them, and load nothing"),
+            ("keep", "keep the edited values"),
+            ("overwrite", "overwrite them with those of the folder"),
+        ],
+    )
 
 
 class TopicsForm(LoadForm):

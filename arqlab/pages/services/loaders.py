@@ -38,6 +38,9 @@ from collection.selectors.visual_maps import newest_map
 from collection.services.loading import add_to_collection
 from collection.services.visual_maps import make_visual_map
 
+KEEPS_EDITS = {"keep": True, "overwrite": False}
+"""Whether values that were edited in the browser are kept; nothing is loaded without a choice."""
+
 
 def lab_from_files(one: Loading) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
@@ -52,7 +55,13 @@ def lab_from_files(one: Loading) -> list[str]:
                 "another slug in lab.toml, or ask its organizers.",
                 code="taken",
             )
-        loaded = load_lab(folder=root, at=one.at, by=one.by, progress=one.progress)
+        loaded = load_lab(
+            folder=root,
+            at=one.at,
+            by=one.by,
+            progress=one.progress,
+            keeps_edits=KEEPS_EDITS.get(one.load.options.get("edits", "")),
+        )
     except FileRefusedError as refused:
         below = f"{root}/"
         raise FileRefusedError(

@@ -190,6 +190,23 @@ def test_a_load_that_made_no_lab_is_linked(creator, post, client_of):
 
 
 @pytest.mark.parametrize(
+    ("edits", "name"), [("keep", "An edited lab"), ("overwrite", "A tiny lab")]
+)
+def test_edited_values_are_listed_and_then_kept_or_overwritten(
+    creator, post, client_of, edits, name
+):
+    post(creator, "/load-lab/", file=[file("tiny.zip", zipped(FILES))])
+    client_of(creator).post("/labs/tiny/edit/", {"name": "An edited lab", "is_public": "on"})
+
+    load = post(creator, "/load-lab/", file=[file("tiny.zip", zipped(FILES))])
+
+    assert load.state == Load.State.REFUSED
+    assert "tiny name: An edited lab -> A tiny lab" in load.message
+    post(creator, f"/loads/{load.pk}/repeat/", edits=edits)
+    assert Lab.objects.get().name == name
+
+
+@pytest.mark.parametrize(
     ("sent", "found"),
     [
         (file("tiny.zip", b"PK\x03\x04 and nothing"), "a damaged archive"),
