@@ -169,8 +169,8 @@ ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_FORMS = {
-    "login": "arqlab.core.forms.labs.SignInForm",
-    "signup": "arqlab.core.forms.labs.SignUpForm",
+    "login": "arqlab.core.forms.people.SignInForm",
+    "signup": "arqlab.core.forms.people.SignUpForm",
 }
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
-from arqlab.core.forms.labs import PublicationForm
+from arqlab.core.forms.people import PublicationForm
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.formats.archives.uploads import UploadRefusedError
 from submissions.forms import MoveForm, RunMetadataForm, WithdrawForm

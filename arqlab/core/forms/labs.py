@@ -1,16 +1,13 @@
-"""Forms for accounts, teams, labs, roles and tasks."""
+"""Forms for labs and tasks."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 
-from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.moments import ZonedTimeField
-from arqlab.core.models import Membership, Task, User
-from arqlab.core.selectors import person_named
+from arqlab.core.models import Task
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.measures.names import parse_measures
 from arqlab.ir.measures.providers import MeasureRefusedError
@@ -24,61 +21,6 @@ PROTOCOL_FIELDS = (
 )
 OWN_LABELS = "own"
 """The labels of a task that has a list of its own, which comes from its lab.toml."""
-
-
-class TeamForm(forms.Form):
-    """The name of a team. `question` asks whether a name like another team's is meant."""
-
-    question = ""
-    name = forms.CharField(
-        label="Team name",
-        max_length=80,
-        help_text="The name on the leaderboard and in the names of your run files.",
-        error_messages={"required": "Enter a team name."},
-    )
-
-    def refuse(self, error: UserError) -> None:
-        """Show an error of the name, and its question if it can be confirmed."""
-        self.add_error("name", error.message)
-        self.question = error.question if isinstance(error, ConfirmationError) else ""
-
-
-class PublicationForm(forms.Form):
-    """Paper, code and citation of a team or a run."""
-
-    paper = forms.URLField(label="Address of the paper", required=False, assume_scheme="https")
-    code = forms.URLField(label="Address of the code", required=False, assume_scheme="https")
-    citation = forms.CharField(
-        label="Citation",
-        max_length=2000,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="How to cite the paper, for example as BibTeX.",
-    )
-
-
-class TeamEditForm(TeamForm, PublicationForm):
-    """The name of a team, its affiliation and its publication."""
-
-    affiliation = forms.CharField(
-        label="Affiliation",
-        max_length=200,
-        required=False,
-        help_text="Institutions and countries, as they should appear in the overview paper.",
-    )
-    field_order = ("name", "affiliation", "paper", "code", "citation")
-
-
-class AccountForm(forms.Form):
-    """The user's own name."""
-
-    first_name = forms.CharField(label="First name", max_length=150, required=False)
-    last_name = forms.CharField(
-        label="Last name",
-        max_length=150,
-        required=False,
-        help_text="Team members and organizers see this name, or your user name if it is empty.",
-    )
 
 
 class ParagraphsField(forms.CharField):
@@ -110,35 +52,6 @@ class LabForm(forms.Form):
         "Separate paragraphs with blank lines.",
     )
     is_public = forms.BooleanField(label="This lab is public", required=False)
-
-
-class RoleForm(forms.Form):
-    """Grant a role."""
-
-    person = forms.CharField(
-        label="Email address or user name",
-        max_length=254,
-        help_text="The person must have an account.",
-        error_messages={"required": "Enter an email address or a user name."},
-    )
-    role = forms.ChoiceField(
-        label="Role",
-        choices=[(role.value, role.label) for role in Membership.Role.granted()],
-    )
-
-    def clean_person(self) -> User:
-        """Return the user with this email address or user name."""
-        try:
-            return person_named(self.cleaned_data["person"])
-        except UserError as error:
-            raise forms.ValidationError(error.message) from error
-
-
-class RevokeForm(forms.Form):
-    """Revoke a role."""
-
-    person = forms.ModelChoiceField(User.objects.all())
-    role = forms.ChoiceField(choices=Membership.Role.choices)
 
 
 class CountField(forms.IntegerField):
@@ -302,19 +215,3 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, LabelScale):
         return ", ".join(f"{label.value} {label.word}" for label in value.labels)
     return "\n".join(value) if name == "measures" else str(value)
-
-
-class SignInForm(LoginForm):
-    """Sign in with an email address or user name, which allauth calls "Login"."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["login"].label = "Email address or user name"
-
-
-class SignUpForm(SignupForm):
-    """Sign up, with the field labels of the other pages."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["email"].label, self.fields["username"].label = "Email address", "User name"

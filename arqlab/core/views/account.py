@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core import permissions, selectors
-from arqlab.core.forms.labs import AccountForm
+from arqlab.core.forms.people import AccountForm
 from arqlab.core.services.people import change_name
 
 

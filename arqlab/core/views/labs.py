@@ -9,8 +9,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
-from arqlab.core.forms.labs import LabForm, RevokeForm, RoleForm
+from arqlab.core.forms.labs import LabForm
 from arqlab.core.forms.lists import AuditListForm
+from arqlab.core.forms.people import RevokeForm, RoleForm
 from arqlab.core.services.labs import change_lab
 from arqlab.core.services.people import grant_role, revoke_role
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
-from arqlab.core.forms.labs import TeamEditForm, TeamForm
+from arqlab.core.forms.people import TeamEditForm, TeamForm
 from arqlab.core.models import Team, User
 from arqlab.core.services.teams import (
     create_team,
