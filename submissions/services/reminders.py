@@ -28,7 +28,9 @@ def remind_teams(*, at: datetime) -> None:
     deadline moves, they are reminded of the new one.
     """
     open_now = Q(opens_at=None) | Q(opens_at__lte=at)
-    closing = Task.objects.filter(open_now, deadline__gt=at, deadline__lte=at + PRIMARY_REMINDER)
+    is_live = Q(closed_at=None, archived_at=None, lab__archived_at=None)
+    soon = Q(deadline__gt=at, deadline__lte=at + PRIMARY_REMINDER)
+    closing = Task.objects.filter(open_now & is_live & soon)
     for pk in closing.values_list("pk", flat=True):
         _remind_of_deadline(pk, at)
 

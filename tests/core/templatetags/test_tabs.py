@@ -19,6 +19,7 @@ OF_LAB = [
     "Search",
     "Collection",
     "People",
+    "Messages",
     "Tickets",
     "Audit log",
     "Settings",

@@ -136,7 +136,7 @@ def test_people_take_as_many_queries_for_many_teams(
         MemberFactory(team=TeamFactory(lab=scene.lab))
 
     browser = client_of(scene.organizer)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         page = text_of(browser.get(PEOPLE))
 
     assert "Alpha" in page
@@ -166,7 +166,7 @@ def test_the_audit_shows_one_kind_of_event_and_pages(
     record_event(verb="team.join", target="Alpha", lab=scene.lab, actor=None)
 
     browser = client_of(scene.organizer)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(9):
         page = text_of(browser.get("/labs/arqmath-x/audit/?verb=run"))
 
     assert "Page 1 of 2" in page

@@ -55,6 +55,15 @@ def test_every_team_is_reminded_on_the_last_day(task, team, member, other_team, 
     }
 
 
+@pytest.mark.parametrize("field", ["closed_at", "archived_at", "lab__archived_at"])
+def test_nobody_is_reminded_of_a_task_that_is_over(task, member, field):
+    record = task.lab if field.startswith("lab__") else task
+    type(record).objects.filter(pk=record.pk).update(**{field.removeprefix("lab__"): DEADLINE})
+    remind(24)
+
+    assert not Notice.objects.exists()
+
+
 def test_a_team_is_reminded_once_of_each(task, member, other_member):
     for hours in (47, 46, 25, 23, 22, 0.2):
         remind(hours)

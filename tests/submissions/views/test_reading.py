@@ -123,7 +123,7 @@ def test_the_report_shows_counts_lines_and_remedies(
 def test_a_report_needs_few_queries(
     browser: Client, valid_run: Run, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         browser.get(url("run-detail", valid_run.pk))
 
 
