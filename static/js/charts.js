@@ -2,11 +2,13 @@
 // are in a table on the page.
 // topic-scores: {"measure", "run", "topics": [{"topic", "title", "own", "median", "best", "url"}]}; null is no score.
 // topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
+// label-shares: {"labels": [{"word", "colour"}], "topics": [{"topic", "counts"}]}, counts in the order of the labels.
 // judged-days: {"deadline": null or a day, "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
-/** Return a colour token as the browser computes it, for both colour schemes. */
-function colour(element, token) {
+/** Return a colour token, or one of a label's, as the browser computes it, for both colour schemes. */
+function colour(element, token, label = null) {
   const probe = document.createElement("span");
+  if (label) probe.dataset.colour = label.colour;
   probe.style.color = `var(${token})`;
   element.append(probe);
   const computed = getComputedStyle(probe).color;
@@ -134,7 +136,33 @@ function judgedDays(element, { days, deadline }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays };
+function labelShares(element, { labels }, topics) {
+  const { soft, surface, axis, common, tip } = look(element);
+  const isTight = topics.length > 8;
+  const totals = topics.map(({ counts }) => counts.reduce((sum, count) => sum + count, 0));
+  const share = (place, label) => (100 * topics[place].counts[label]) / totals[place];
+  const lines = (place) => labels
+    .map(({ word }, label) => `${word}: ${topics[place].counts[label]} (${share(place, label).toFixed(1)}%)`)
+    .filter((_, label) => topics[place].counts[label]);
+  return {
+    ...common,
+    // The page has the legend: six labels do not fit into a narrow chart.
+    grid: { left: 52, right: 12, top: 16, bottom: isTight ? 56 : 28 },
+    tooltip: { ...tip, formatter: ([{ dataIndex }]) => tipBox(topics[dataIndex].topic, lines(dataIndex)) },
+    xAxis: {
+      ...axis, type: "category", data: topics.map((topic) => topic.topic),
+      axisTick: { show: false }, axisLabel: { color: soft, rotate: isTight ? 90 : 0, fontSize: 11, hideOverlap: true },
+    },
+    yAxis: { ...common.yAxis, max: 100, axisLabel: { color: soft, formatter: "{value}%" } },
+    series: labels.map((label, number) => ({
+      name: label.word, type: "bar", stack: "labels", barCategoryGap: "20%", barMaxWidth: 64,
+      data: topics.map((_, place) => share(place, number) || null),
+      itemStyle: { color: colour(element, "--label-fill", label), borderColor: surface, borderWidth: 0.5 },
+    })),
+  };
+}
+
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "label-shares": labelShares };
 const drawn = new Map();
 
 function draw(element) {
