@@ -2,11 +2,14 @@
 // are in a table on the page.
 // topic-scores: {"measure", "run", "topics": [{"topic", "title", "own", "median", "best", "url"}]}; null is no score.
 // topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
+// label-shares: {"labels": [{"word", "colour"}], "topics": [{"topic", "counts"}]}, counts in the order of the labels.
+// run-overlap: {"runs": names, "percents": rows of % of the row run's items in the column run, or null}.
 // judged-days: {"deadline": null or a day, "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
-/** Return a colour token as the browser computes it, for both colour schemes. */
-function colour(element, token) {
+/** Return a colour token, or one of a label's, as the browser computes it, for both colour schemes. */
+function colour(element, token, label = null) {
   const probe = document.createElement("span");
+  if (label) probe.dataset.colour = label.colour;
   probe.style.color = `var(${token})`;
   element.append(probe);
   const computed = getComputedStyle(probe).color;
@@ -134,7 +137,63 @@ function judgedDays(element, { days, deadline }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays };
+function labelShares(element, { labels }, topics) {
+  const { soft, surface, axis, common, tip } = look(element);
+  const isTight = topics.length > 8;
+  const totals = topics.map(({ counts }) => counts.reduce((sum, count) => sum + count, 0));
+  const share = (place, label) => (100 * topics[place].counts[label]) / totals[place];
+  const lines = (place) => labels
+    .map(({ word }, label) => `${word}: ${topics[place].counts[label]} (${share(place, label).toFixed(1)}%)`)
+    .filter((_, label) => topics[place].counts[label]);
+  return {
+    ...common,
+    // The page has the legend: six labels do not fit into a narrow chart.
+    grid: { left: 52, right: 12, top: 16, bottom: isTight ? 56 : 28 },
+    tooltip: { ...tip, formatter: ([{ dataIndex }]) => tipBox(topics[dataIndex].topic, lines(dataIndex)) },
+    xAxis: {
+      ...axis, type: "category", data: topics.map((topic) => topic.topic),
+      axisTick: { show: false }, axisLabel: { color: soft, rotate: isTight ? 90 : 0, fontSize: 11, hideOverlap: true },
+    },
+    yAxis: { ...common.yAxis, max: 100, axisLabel: { color: soft, formatter: "{value}%" } },
+    series: labels.map((label, number) => ({
+      name: label.word, type: "bar", stack: "labels", barCategoryGap: "20%", barMaxWidth: 64,
+      data: topics.map((_, place) => share(place, number) || null),
+      itemStyle: { color: colour(element, "--label-fill", label), borderColor: surface, borderWidth: 0.5 },
+    })),
+  };
+}
+
+/** A heat map. The vendored build has no series of this name, so its cells are rectangles of a scatter. */
+function runOverlap(element, { runs, percents }) {
+  const { ink, soft, surface, own, axis, common, tip } = look(element);
+  const rule = colour(element, "--rule");
+  const hasNames = element.clientWidth > 480;
+  const grid = { left: hasNames ? 200 : 32, right: 12, top: 28, bottom: 12 };
+  const size = [element.clientWidth - grid.left - grid.right, element.clientHeight - grid.top - grid.bottom].map((side) => side / runs.length);
+  const cells = percents.flatMap((row, y) => row.map((percent, x) => ({
+    value: [x, y, percent],
+    // A run has all items of its own: only the others have shades.
+    itemStyle: x === y ? { color: rule, opacity: 1 } : { color: own, opacity: percent / 100 },
+  }))).filter(({ value }) => value[2] !== null);
+  const lines = ([x, y, percent]) => [x === y ? "the run itself" : `${percent}% of its items are also in ${runs[x]}`];
+  const labels = { ...axis, type: "category", axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false } };
+  const numbers = runs.map((_, place) => `${place + 1}`);
+  return {
+    ...common, grid,
+    tooltip: { ...tip, trigger: "item", formatter: ({ data }) => tipBox(runs[data.value[1]], lines(data.value)) },
+    xAxis: { ...labels, data: numbers, position: "top", axisLabel: { color: soft, fontSize: 11, margin: 6, hideOverlap: true } },
+    yAxis: {
+      ...labels, data: hasNames ? runs.map((run, place) => `${place + 1}  ${run}`) : numbers, inverse: true,
+      axisLabel: { color: soft, fontSize: 11, margin: 6, width: grid.left - 16, overflow: "truncate", hideOverlap: true },
+    },
+    series: [{
+      type: "scatter", symbol: "rect", symbolSize: size, data: cells, progressive: 0,
+      itemStyle: { borderColor: surface, borderWidth: 1 }, emphasis: { scale: false, itemStyle: { borderColor: ink, borderWidth: 2 } },
+    }],
+  };
+}
+
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "label-shares": labelShares, "run-overlap": runOverlap };
 const drawn = new Map();
 
 function draw(element) {
@@ -147,7 +206,11 @@ function draw(element) {
   render();
   drawn.set(element, { chart, render });
   select?.addEventListener("change", render);
-  new ResizeObserver(() => { if (!chart.isDisposed()) chart.resize(); }).observe(element);
+  new ResizeObserver(() => {
+    if (chart.isDisposed()) return;
+    chart.resize();
+    render(); // the cells of a heat map have a size in pixels
+  }).observe(element);
   chart.on("click", (point) => {
     const url = ordered(data.topics ?? [], select?.value)[point.dataIndex]?.url;
     if (url) window.location.assign(url);

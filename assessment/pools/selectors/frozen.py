@@ -88,6 +88,17 @@ def topic_sizes(pool: Pool) -> list[TopicSize]:
     ]
 
 
+def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
+    """Return the count of each current label by topic, in topic order, with one query."""
+    current = Judgment.objects.filter(instance__item__pool=pool, is_current=True).order_by()
+    names = ("instance__item__topic__position", "instance__item__topic__query_id", "label")
+    found: dict[str, dict[int, int]] = {}
+    rows = current.values(*names).annotate(judgments=Count("pk")).order_by(*names)
+    for topic, label, count in rows.values_list(*names[1:], "judgments"):
+        found.setdefault(topic, {})[label] = count
+    return found
+
+
 def pool_frame(pool: Pool) -> pl.DataFrame:
     """Return a pool as a frame for `arqlab.ir.pooling.pools.write_pool`."""
     rows = PoolInstance.objects.filter(item__pool=pool).order_by()

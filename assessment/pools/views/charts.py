@@ -71,6 +71,14 @@ def overlap_of(runs: Sequence[RunPlan]) -> list[OverlapRow]:
     ]
 
 
+def overlap_chart(rows: Sequence[OverlapRow]) -> dict[str, Any]:
+    """Return the overlap matrix as a chart, as `js/charts.js` reads it."""
+    return {
+        "runs": [str(row.run.run) for row in rows],
+        "percents": [[cell.percent for cell in row.cells] for row in rows],
+    }
+
+
 def _cell(shared: int, items: int) -> OverlapCell:
     if not items:
         return OverlapCell(None, 0)

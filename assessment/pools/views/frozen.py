@@ -24,12 +24,14 @@ from assessment.pools.selectors.choices import choice_of, poolable_runs
 from assessment.pools.selectors.frozen import (
     PoolSize,
     can_be_discarded,
+    label_counts,
     pool_file,
     pool_sizes,
     topic_sizes,
 )
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import picture_of
+from assessment.qrels.views.labels import label_chart
 
 
 @require_safe
@@ -58,7 +60,7 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         name = f"{pool.task.lab.slug}-{pool.task.slug}-pool-{pool.number}.tsv"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
-    topics = topic_sizes(pool)
+    topics, counts = topic_sizes(pool), label_counts(pool)
     context = {
         "task": pool.task,
         "lab": pool.task.lab,
@@ -70,6 +72,12 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         ),
         "topics": topics,
         "picture": picture_of(topics),
+        "labels": pool.label_scale,
+        "label_rows": [
+            (topic, [found.get(label.value, 0) for label in pool.label_scale])
+            for topic, found in counts.items()
+        ],
+        "chart": label_chart(counts.items(), pool.label_scale),
         "can_be_discarded": can_be_discarded(pool),
     }
     return render(request, "assessment/pool_detail.html", context)

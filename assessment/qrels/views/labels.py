@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from arqlab.ir.judgments.qrels import JudgedTopic
 from arqlab.ir.labels import LabelScale, ScaleLabel
@@ -36,3 +37,20 @@ def topic_lines(
 ) -> list[tuple[JudgedTopic, list[int]]]:
     """Return each topic with its label counts, in the order of the labels."""
     return [(topic, [topic.labels[label.value] for label in labels]) for topic in topics]
+
+
+def label_chart(
+    counts: Iterable[tuple[str, Mapping[int, int]]], labels: LabelScale
+) -> dict[str, Any] | None:
+    """Return the chart of label shares by topic, as `js/charts.js` reads it.
+
+    `counts` holds the count of each label value by topic. Topics without a label are left out; the
+    result is None if no topic has one.
+    """
+    topics = [
+        {"topic": topic, "counts": [found.get(label.value, 0) for label in labels]}
+        for topic, found in counts
+        if any(found.values())
+    ]
+    names = [{"word": label.word, "colour": label.colour} for label in labels]
+    return {"labels": names, "topics": topics} if topics else None

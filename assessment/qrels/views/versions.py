@@ -23,7 +23,7 @@ from assessment.qrels.selectors.versions import (
     version_topics,
 )
 from assessment.qrels.services.versions import choose_current_qrels
-from assessment.qrels.views.labels import label_shares, topic_lines
+from assessment.qrels.views.labels import label_chart, label_shares, topic_lines
 
 TSV = "text/tab-separated-values; charset=utf-8"
 
@@ -66,6 +66,7 @@ def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> Htt
     context = {
         "shares": label_shares(topics, labels),
         "lines": topic_lines(topics, labels),
+        "chart": label_chart(((topic.topic, topic.labels) for topic in topics), labels),
         "labels": labels,
         "warning": unjoined_warning(shown),
     }
@@ -99,6 +100,7 @@ def _draft_context(draft: Draft) -> dict[str, Any]:
         "labels": labels,
         "shares": label_shares(draft.topics, labels),
         "lines": topic_lines(draft.topics, labels),
+        "chart": label_chart(((topic.topic, topic.labels) for topic in draft.topics), labels),
         "levels": levels_of(draft.task),
     }
 

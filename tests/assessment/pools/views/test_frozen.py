@@ -103,6 +103,20 @@ def test_the_page_of_a_pool_shows_what_it_was_made_of(browser, pool, task):
         assert said in text
 
 
+def test_the_page_of_a_pool_shows_the_labels_of_each_topic(browser, pool, task, assessor):
+    assert "label-shares" not in browser.get(at(task, "detail", 1)).text
+    instances = PoolInstance.objects.filter(item__pool=pool).order_by("pk")
+    for instance, label in zip(instances, (3, 0), strict=False):
+        judge(assessor, instance, label)
+    response = browser.get(at(task, "detail", 1))
+
+    topic = instances[0].item.topic.query_id
+    # Of High, Medium, Low, Not relevant, System failure and Do not know
+    assert response.context["chart"]["topics"] == [{"topic": topic, "counts": [1, 0, 0, 1, 0, 0]}]
+    assert 'data-chart="label-shares"' in response.text
+    assert 'id="label-counts"' in response.text
+
+
 def test_the_file_of_a_pool_has_its_hash(browser, pool, task):
     answer = browser.get(at(task, "detail", 1), {"format": "tsv"})
 

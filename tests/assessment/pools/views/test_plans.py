@@ -64,6 +64,18 @@ def test_the_planner_opens_with_the_settings_of_the_lab(browser, task, runs):
     assert page.context["plan"].items == 5
 
 
+def test_the_overlap_of_runs_is_a_heat_map_and_a_table(browser, task, runs):
+    page = browser.get(at(task, "plan"))
+
+    # Of the four items of "deep", "tfidf" has one; it has two items itself.
+    assert page.context["overlap_chart"] == {
+        "runs": ["Beta tfidf", "Alpha deep"],
+        "percents": [[100, 50], [25, 100]],
+    }
+    assert 'data-chart="run-overlap"' in page.text
+    assert 'id="plan-overlap"' in page.text
+
+
 def test_a_preset_fills_the_settings_in(browser, task, runs):
     page = browser.get(at(task, "plan"), {"preset": "arqmath-2"})
 

@@ -38,6 +38,22 @@ def test_the_draft_shows_how_far_judging_is_and_why_topics_are_left_out(browser,
     assert "33.3%" in page
 
 
+def test_the_labels_of_each_judged_topic_are_a_chart(browser, judged):
+    draft = browser.get(LIST).context["chart"]
+    version = confirmed(browser, f"{LIST}freeze/", name="official").context["chart"]
+
+    assert [label["word"] for label in draft["labels"]][:2] == ["High", "Medium"]
+    # Of High, Medium, Low, Not relevant, System failure and Do not know. A.2 has no label.
+    assert draft["topics"] == [{"topic": "A.1", "counts": [1, 1, 0, 0, 0, 1]}]
+    assert version["topics"] == [{"topic": "A.1", "counts": [1, 1, 0, 0, 0, 0]}]
+
+
+def test_without_labels_there_is_no_chart(browser, task):
+    make_pool(task)
+
+    assert "data-chart" not in browser.get(LIST).text
+
+
 def test_the_draft_is_downloaded_official_or_complete(browser, judged):
     assert browser.get(f"{LIST}draft/").content == b"A.1\t0\t10\t3\nA.1\t0\t11\t2\n"
     answer = browser.get(f"{LIST}draft/?complete=1")
