@@ -208,6 +208,7 @@ function draw(element) {
   select?.addEventListener("change", render);
   new ResizeObserver(() => {
     if (chart.isDisposed()) return;
+    if (chart.getWidth() === element.clientWidth && chart.getHeight() === element.clientHeight) return;
     chart.resize();
     render(); // the cells of a heat map have a size in pixels
   }).observe(element);

@@ -312,7 +312,7 @@ def apply(client, page: str) -> str:
 def test_a_file_is_shown_before_it_changes_anything(organizing, task, assessor, bo):
     page = preview(organizing, f"topic,assessor\nA.1,BO@example.org\nA.2,{assessor.username}\n")
 
-    assert "The file reassigns 2 topics of Answer retrieval" in page
+    assert "This changes the assessors of 2 topics of Answer retrieval" in page
     assert open_ones() == set()
     assert "2 assignments made." in apply(organizing, page)
     assert open_ones() == {("A.1", "bo"), ("A.2", assessor.username)}
