@@ -17,10 +17,11 @@ function plain(moment) {
   return moment.toISOString().slice(0, 16).replace("T", " ");
 }
 
-/** Return a moment anywhere on earth, in UTC and in the user's own zone. */
+/** Return a moment anywhere on earth, in UTC and in the user's own zone if that is another. */
 export function inAllZones(moment) {
   const anywhere = plain(new Date(moment.getTime() - HALF_DAY));
-  return `${anywhere} anywhere on earth = ${plain(moment)} UTC = ${localTime(moment)}`;
+  const zones = [`${anywhere} anywhere on earth`, `${plain(moment)} UTC`, localTime(moment)];
+  return [...new Set(zones)].join(" = ");
 }
 
 function offerOwnZone(select) {
