@@ -41,12 +41,10 @@ def topics_from_files(one: Loading) -> list[str]:
         info={**kept_info, **(info or {})},
         threads={**kept_threads, **threads_of(ids, threads or {})},
     )
-    changed = load_topics(task=task, file=file, by=one.by)
-    gone = len(known.keys() - set(ids))
-    return [
-        f"{counted(len(ids), 'topic')}: {len(set(ids) - known.keys())} new, {gone} deleted.",
-        f"{counted(changed, 'topic')} changed." if changed else "Nothing to change.",
-    ]
+    total = load_topics(task=task, file=file, by=one.by)
+    new, gone = len(set(ids) - known.keys()), len(known.keys() - set(ids))
+    changed = total - new - gone
+    return [f"{counted(len(ids), 'topic')}: {new} new, {changed} changed, {gone} deleted."]
 
 
 def _with_others(topics: list[TopicRecord], known: Mapping[str, Topic]) -> list[TopicRecord]:

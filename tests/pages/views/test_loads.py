@@ -253,7 +253,7 @@ def test_topics_are_added_and_changed(scene, post):
         ("A.2", "One", {"category": "proof"}),
         ("A.3", "Two", {}),
     ]
-    assert load.summary[0] == "3 topics: 1 new, 0 deleted."
+    assert load.summary == ["3 topics: 1 new, 1 changed, 0 deleted."]
     assert AuditEvent.objects.get(verb="topics.load").actor == scene.organizer
 
 
