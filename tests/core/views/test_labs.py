@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Lab, Membership
 from arqlab.core.permissions import may_organize
@@ -36,6 +37,16 @@ def test_the_list_of_labs_shows_states_and_takes_four_queries(
 )
 def test_a_lab_shows_each_role_what_to_do(scene, client_of, role, said):
     assert said in text_of(client_of(scene.people[role]).get("/labs/arqmath-x/"))
+
+
+@pytest.mark.parametrize("role", ["visitor", "outsider"])
+def test_a_closed_lab_invites_nobody_to_take_part(scene, client_of, role):
+    scene.lab.tasks.update(closed_at=timezone.now())
+
+    page = text_of(client_of(scene.people[role]).get("/labs/arqmath-x/"))
+
+    assert "Sign up to take part" not in page
+    assert ">Create team</a>" not in page
 
 
 def test_a_lab_takes_as_many_queries_for_many_tasks_and_teams(

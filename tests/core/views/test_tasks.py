@@ -1,5 +1,6 @@
 """The pages of a task and its topics, through the door."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -50,6 +51,15 @@ def test_a_task_in_trecs_format_only_shows_no_other_columns(scene, client):
 
     assert "topic Q0 item rank score tag" in page
     assert "Query_Id" not in page
+
+
+def test_a_closed_task_without_a_pool_leads_its_organizer_to_the_plan(scene, client_of):
+    Task.objects.update(closed_at=datetime(2026, 5, 2, tzinfo=UTC))
+
+    page = text_of(client_of(scene.organizer).get(TASK))
+
+    [action] = re.findall(r'btn btn-primary"\s+href="[^"]*">\s*([^<]*?)\s*<', page)
+    assert action == "Plan pool"
 
 
 def test_a_deadline_appears_in_utc_and_anywhere_on_earth(scene, client):
