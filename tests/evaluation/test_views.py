@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -95,6 +96,14 @@ def seen(html: str) -> str:
         if "Only organizers can see this leaderboard" in html
         else "all"
     )
+
+
+def test_a_narrow_leaderboard_names_baselines_as_a_wide_one_does(played, client_of):
+    Run.objects.filter(tag="beta-run").update(is_baseline=True)
+
+    page = client_of(played.organizer).get(board_url(played)).content.decode()
+
+    assert re.findall(r'data-below="(\w+)', page) == ["Baseline", "Alpha"]
 
 
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(BOARDS))
