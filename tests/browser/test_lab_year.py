@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from math import log2
+import re
+from statistics import mean
 
 import pytest
+import pytrec_eval
+from django.core.management import call_command
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.pages.demo.posts import FOLDER as DEMO
 from arqlab.pages.tasks import run_waiting_loads
-from assessment.models import PoolInstance, QrelSet
+from assessment.models import PoolInstance
 from evaluation.services.scoring import score_waiting
-from tests.browser.judging import SHOWN, STANDING, Assessor
-from tests.browser.test_first_path import DROP, sign_in
-from tests.factories import PASSWORD, UserFactory
+from tests.browser.judging import SHOWN, Assessor
+from tests.browser.lab_browser import LabBrowser
+from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -29,221 +31,248 @@ RUN = (
     "A.401\t1004\t1\t3\tours\nA.401\t1008\t2\t2\tours\nA.401\t1011\t3\t1\tours\n"
     "A.402\t1013\t1\t2\tours\nA.402\t1039\t2\t1\tours\n"
 )
-LABELS = {
-    "A.401": {"1004": 3, "1008": 0, "1011": 2},
-    "A.402": {"1013": 2, "1039": 3},
-}
+BASELINE = "A.401\t1008\t1\t2\tbm25\nA.401\t1004\t2\t1\tbm25\nA.402\t1039\t1\t1\tbm25\n"
+BROKEN = RUN.replace("A.402\t1039", "A.999\t1039").replace("\t3\t1\tours", "\t3\thigh\tours")
+LABELS = {"A.401": {"1004": 3, "1008": 0, "1011": 2}, "A.402": {"1013": 2, "1039": 3}}
 
 
-def sign_up(page: Page, name: str) -> None:
-    """Sign a new person up, and the last one out."""
-    page.context.clear_cookies()
-    page.goto("/accounts/signup/")
-    page.get_by_label("Email address").fill(f"{name}@example.org")
-    page.get_by_label("User name").fill(name)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button", name="Sign up").click()
-    expect(page.get_by_role("navigation").get_by_text(name)).to_be_visible()
+def create_lab(it: LabBrowser) -> None:
+    it.page.goto("/")
+    it.press("Create lab")
+    it.fill(Name="ARQMath 4")
+    it.see("You become its organizer.")
+    it.press("Create lab")
+    it.see("was created. Add its tasks.", "No tasks yet")
 
 
-def go_back_to(page: Page, name: str) -> None:
-    """Sign a person in who has an account, and the last one out."""
-    page.context.clear_cookies()
-    sign_in(page, User(username=name))
-    expect(page.get_by_role("navigation").get_by_text(name)).to_be_visible()
+def create_task(it: LabBrowser) -> None:
+    it.press("Create task")
+    it.fill(Name="Answer retrieval", Address="task1", Deadline="2099-06-05T23:59:59")
+    it.see("= 2099-06-06 11:59 UTC")
+    it.press("Create task")
+    it.see("was created. Load its topics.")
 
 
-def tab(page: Page, name: str) -> None:
-    """Open a tab."""
-    page.locator(".tabs").get_by_role("link", name=name).click()
-
-
-def press(page: Page, name: str) -> None:
-    """Press a button or a link of the page."""
-    main = page.get_by_role("main")
-    main.get_by_role("button", name=name).or_(main.get_by_role("link", name=name)).first.click()
-
-
-def perform(page: Page, ceremony: str, done: Locator) -> None:
-    """Press the button of a ceremony, and again on its own page if it has one."""
-    press(page, ceremony)
-    button = page.get_by_role("button", name=ceremony)
-    expect(done.or_(button).first).to_be_visible()
-    if not done.is_visible():
-        button.click()
-    expect(done).to_be_visible()
-
-
-def create_lab(page: Page, look) -> None:
-    page.goto("/")
-    press(page, "Create lab")
-    page.get_by_label("Name", exact=True).fill("ARQMath 4")
-    look("year-1-lab")
-    press(page, "Create lab")
-    expect(page.get_by_text("was created. Add its tasks.")).to_be_visible()
-
-
-def create_task(page: Page, look) -> None:
-    press(page, "Create task")
-    page.get_by_label("Name", exact=True).fill("Answer retrieval")
-    page.get_by_label("Address").fill("task1")
-    page.get_by_label("Deadline").fill("2099-06-05T23:59:59")
-    expect(page.get_by_text("= 2099-06-06 11:59 UTC")).to_be_visible()
-    look("year-2-task")
-    press(page, "Create task")
-    expect(page.get_by_text("was created. Load its topics.")).to_be_visible()
-    assert Task.objects.get().deadline.isoformat() == "2099-06-06T11:59:59+00:00"
-
-
-def load_collection(page: Page, look) -> None:
-    page.goto(LAB)
-    tab(page, "Collection")
-    press(page, "Load files")
-    page.get_by_label("Collection", exact=True).fill("mse-2027")
-    page.get_by_label("Data dump").set_input_files(DEMO / "Posts.xml")
-    look("year-3-collection")
-    press(page, "Load collection files")
-    expect(page.get_by_text("Waiting for a worker.")).to_be_visible()
+def load_collection(it: LabBrowser) -> None:
+    it.tab(LAB, "Collection")
+    it.press("Load files")
+    it.fill(Collection="mse-2027")
+    it.page.get_by_label("Data dump").set_input_files(DEMO / "Posts.xml")
+    it.see("Load collection files")
+    it.press("Load collection files")
+    it.see("Waiting for a worker.")
     run_waiting_loads()  # as the schedule does
-    expect(page.get_by_role("link", name="View collection")).to_be_visible()
-    look("year-4-loaded")
+    it.see("View collection")
+    it.press("View collection")
+    it.see("mse-2027", "Posts.xml")
 
 
-def load_topics(page: Page, look) -> None:
-    page.goto(TASK)
-    tab(page, "Topics")
-    press(page, "Load topics")
-    page.get_by_label("Topics", exact=True).set_input_files(
-        {"name": "topics.xml", "mimeType": "text/xml", "buffer": TOPICS.encode()}
-    )
-    look("year-5-topics")
-    press(page, "Load topics")
-    expect(page.get_by_text("2 topics: 2 new, 0 deleted.")).to_be_visible()
-    press(page, "View topics")
-    assert list(Topic.objects.values_list("query_id", flat=True)) == ["A.401", "A.402"]
+def load_topics(it: LabBrowser) -> None:
+    it.tab(TASK, "Topics")
+    it.see("No topics yet")
+    it.press("Load topics")
+    it.choose_file("Topics", "topics.xml", TOPICS)
+    it.press("Load topics")
+    it.see("2 topics: 2 new, 0 changed, 0 deleted.")
+    it.press("View topics")
+    it.see("A.401", "Sum 402")
 
 
-def make_public(page: Page) -> None:
-    page.goto(LAB)
-    tab(page, "Settings")
-    page.get_by_label("This lab is public").check()
-    press(page, "Save lab")
-    expect(page.get_by_text("Lab saved.")).to_be_visible()
-    assert Lab.objects.get().is_public
+def make_public(it: LabBrowser) -> None:
+    it.tab(LAB, "Settings")
+    it.page.get_by_label("This lab is public").check()
+    it.press("Save lab")
+    it.see("Lab saved.")
 
 
-def submit_run(page: Page) -> None:
-    page.goto(LAB)
-    press(page, "Create team")
-    page.get_by_label("Team name").fill("Ours")
-    press(page, "Create team")
-    page.goto(TASK)
-    press(page, "Upload runs")
-    page.evaluate(DROP, ["Ours-task1-sums-auto-text-P.tsv", RUN])
-    press(page, "Submit runs")
-    expect(page.get_by_text("Valid", exact=True).first).to_be_visible()
+def invite(it: LabBrowser, name: str, role: str) -> str:
+    """Invite a person and return the link to pass on."""
+    it.tab(LAB, "People")
+    it.press("Invite by email")
+    it.fill(Email_addresses=f"{name}@example.org")
+    it.page.get_by_label("Invite as").select_option(label=role)
+    it.press("Create invitations")
+    it.see("1 person invited. Nothing was sent. Pass on the links below.")
+    return it.page.get_by_label(f"Link for {name}@example.org", exact=True).input_value()
 
 
-def close_task(page: Page) -> None:
-    page.goto(TASK)
-    tab(page, "Settings")
-    page.get_by_label("Deadline").fill("2020-06-05T23:59:59")
-    press(page, "Save task")
-    expect(page.locator(".chip-closed").first).to_be_visible()
+def create_team(it: LabBrowser, name: str) -> None:
+    it.page.goto(f"{LAB}teams/new/")
+    it.fill(Team_name=name)
+    it.press("Create team")
+    it.see(f"{name} was created.", "Anyone who opens this link and signs in joins the team.")
 
 
-def freeze_pool(page: Page) -> None:
-    tab(page, "Pools")
-    page.goto(f"{TASK}pools/plan/")
-    press(page, "Freeze pool")
-    perform(page, "Freeze pool", page.get_by_role("button", name="Close judging"))
+def accept(it: LabBrowser, link: str, name: str, place: str) -> None:
+    """Sign up by the link of an invitation."""
+    it.sign_out()
+    it.page.goto(link)
+    it.see(f"organizer invited {name}@example.org as {place}.")
+    it.press("Sign up")
+    it.fill(Email_address=f"{name}@example.org", User_name=name, Password=PASSWORD)
+    it.see("Already have an account?")
+    it.press("Sign up")
+    it.see(f"You are signed in as {name}.")
+    it.press("Accept invitation")
+    it.see(f"You are now {place} in ARQMath 4.")
 
 
-def assign_topics(page: Page) -> None:
-    page.goto(LAB)
-    tab(page, "People")
-    page.get_by_label("Email address or user name").fill("emmy")
-    page.get_by_label("Role", exact=True).select_option("assessor")
-    press(page, "Grant role")
-    page.goto(TASK)
-    tab(page, "Judging")
-    page.get_by_label("All", exact=True).check()
-    page.get_by_label("Assessor for the selected topics").select_option(label="emmy")
-    page.get_by_role("button", name="Assign", exact=True).click()
-    expect(page.get_by_text("2 assignments made.")).to_be_visible()
+def upload(it: LabBrowser, name: str, text: str, baseline: bool = False) -> None:
+    it.page.goto(TASK)
+    it.press("Upload runs")
+    it.choose_file("Run files", name, text)
+    it.see("Run details")
+    if baseline:
+        it.page.get_by_label("Baseline").select_option(label="Yes")
+    it.press("Submit runs")
+    it.see("1 run was uploaded.")
 
 
-def judge(page: Page, topic: str) -> None:
-    page.goto(f"{TASK}judge/{topic}/")
-    for _ in LABELS[topic]:
-        expect(page.locator(SHOWN)).to_have_count(1)
-        [instance] = page.evaluate(STANDING)[0]
-        item = PoolInstance.objects.get(pk=instance).doc_id
-        page.keyboard.press(str(LABELS[topic][item]))
-        page.keyboard.press("Enter")
-        expect(page.locator(f"{SHOWN} #instance-{instance}")).to_have_count(0)
-    Assessor(page).expect_saved()
+def take_part(it: LabBrowser) -> None:
+    """Upload a broken run, read its report, and upload a good one."""
+    upload(it, "Ours-task1-sums-auto-text-P.tsv", BROKEN)
+    it.see("2 types of error, 2 occurrences", "A.999", "high")
+    upload(it, "Ours-task1-sums-auto-text-P.tsv", RUN)
+    it.see("No errors: the run is valid")
 
 
-def freeze_qrels(page: Page) -> None:
-    page.goto(TASK)
-    tab(page, "Qrels")
-    page.get_by_role("link", name="Freeze qrels").first.click()
-    page.get_by_label("Name", exact=True).fill("official")
-    page.get_by_role("button", name="Freeze qrels").click()
-    expect(page.get_by_role("main").get_by_text("official").first).to_be_visible()
-    assert QrelSet.objects.get().name == "official"
+def close_task(it: LabBrowser) -> None:
+    it.page.goto(TASK)
+    it.press("Close task…")
+    it.see("Close this task?", "2 valid runs so far.")
+    it.press("Close task")
+    it.see("The task is closed. Teams can no longer submit runs.", "Reopen task")
 
 
-def release(page: Page) -> None:
+def freeze_pool(it: LabBrowser) -> None:
+    it.tab(TASK, "Pools")
+    it.press("Plan pool")
+    expect(it.page.locator(".figures").first).to_have_text(re.compile(r"Items\s*5\s*Labels\s*5"))
+    it.see("Choose the items to judge.")
+    it.press("Freeze pool…")
+    it.see("Freeze this pool?")
+    it.press("Freeze pool")
+    it.see("The pool is frozen. You can now assign its topics.")
+
+
+def assign_topics(it: LabBrowser) -> None:
+    it.tab(TASK, "Judging")
+    it.page.get_by_label("All", exact=True).check()
+    it.page.get_by_label("Assessor for the selected topics").select_option(label="emmy")
+    it.page.get_by_role("button", name="Assign", exact=True).click()
+    it.see("2 assignments made.")
+
+
+def judge_all(it: LabBrowser) -> None:
+    """Judge the topics by keys, from the home page on."""
+    assessor = Assessor(it.page)
+    it.page.goto("/")
+    it.see("2 topics, 5 items left")
+    it.press("Start judging A.401")
+    for topic, labels in LABELS.items():
+        expect(it.page.locator(SHOWN)).to_have_count(1)
+        it.see("Add them.")
+        for _ in labels:
+            expect(it.page.locator(SHOWN)).to_have_count(1)
+            [instance] = assessor.standing
+            assessor.press(str(labels[PoolInstance.objects.get(pk=instance).doc_id]), "Enter")
+            expect(it.page.locator(f"{SHOWN} #instance-{instance}")).to_have_count(0)
+        it.see(f"{topic} is complete")
+        if topic == "A.401":
+            it.press("Judge A.402")
+
+
+def freeze_qrels(it: LabBrowser) -> None:
+    it.tab(TASK, "Qrels")
+    it.see("5 of 5 pool items have a label.")
+    it.press("Freeze qrels…")
+    it.fill(Name="official")
+    it.see("Freeze these qrels?")
+    it.press("Freeze qrels")
+    it.see("official is frozen as version 1.")
+    it.tab(TASK, "Qrels")
+    it.press("Make official current")
+    it.see("official is now the current version.")
+
+
+def release(it: LabBrowser) -> None:
     score_waiting(at=timezone.now())  # as the schedule does
-    page.goto(TASK)
-    tab(page, "Leaderboard")
-    perform(page, "Release leaderboard", page.locator(".chip-released").first)
+    it.tab(TASK, "Leaderboard")
+    it.see("Only organizers can see this leaderboard")
+    it.press("Release leaderboard…")
+    it.see("Release this leaderboard?", "2 scored runs")
+    it.press("Release leaderboard")
+    it.see("Version 1 is released. Everyone who can see the lab can now see it.")
 
 
-def prepare(page: Page, look) -> None:
-    """Make the lab, as its organizer."""
-    go_back_to(page, "organizer")
-    create_lab(page, look)
-    create_task(page, look)
-    load_collection(page, look)
-    load_topics(page, look)
-    make_public(page)
+def expected_score(qrels: str) -> float:
+    """Score the team's run against downloaded qrels as pytrec_eval does: nDCG' reads only judged
+    items."""
+    labels: dict[str, dict[str, int]] = {}
+    for topic, _, item, label in map(str.split, qrels.splitlines()):
+        labels.setdefault(topic, {})[item] = int(label)
+    run: dict[str, dict[str, float]] = {topic: {} for topic in labels}
+    for topic, item, _, score, _ in map(str.split, RUN.splitlines()):
+        run[topic] |= {item: float(score)} if item in labels[topic] else {}
+    scores = pytrec_eval.RelevanceEvaluator(labels, {"ndcg"}).evaluate(run)
+    return mean(topic["ndcg"] for topic in scores.values())
 
 
-def take_part(page: Page) -> None:
-    """Sign up a team with a run, and an assessor."""
-    sign_up(page, "ada")
-    submit_run(page)
-    sign_up(page, "emmy")
+def read_the_notice(it: LabBrowser) -> None:
+    """Follow the notice of the release to the leaderboard."""
+    it.page.goto("/")
+    it.see("New notices", "The leaderboard is released.")
+    it.press("Answer retrieval: leaderboard released")
+    it.see("Leaderboard", "sums")
 
 
-def judge_all(page: Page, look) -> None:
-    """Close the task and have the pool of its run judged."""
-    go_back_to(page, "organizer")
-    close_task(page)
-    freeze_pool(page)
-    assign_topics(page)
-    page.goto("/")
-    look("year-6-home-while-judging")
-    go_back_to(page, "emmy")
-    for topic in LABELS:
-        judge(page, topic)
+def read_as_a_visitor(it: LabBrowser) -> None:
+    it.sign_out()
+    it.press("ARQMath 4")
+    it.see("Released")
+    it.tab(TASK, "Leaderboard")
+    it.see("sums", "bm25")
+    row = it.page.get_by_role("row").filter(has_text="sums")
+    it.tab(TASK, "Overview")
+    qrels, scores = it.download("qrels.tsv"), it.download("scores.tsv")
+    assert {tuple(line.split("\t")) for line in qrels.splitlines()} == {
+        (topic, "0", item, str(label))
+        for topic, labels in LABELS.items()
+        for item, label in labels.items()
+    }
+    assert [line.split("\t")[2] for line in scores.splitlines()].count("sums") == 2
+    it.tab(TASK, "Leaderboard")
+    expect(row).to_contain_text(f"{expected_score(qrels):.4f}")
 
 
-def test_a_lab_year_in_the_browser(page: Page, look) -> None:
-    UserFactory(username="organizer", is_superuser=True)
-    prepare(page, look)
-    take_part(page)
-    judge_all(page, look)
-    go_back_to(page, "organizer")
-    freeze_qrels(page)
-    release(page)
-    page.context.clear_cookies()
-    page.goto(f"{TASK}leaderboard/")
-    look("year-7-leaderboard")
-    # 3 0 2 against the best order 3 2 0, and 2 3 against 3 2.
-    best = 3 + 2 / log2(3)
-    expected = ((3 + 2 / log2(4)) / best + (2 + 3 / log2(3)) / best) / 2
-    expect(page.get_by_role("row").filter(has_text="sums")).to_contain_text(f"{expected:.4f}")
+def test_a_lab_year_in_the_browser(page: Page, look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    person = {"username": "organizer", "email": "organizer@example.org"}
+    call_command("createsuperuser", interactive=False, verbosity=0, **person)
+    it = LabBrowser(page, look)
+    it.change_person("organizer")
+    create_lab(it)
+    create_task(it)
+    load_collection(it)
+    load_topics(it)
+    create_team(it, "Ours")
+    for_ada = invite(it, "ada", "Ours")
+    for_emmy = invite(it, "emmy", "Assessor")
+    create_team(it, "Organizers")
+    accept(it, for_emmy, "emmy", "an assessor")
+    accept(it, for_ada, "ada", "a member of Ours")
+    take_part(it)
+    it.change_person("organizer")
+    make_public(it)
+    upload(it, "Organizers-task1-bm25-auto-text-A.tsv", BASELINE, baseline=True)
+    close_task(it)
+    freeze_pool(it)
+    assign_topics(it)
+    it.change_person("emmy")
+    judge_all(it)
+    it.change_person("organizer")
+    freeze_qrels(it)
+    release(it)
+    it.change_person("ada")
+    read_the_notice(it)
+    read_as_a_visitor(it)
