@@ -68,8 +68,8 @@ def load_collection(it: LabBrowser) -> None:
 
 
 def load_topics(it: LabBrowser) -> None:
-    it.tab(TASK, "Topics")
-    it.see("No topics yet")
+    it.page.goto(TASK)
+    it.see("No topics yet. Load them from a file.")
     it.press("Load topics")
     it.choose_file("Topics", "topics.xml", TOPICS)
     it.press("Load topics")
