@@ -68,8 +68,8 @@ def load_collection(it: LabBrowser) -> None:
 
 
 def load_topics(it: LabBrowser) -> None:
-    it.tab(TASK, "Topics")
-    it.see("No topics yet")
+    it.page.goto(TASK)
+    it.see("No topics yet. Load them from a file.")
     it.press("Load topics")
     it.choose_file("Topics", "topics.xml", TOPICS)
     it.press("Load topics")
@@ -223,7 +223,9 @@ def read_the_notice(it: LabBrowser) -> None:
     it.page.goto("/")
     it.see("New notices", "The leaderboard is released.")
     it.press("Answer retrieval: leaderboard released")
-    it.see("Leaderboard", "sums")
+    it.see("It lists 2 runs, ordered by nDCG′.")
+    it.press("View leaderboard")
+    it.see("Released as version 1", "sums")
 
 
 def read_as_a_visitor(it: LabBrowser) -> None:

@@ -62,6 +62,13 @@ def test_a_closed_task_without_a_pool_leads_its_organizer_to_the_plan(scene, cli
     assert action == "Plan pool"
 
 
+def test_a_task_without_topics_lets_its_organizer_load_them(scene, client_of):
+    Topic.objects.all().delete()
+
+    assert "load/topics/" in text_of(client_of(scene.organizer).get(TASK))
+    assert "load/topics/" not in text_of(client_of(scene.member).get(TASK))
+
+
 def test_a_deadline_appears_in_utc_and_anywhere_on_earth(scene, client):
     Task.objects.update(deadline=datetime(2027, 5, 2, 11, 59, tzinfo=UTC))
 
