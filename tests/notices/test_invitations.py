@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from django.core import mail as outbox
@@ -55,7 +56,9 @@ def test_an_invited_person_signs_up_and_becomes_an_assessor(browser, sends_mail,
     send_mail()
     path = re.search(r"\nhttps://lab\.example\.org(/invitations/\S+/)\n", outbox.outbox[0].body)[1]
     signup = re.search(r'href="(/accounts/signup/[^"]+)"', text_of(client.get(path)))[1]
-    assert f'name="next" value="{path}"' in text_of(client.get(signup))
+    form = text_of(client.get(unescape(signup)))
+    assert f'name="next" value="{path}"' in form
+    assert 'value="ada@example.org"' in form
     ada = {"email": "ada@example.org", "username": "ada", "password1": "a quiet blackboard 7"}
     client.post("/accounts/signup/", ada | {"next": path})
 

@@ -72,6 +72,7 @@ def test_a_closed_task_takes_no_runs_and_is_reopened_with_its_deadline(
 
     assert "The task is closed." in confirmed(browser, CLOSE).content.decode()
     assert state() == "closed"
+    assert "closed by the organizers" in browser.get(TASK).content.decode()
     assert "closed on" in upload(client_of(member), team)
     assert "The task is open again." in browser.post(REOPEN, follow=True).content.decode()
     assert (state(), Task.objects.get(pk=task.pk).deadline) == ("open", deadline)
