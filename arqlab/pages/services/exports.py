@@ -16,12 +16,14 @@ from typing import Generic, TypeVar
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
-from arqlab.core.models import AuditEvent, Lab, Membership, Task
+from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
+from arqlab.core.selectors import teams_with_members
 from arqlab.formats.archives.uploads import UploadRefusedError
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.formats.tables import tsv_lines, zip_chunks
 from arqlab.formats.topics.write import write_topics
 from arqlab.ir.records import TopicRecord
+from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.models import Judgment
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import collection_of
@@ -71,15 +73,22 @@ JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "comment": attrgetter("comment"),
     "reason": attrgetter("reason"),
 }
-MEMBER_COLUMNS: dict[str, Callable[[Membership], object]] = {
-    "team": attrgetter("team.name"),
-    "affiliation": attrgetter("team.affiliation"),
-    "paper": attrgetter("team.paper"),
-    "code": attrgetter("team.code"),
-    "citation": attrgetter("team.citation"),
-    "member": attrgetter("user.name"),
-    "email": attrgetter("user.email"),
-    "since": attrgetter("created_at"),
+# Long fields that would be read again with each judgment.
+UNREAD = (
+    "guideline__text",
+    "instance__item__text",
+    *(f"instance__item__pool__{name}" for name in ("settings", "inputs", "runs")),
+    *(f"instance__item__topic__{name}" for name in TOPIC_TEXTS),
+)
+MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
+    "team": lambda row: row[0].name,
+    "affiliation": lambda row: row[0].affiliation,
+    "paper": lambda row: row[0].paper,
+    "code": lambda row: row[0].code,
+    "citation": lambda row: row[0].citation,
+    "member": lambda row: row[1] and row[1].user.name,
+    "email": lambda row: row[1] and row[1].user.email,
+    "since": lambda row: row[1] and row[1].created_at,
 }
 EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
     "at": attrgetter("at"),
@@ -201,7 +210,7 @@ def _judgments(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
 
     judgments = Judgment.objects.filter(instance__item__pool__task=task).order_by("pk")
     related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
-    rows = judgments.select_related(*related).iterator()
+    rows = judgments.select_related(*related).defer(*UNREAD).iterator()
     return tsv_lines({**JUDGMENT_COLUMNS, "assessor": assessor}, rows)
 
 
@@ -228,8 +237,13 @@ def _collection(lab: Lab) -> Iterable[bytes]:
 
 
 def _teams(lab: Lab) -> Iterable[bytes]:
-    members = Membership.objects.filter(team__lab=lab).select_related("team", "user")
-    return tsv_lines(MEMBER_COLUMNS, members.order_by("team__name", "user__username"))
+    """Yield a line for each member, and one for a team without members."""
+    rows = (
+        (team, member)
+        for team in teams_with_members(lab)
+        for member in tuple(team.memberships.all()) or (None,)
+    )
+    return tsv_lines(MEMBER_COLUMNS, rows)
 
 
 def _audit(lab: Lab) -> Iterable[bytes]:

@@ -26,7 +26,7 @@ from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import judge, make_pool
 from tests.evaluation.factories import make_qrels
-from tests.factories import make_lab
+from tests.factories import TeamFactory, make_lab
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 QRELS = {"A.1": {"10": 3, "11": 0, "12": 2}, "A.2": {"10": 0, "12": 2}}
@@ -34,6 +34,7 @@ RUN = (
     b"A.1\t11\t1\t3.5\tours\nA.1\t77\t2\t3.0\tours\nA.1\t10\t3\t2.5\tours\nA.2\t12\t1\t1.5\tours\n"
 )
 LAB, TASK = "/labs/arqmath-x/downloads/", "/labs/arqmath-x/tasks/task1/downloads/"
+TEAMS = f"{LAB}teams.tsv"
 
 
 def submit(scene, data=RUN, *, tag="ours", name="Alpha-task1-ours-auto-both-A.tsv"):
@@ -169,10 +170,13 @@ def test_organizers_download_teams_and_the_audit_log(scene, client_of):
     submit(scene)
     release(scene)
     organizer = client_of(scene.organizer)
+    TeamFactory(lab=scene.lab, name="Gamma", affiliation="Nowhere")
 
-    assert {row["email"] for row in table(organizer, f"{LAB}teams.tsv")} == {
-        scene.member.email,
-        scene.other_member.email,
+    teams = {row["team"]: (row["email"], row["affiliation"]) for row in table(organizer, TEAMS)}
+    assert teams == {
+        "Alpha": (scene.member.email, ""),
+        "Beta": (scene.other_member.email, ""),
+        "Gamma": ("", "Nowhere"),
     }
     event = table(organizer, f"{LAB}audit.tsv")[-1]
     assert (event["by"], event["event"]) == (scene.organizer.username, "leaderboard.release")
