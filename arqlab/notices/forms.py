@@ -81,7 +81,7 @@ class InvitationForm(forms.Form):
         self.fields["role"].choices = roles  # type: ignore[attr-defined]
 
     def clean_addresses(self) -> list[str]:
-        """Return the addresses; list all that are none."""
+        """Return the addresses, or list all that are invalid."""
         found = addresses_in(self.cleaned_data["addresses"])
         wrong = [address for address in found if not _is_address(address)]
         if wrong:

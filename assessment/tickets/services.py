@@ -66,7 +66,7 @@ def answer_ticket(
 def answer_tickets(
     *, tickets: Iterable[Ticket], answer: str, returns_item: bool, at: datetime, by: User
 ) -> dict[Ticket, str]:
-    """Give several tickets the same answer, each in a transaction of its own.
+    """Answer several tickets with the same text, each in a transaction of its own.
 
     Return the tickets that could not be answered, with the reasons.
     """

@@ -19,7 +19,7 @@ function requestBody(form, names) {
   return data;
 }
 
-/** Return the elements that the server sends for these names, or a message why there are none. */
+/** Return the elements that the server sends for these names, or a message if it refuses. */
 async function fragment(form, place, names) {
   if (!names.length) return [];
   const body = requestBody(form, names);

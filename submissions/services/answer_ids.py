@@ -40,7 +40,7 @@ def load_answer_ids(*, task: Task, ids: pl.DataFrame, by: User | None) -> None:
 
 
 def join_answer_ids(task: Task) -> None:
-    """Give each valid run the ids of its answers, by the name of its file.
+    """Store the ids of the answers of each valid run, which is found by the name of its file.
 
     Of several runs with the same file name, the one that already has the ids keeps them, else the
     first gets them. The reports of the others say so. Call this in the transaction that changes

@@ -12,7 +12,7 @@ from arqlab.ir.records import TaskKind
 def take_answer_ids(
     table: LabTable, kind: TaskKind | None, topics: Collection[str] | None
 ) -> pl.DataFrame | None:
-    """Return run, topic and answer of the file, or None if there is none or it has problems."""
+    """Return the rows of the file (run, topic, answer), or None without a valid file."""
     file = table.file("answer_ids", required=False)
     if file is None:
         return None

@@ -95,9 +95,9 @@ def withdraw_invitation(*, invitation: Invitation, by: User) -> None:
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, user: User) -> None:
-    """Give a user the role or the team of an invitation. Any account may accept, but only once.
+    """Grant a user the role of an invitation, or add them to its team.
 
-    Raise `UserError` if the invitation is not open.
+    Any account can accept it, but only once. Raise `UserError` if the invitation is not open.
     """
     if not _close(invitation, accepted_at=timezone.now(), accepted_by=user):
         _require_open(Invitation.objects.get(pk=invitation.pk))

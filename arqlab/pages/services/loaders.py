@@ -167,7 +167,7 @@ LOADERS: Mapping[str, Callable[[Loading], list[str]]] = {
 
 
 def _dump(load: Load) -> dict[str, Path]:
-    """Return the files of a data dump by kind; refuse those that are none, or of one kind."""
+    """Return the files of a data dump by kind; refuse unknown files, and two of one kind."""
     found: dict[str, Path] = {}
     problems = []
     for path in sent_files(load, "dump"):

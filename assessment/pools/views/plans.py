@@ -107,7 +107,7 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _computed(settings: _Settings) -> dict[str, Any]:
-    """Return the pool to freeze, or a message if there is none."""
+    """Return the pool to freeze, or a message that explains why nothing can be frozen."""
     depths = {"depths": settings_summary(settings.choice.protocol)}
     try:
         return depths | {"computed": compute_pool(task=settings.task, choice=settings.choice)}
