@@ -81,9 +81,11 @@ def test_the_list_of_own_judgments_never_shows_the_sign_in_page_nor_an_old_list(
     expect(panel.locator("[aria-current]")).to_contain_text("High")
     expect(panel.locator("[aria-current]")).to_be_focused()
     at_work.press("Escape")
+    expect(panel).to_be_hidden()
     held: list[Route] = []
     at_work.page.route("**/judgments/", lambda route: held.append(route))
     at_work.press("j")
+    expect(panel).to_be_visible()
     expect(panel).to_contain_text("The list appears when the server responds")
     expect(panel.locator("tbody tr")).to_have_count(0)
     at_work.press("Escape")

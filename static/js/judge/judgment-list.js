@@ -2,7 +2,7 @@
 
 /** Return a function that opens the list of a user at `url` in the dialog. */
 export function startJudgmentList(dialog, { url, user }) {
-  const panel = dialog.querySelector(".judge-panel");
+  let panel = dialog.querySelector(".judge-panel");
   const placeholder = panel.cloneNode(true);
 
   // After a sign-out the server answers with another page, and after a new sign-in with the list of
@@ -14,7 +14,10 @@ export function startJudgmentList(dialog, { url, user }) {
   });
 
   return () => {
-    panel.replaceChildren(...placeholder.cloneNode(true).childNodes); // not the previous list
+    // Not the previous list, nor one that is still on its way into the previous panel.
+    const previous = panel;
+    panel = placeholder.cloneNode(true);
+    previous.replaceWith(panel);
     dialog.showModal();
     // Not awaited: the keys work while the list loads.
     htmx.ajax("GET", url, { target: panel, swap: "innerHTML" });
