@@ -9,7 +9,7 @@ TASK1, TASK2 = (
     "/labs/arqmath-x/tasks/task2/judge/B.203/",
 )
 SMALL = "/labs/arqmath-x/tasks/task1/judge/A.1/"
-SHOWN = ".judge-item.is-shown"
+SHOWN = ".judge-item.is-ready"  # painted: keys are meant for it
 # The instances of the item that stands, and which of them is active.
 STANDING = """() => {
   const id = (section) => Number(section.id.replace("instance-", ""));
@@ -73,6 +73,7 @@ class Assessor:
 
     def change(self, label: int, reason: str) -> None:
         """Change the label of the item shown, type the reason, and submit."""
+        expect(self.page.locator(SHOWN)).to_have_count(1)
         self.said[self.active] = (label, self.said[self.active][1])
         self.changed[self.active] = reason
         self.press(str(label))

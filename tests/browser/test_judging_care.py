@@ -21,7 +21,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SMALL, FORMULAS = "/labs/arqmath-x/tasks/task1/judge/A.1/", "/labs/arqmath-x/tasks/task1/judge/A.2/"
 HOME = "/labs/arqmath-x/judging/"
-SAVED, NOTICES, COMMENT = ".judge-saved", ".judge-notices", f"{SHOWN} .is-active .judge-comment"
+SAVED, NOTICES, COMMENT = (
+    ".judge-saved",
+    ".judge-notices",
+    f"{SHOWN} .judge-instance.is-active .judge-comment",
+)
 CLOSE = """
 const open = indexedDB.open.bind(indexedDB);
 indexedDB.open = (...what) => {

@@ -45,8 +45,9 @@ def test_a_browser_that_keeps_nothing_shows_when_all_is_saved_and_asks_before_th
 
 def test_without_an_item_the_reason_has_the_focus(at_work):
     at_work.page.context.set_offline(True)
-    for label in "310":
-        at_work.press(label, "Enter")
+    at_work.judge(3)
+    at_work.judge(1)
+    at_work.press("0", "Enter")
     expect(at_work.page.get_by_role("heading", name="Loading the next item")).to_be_focused()
     expect(at_work.page.locator(LIVE)).to_contain_text("You have judged all loaded items")
 
@@ -65,7 +66,7 @@ def test_a_notice_never_lies_over_the_labels_and_every_act_has_its_button(at_wor
     notice = at_work.page.locator(NOTICES)
     expect(notice).to_be_visible()
 
-    over, bar = notice.bounding_box(), at_work.page.locator(f"{SHOWN} .judge-bar").bounding_box()
+    over, bar = notice.bounding_box(), at_work.page.locator(f"{SHOWN} .judge-bars").bounding_box()
     assert over["x"] + over["width"] <= bar["x"] or bar["y"] + bar["height"] <= over["y"]
     for name in ("judgments", "guidelines", "help", "Submit and next"):
         expect(at_work.page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)

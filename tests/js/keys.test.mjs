@@ -21,6 +21,7 @@ const MEANINGS = [
   ["4", "Digit4", undefined],
   ["x", "KeyX", undefined],
   ["?", "Minus", ["help"]],
+  ["Backspace", "Backspace", ["clear"]],
 ];
 
 for (const [key, code, command] of MEANINGS) {
@@ -28,6 +29,13 @@ for (const [key, code, command] of MEANINGS) {
     assert.deepEqual(commandOf({ key, code }), command);
   });
 }
+
+test("Shift and a digit label all instances, but not where Shift types the digit", () => {
+  const shifted = (key) => commandOf({ key, code: "Digit3", shiftKey: true });
+  assert.deepEqual(shifted("#"), ["label-all", 3]);
+  assert.deepEqual(shifted("3"), ["label", 3]); // French
+  assert.deepEqual(commandOf({ key: "S", code: "KeyS", shiftKey: true }), ["label", 5]);
+});
 
 /** A page that listens to keys; `press(key)` returns the commands that it runs. */
 function page({ isText = false, isOn = true, takes = () => false } = {}) {

@@ -119,7 +119,7 @@ test("a hint is shown without a connection, too, and then what is waiting", asyn
   const waiting = " waiting in this browser and will be sent when you are back online.";
   assert.equal(assessor.line, `Offline. 1 judgment is${waiting}`);
   await assessor.press("skip");
-  assert.equal(assessor.line, "Skipped for now. The item returns at the end of the topic.");
+  assert.equal(assessor.line, "Skipped for now. The item returns at the end of the topic, or with B.");
   await world.pass(4000);
 
   assert.equal(assessor.line, `Offline. 1 judgment and 1 skipped item are${waiting}`);

@@ -71,10 +71,17 @@ class InstanceSerializer(serializers.Serializer[Any]):
     """An instance, the unit that receives one label."""
 
     instance = serializers.IntegerField()
+    text_of = serializers.IntegerField(
+        help_text="The first instance in the same post, which has the text."
+    )
+    formula = serializers.CharField(
+        help_text="The id of the formula to judge, or blank for answers."
+    )
     heading = serializers.CharField()
     title_html = serializers.CharField(help_text="Sanitized title of a question.")
     html = serializers.CharField(
-        help_text="Sanitized post with typeset formulas; the formula to judge is highlighted."
+        help_text="Sanitized post with typeset formulas; the formulas to judge are highlighted. "
+        "Blank for further instances in a post."
     )
     thread_url = serializers.CharField(
         help_text="Blank if the post is missing, or if the pool includes generated answers."

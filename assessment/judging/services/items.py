@@ -96,7 +96,7 @@ def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
         "lease": found.lease.token,
         "until": found.lease.until,
         "formula_html": compose(candidate, formulas=page.formulas),
-        "instances": [_instance(each, page) for each in read],
+        "instances": [_instance(each, post, page) for post in _posts(read) for each in post],
     }
 
 
@@ -198,15 +198,39 @@ def _links(read: list[_Read], lab_slug: str) -> dict[str, str]:
     )
 
 
-def _instance(each: _Read, page: _Page) -> dict[str, Any]:
+def _posts(read: list[_Read]) -> list[list[_Read]]:
+    """Return the instances of each post, in the order of their formulas in it.
+
+    An assessor reads a post once and labels all its instances.
+    """
+    posts: dict[str, list[_Read]] = {}
+    for each in read:
+        key = each.instance.post_id or f"instance {each.instance.pk}"
+        posts.setdefault(key, []).append(each)
+    for post in posts.values():
+        places = {formula_id: place for place, formula_id in enumerate(post[0].formulas)}
+        post.sort(key=lambda each: places.get(each.instance.doc_id, len(places)))
+    return list(posts.values())
+
+
+def _instance(each: _Read, post: list[_Read], page: _Page) -> dict[str, Any]:
+    """Return an instance as JSON values; `post` holds all instances of its post.
+
+    The first one has the text, with the formulas of all marked.
+    """
     instance, item = each.instance, page.item
-    marked = frozenset({instance.doc_id} if _is_formula(item) else ())
+    first = post[0].instance
+    marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))
 
     def html(text: PostText) -> str:
+        if instance is not first:
+            return ""
         return compose(text, formulas=page.formulas, links=page.links.get, highlight=marked)
 
     return {
         "instance": instance.pk,
+        "text_of": first.pk,
+        "formula": instance.doc_id if _is_formula(item) else "",
         "heading": heading_of(item, instance.post, instance.post_id),
         "title_html": html(each.title),
         "html": _missing(each, item) + html(each.body),

@@ -3,14 +3,17 @@
 
 const SLOW = 150; // ms until the page shows that it is loading
 const LOADING = "Loading the item…";
+const EARLY = "You pressed a key before the item was visible. Press it again.";
+// These act on the item shown.
+const FOR_ITEM = new Set(["label", "label-all", "clear", "proceed", "skip"]);
 
 export class Commands {
   /**
    * `commands` are functions by name; `pane` is marked as busy while one runs. `say(text)` shows a
-   * hint, `unsay(text)` removes it.
+   * hint, `unsay(text)` removes it. `isSeen()` says whether the assessor can see the item shown.
    */
-  constructor(commands, { pane, say, unsay }) {
-    Object.assign(this, { commands, pane, say, unsay });
+  constructor(commands, { pane, say, unsay, isSeen }) {
+    Object.assign(this, { commands, pane, say, unsay, isSeen });
   }
 
   get isBusy() {
@@ -20,6 +23,7 @@ export class Commands {
   /** Run a command. Escape leaves a text field at any time. */
   run(name, ...values) {
     if (this.isBusy && name !== "leave-text") return this.say(LOADING);
+    if (FOR_ITEM.has(name) && !this.isSeen()) return this.say(EARLY);
     const running = this.commands[name](...values);
     if (running instanceof Promise) this.#wait(running);
   }

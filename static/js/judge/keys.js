@@ -7,7 +7,7 @@ import * as storage from "./local-storage.js";
 
 const COMMANDS = {
   b: "back", l: "skip", c: "comment", t: "thread", q: "pane", n: "next", i: "guidelines",
-  j: "judgments", "?": "help",
+  j: "judgments", "?": "help", backspace: "clear", delete: "clear",
 };
 const STORED = "arqlab.judge.keys";
 
@@ -22,11 +22,16 @@ function labelOf(event) {
   return LABELS[typed(event)] ?? LABELS[event.code.match(/^Digit([0-9])$/)?.[1]];
 }
 
+/** Whether Shift changes what a digit key means. On a French keyboard, Shift types the digit. */
+function isShifted({ shiftKey, code, key }) {
+  return shiftKey && /^Digit[0-9]$/.test(code) && !/^[0-9]$/.test(key);
+}
+
 /** Return the command of a key outside text fields: ["label", 3], ["back"], ["proceed"], … */
 export function commandOf(event) {
   if (event.key === "Enter" || event.code === "NumpadEnter") return ["proceed"];
   const label = labelOf(event);
-  if (label !== undefined) return ["label", label];
+  if (label !== undefined) return [isShifted(event) ? "label-all" : "label", label];
   const command = COMMANDS[typed(event)];
   return command && [command];
 }

@@ -10,7 +10,7 @@ import { Session } from "./session.js";
 import { Status } from "./status.js";
 
 /** Return the status, outbox, queue and session of `page`, without showing an item. */
-export async function openSession({ page, config, timer }) {
+export async function openSession({ page, config, timer, choices }) {
   askAs(config.user);
   const status = new Status(page, config);
   const { api } = config;
@@ -27,7 +27,7 @@ export async function openSession({ page, config, timer }) {
   const counts = new Counts({ outbox, queue, base: api });
   const drafts = new Drafts(config.user);
   const pane = page.querySelector(".judge-items");
-  const session = new Session({ config, outbox, queue, drafts, counts, timer, pane });
+  const session = new Session({ config, outbox, queue, drafts, counts, timer, choices, pane });
   counts.addEventListener("counted", ({ detail }) => status.count(detail));
   counts.addEventListener("progress", ({ detail }) => status.progress(detail));
   session.addEventListener("hint", ({ detail }) => status.say(detail.text));

@@ -1,5 +1,6 @@
 // The judging page: connects its parts to the elements of the page and to the keyboard.
 
+import { Choices } from "./choices.js";
 import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
 import { listen } from "./keys.js";
@@ -13,10 +14,12 @@ const pane = page.querySelector(".judge-items");
 const config = JSON.parse(document.getElementById("judge-config").textContent);
 const turnTo = startPanes(page);
 const timer = new Timer();
+const choices = new Choices();
 
 // before-first-paint.js loads the font: the scroll position of an item depends on it.
 await window.formulaFont;
-const { status, outbox, queue, session } = await openSession({ page, config, timer });
+const { status, outbox, queue, session } = await openSession({ page, config, timer, choices });
+const { labelling } = session;
 
 function dialog(name) {
   return document.getElementById(`judge-${name}`);
@@ -51,8 +54,10 @@ function turnToText() {
 
 const judgmentList = { url: config.judgments_url, user: config.user };
 const COMMANDS = {
-  label: (value, instance) => session.label(value, instance),
-  turn: (instance) => session.activate(instance),
+  label: (value, instance) => labelling.label(value, instance),
+  "label-all": (value) => labelling.labelAll(value),
+  clear: () => labelling.clear(),
+  turn: (instance) => labelling.activate(instance),
   open: (item) => session.open(item),
   correct: (row) => session.correct(row),
   proceed: () => session.proceed(),
@@ -60,7 +65,7 @@ const COMMANDS = {
   skip: () => session.skip(),
   comment: () => session.shown && session.focus(session.shown.active.comment),
   "leave-text": turnToText,
-  next: () => session.nextInstance(),
+  next: () => labelling.nextInstance(),
   thread: openThread,
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
@@ -72,6 +77,7 @@ const commands = new Commands(COMMANDS, {
   pane,
   say: (text) => status.say(text),
   unsay: (text) => status.hint === text && status.say(""),
+  isSeen: () => session.shown === null || session.isReady,
 });
 const run = (...command) => commands.run(...command);
 
@@ -80,24 +86,39 @@ function isSecond(event) {
   return event.detail > 1;
 }
 
-/** Return the instance whose section an event came from. */
-function instanceOf(event) {
-  const section = event.target.closest(".judge-instance");
-  return session.shown?.instances.find((each) => each.section === section);
+/** Return the instance that an event concerns: its bar, its formula, or its post, whose turn it is. */
+function instanceOf({ target }) {
+  const instances = session.shown?.instances ?? [];
+  const bar = target.closest(".judge-instance");
+  const mark = target.closest(".is-highlighted");
+  const section = target.closest(".judge-passage");
+  return instances.find((each) => each.bar === bar)
+    ?? instances.find((each) => mark && each.mark === mark)
+    ?? instances.find((each) => each.section === section && each.passage.turn === each);
+}
+
+/** A click on the chosen label clears it; with Shift, all instances get the label. */
+function press({ dataset }, instance, { shiftKey }) {
+  const label = Number(dataset.label);
+  if (shiftKey) run("label-all", label);
+  else if (instance === session.shown.active && instance.label === label) run("clear");
+  else run("label", label, instance);
 }
 
 pane.addEventListener("click", (event) => {
-  const label = event.target.closest(".judge-label")?.dataset.label;
+  const button = event.target.closest(".judge-label");
   const instance = instanceOf(event);
-  if (instance && label && !isSecond(event)) run("label", Number(label), instance);
+  if (instance && button && !isSecond(event)) press(button, instance, event);
+  if (instance && event.target.closest(".is-highlighted")) run("turn", instance);
   const place = session.shown?.places.indexOf(event.target.closest(".judge-place")) ?? -1;
   if (place >= 0) run("turn", session.shown.instances[place]);
 });
 pane.addEventListener("focusin", (event) => {
   const instance = instanceOf(event);
-  if (instance && instance !== session.shown.active) session.activate(instance, { scrolls: false });
+  if (!instance || instance === session.shown.active) return;
+  labelling.activate(instance, { scrolls: false });
 });
-pane.addEventListener("input", (event) => session.keepDraft(instanceOf(event)));
+pane.addEventListener("input", (event) => labelling.keepDraft(instanceOf(event)));
 page.addEventListener("click", (event) => {
   const name = event.target.closest("[data-command]")?.dataset.command;
   if (name && !(name === "skip" && isSecond(event))) run(name);
@@ -110,6 +131,7 @@ document.addEventListener("click", (event) => {
   run("open", Number(link.dataset.item));
 });
 listen({ run, box: document.getElementById("judge-keys") });
+choices.listen(document.getElementById("judge-one-key"));
 
 session.addEventListener("item", () => turnTo("item"));
 session.addEventListener("shown", ({ detail }) => {

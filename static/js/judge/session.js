@@ -2,21 +2,24 @@
 // Events: `shown` ({card}), `held-up` (no item until the server responds), `finished`, `closed`
 // (the topic is no longer the assessor's), `item` (the keyboard turns to the item), `chosen` and
 // `hint` ({text}), `overtaken` ({text}: typed to change a label that was changed elsewhere since).
+// Labels that are not submitted yet: labelling.js.
 
 import { Outage, Refusal, ask } from "./api.js";
 import { CardCache } from "./card-cache.js";
 import { JudgedHistory } from "./history.js";
-import { ASKS, KEYS, WORDS } from "./labels.js";
+import { Labelling } from "./labelling.js";
 import { takeLabels } from "./outgoing-labels.js";
 
-const REPEAT = 400; // ms; a second Enter or click within them was meant for the previous item
+const REPEAT = 400; // ms; a second Enter, click or label within them was for the previous item
 const UNKNOWN_EARLIER = "The server is not responding, so your earlier items cannot be loaded.";
 const UNKNOWN_ITEM = "The server is not responding, so this item cannot be loaded.";
 
 export class Session extends EventTarget {
-  constructor({ config, outbox, queue, drafts, counts, timer, pane }) {
+  constructor({ config, outbox, queue, drafts, counts, timer, choices, pane }) {
     super();
-    Object.assign(this, { config, outbox, queue, drafts, counts, timer, pane, shown: null });
+    Object.assign(this, { config, outbox, queue, drafts, counts, timer, choices, pane });
+    Object.assign(this, { shown: null, isReady: false, lastSubmitted: null });
+    this.labelling = new Labelling({ session: this, drafts, timer, choices });
     this.cards = new CardCache(queue, drafts);
     this.history = new JudgedHistory(config.api, outbox);
     this.ignoresUntil = 0; // ms; Enter does nothing before
@@ -28,6 +31,11 @@ export class Session extends EventTarget {
     });
     outbox.addEventListener("back", () => this.settle());
     queue.addEventListener("taken", ({ detail }) => this.#taken(detail));
+  }
+
+  /** Return whether the item shown is the one submitted last. */
+  get isLastSubmitted() {
+    return this.shown !== null && this.shown.item.item === this.lastSubmitted;
   }
 
   /** Return whether the item shown was judged before. */
@@ -91,59 +99,16 @@ export class Session extends EventTarget {
     }));
   }
 
-  /** Turn to an instance of the item shown. */
-  activate(instance, options) {
-    this.shown.activate(instance, options);
-    this.timer.on(instance.id);
-  }
-
   /** Focus a part of the item, also when the question is shown in its place. */
   focus(element, options) {
     this.#emit("item");
     element.focus(options);
   }
 
-  /** Label the active instance; go to the next one without a label, or ask for a comment. */
-  label(value, instance = this.shown?.active) {
-    if (!instance) return;
-    if (instance !== this.shown.active) this.activate(instance, { scrolls: false });
-    this.shown.choose(instance, value);
-    this.ignoresUntil = 0;
-    this.keepDraft(instance);
-    this.#emit("chosen", { text: `${WORDS[value]}.` });
-    if (value in ASKS) return this.focus(instance.comment);
-    if (instance.isJudged && instance.isChanged) return this.focus(instance.reason);
-    const next = this.shown.next();
-    if (next) this.turnTo(next);
-  }
-
-  /** N: turn to the next instance, or from the last to the first. */
-  nextInstance() {
-    if (!this.shown) return;
-    const { instances, active } = this.shown;
-    this.turnTo(instances[instances.indexOf(active) + 1] ?? instances[0]);
-  }
-
-  turnTo(instance) {
-    this.activate(instance);
-    this.focus(instance.section, { preventScroll: true });
-  }
-
-  keepDraft(instance) {
-    this.drafts.keep(instance.id, { ...instance.draft, active_ms: this.timer.of(instance.id) });
-  }
-
   /** Enter: turn to the next instance without a label, or else submit and show the next item. */
   proceed() {
     if (!this.shown || performance.now() < this.ignoresUntil) return;
-    const { active } = this.shown;
-    const missing = active.label === null ? active : this.shown.next();
-    if (missing) {
-      this.turnTo(missing);
-      const keys = `${KEYS.slice(0, -1).join(", ")} or ${KEYS.at(-1)}`;
-      const other = `Instance ${missing.number} has no label yet.`;
-      return this.say(missing === active ? `Choose a label first: ${keys}.` : other);
-    }
+    if (!this.labelling.isComplete()) return;
     this.#submit();
     this.#leave();
   }
@@ -157,7 +122,8 @@ export class Session extends EventTarget {
       return this.say(`You already judged this item. Press Enter to ${effect}.`);
     }
     this.#send("skip/", { item: item.item, lease: item.lease });
-    this.say("Skipped for now. The item returns at the end of the topic.");
+    this.history.add(item.item);
+    this.say("Skipped for now. The item returns at the end of the topic, or with B.");
     this.#leave();
   }
 
@@ -228,6 +194,7 @@ export class Session extends EventTarget {
         return Promise.all(refused.map((row) => this.outbox.discard(row)));
       });
     this.history.add(item.item);
+    this.lastSubmitted = item.item;
   }
 
   #send(path, body) {
@@ -272,6 +239,7 @@ export class Session extends EventTarget {
     this.shown = card;
     card.place(this.pane);
     card.show();
+    this.#readySoon(card);
     for (const each of card.instances) this.timer.begin(each.id, each.before);
     this.timer.on(card.active.id);
     this.focus(card.active.section, { preventScroll: true });
@@ -283,9 +251,25 @@ export class Session extends EventTarget {
     }
   }
 
+  /** Take labels once the card is painted; where one key is enough, after a moment to read. */
+  #readySoon(card) {
+    this.isReady = false;
+    const moment = this.choices.isOneKey ? REPEAT : 0;
+    requestAnimationFrame(() => setTimeout(() => {
+      if (this.shown !== card) return;
+      this.isReady = true;
+      card.ready();
+    }, moment));
+  }
+
   #retryLater(error) {
     if (error instanceof Outage) this.outbox.retryLater(error);
     else if (!(error instanceof Refusal)) throw error;
+  }
+
+  /** Announce a label that was chosen. */
+  chosen(text) {
+    this.#emit("chosen", { text });
   }
 
   say(text) {

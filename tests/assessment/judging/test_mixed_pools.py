@@ -33,7 +33,17 @@ IDS = re.compile("SecretRun|424242|98765")
 SECRETS = re.compile(rf"{IDS.pattern}|[Gg]enerated|[Ww]ritten|\b[Pp]osts?\b")
 MIXED = PoolProtocol(primary=1, alternate=1, includes_generated_answers=True)
 # What numbers an item, or changes from one request to the next.
-NUMBERS = ("item", "instance", "position", "lease", "until", "judgment", "judged_at", "key")
+NUMBERS = (
+    "item",
+    "instance",
+    "text_of",
+    "position",
+    "lease",
+    "until",
+    "judgment",
+    "judged_at",
+    "key",
+)
 Pair = tuple[PoolItem, PoolItem]
 
 

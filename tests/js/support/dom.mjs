@@ -20,8 +20,8 @@ class ClassList extends Set {
     return this.has(name);
   }
 
-  remove(name) {
-    this.delete(name);
+  remove(...names) {
+    names.forEach((name) => this.delete(name));
   }
 }
 

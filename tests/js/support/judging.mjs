@@ -15,10 +15,10 @@ const { askAs } = await import("../../../static/js/judge/api.js");
 
 /** An assessor of a topic in a tab. `submitted` is what Enter sent: instance, label, comment. */
 export class Judging {
-  constructor(browser, { name, shown = null } = {}) {
+  constructor(browser, { name, shown = null, isOneKey = false } = {}) {
     this.tab = browser.open(name);
     Object.assign(this, { browser, server: browser.server, user: browser.user, submitted: [] });
-    Object.assign(this, { address: shown, announced: [], order: [] });
+    Object.assign(this, { address: shown, isOneKey, announced: [], order: [] });
     browser.judging += 1;
   }
 
@@ -60,8 +60,9 @@ export class Judging {
     const page = new Element(tab.document);
     this.pane = page.querySelector(".judge-items");
     const loaded = tab.page;
+    const choices = { isOneKey: this.isOneKey };
     tab.run(async () => {
-      const parts = await openSession({ page, config, timer: new Timer() });
+      const parts = await openSession({ page, config, timer: new Timer(), choices });
       if (tab.page !== loaded) return; // left before its scripts had begun
       Object.assign(this, { page, ...parts });
       this.connect(config);
@@ -78,17 +79,19 @@ export class Judging {
     }
     session.addEventListener("hint", ({ detail }) => this.announced.push(detail.text));
     const commands = {
-      label: (value, instance) => session.label(value, instance),
+      label: (value, instance) => session.labelling.label(value, instance),
+      "label-all": (value) => session.labelling.labelAll(value),
+      clear: () => session.labelling.clear(),
       proceed: () => session.proceed(),
       back: () => session.back(),
       skip: () => session.skip(),
       open: (item) => session.open(item),
       correct: (row) => session.correct(row),
-      next: () => session.nextInstance(),
+      next: () => session.labelling.nextInstance(),
     };
     const say = (text) => status.say(text);
     const unsay = (text) => status.hint === text && status.say("");
-    this.commands = new Commands(commands, { pane, say, unsay });
+    this.commands = new Commands(commands, { pane, say, unsay, isSeen: () => true });
     const open = (row) => this.commands.run("correct", row);
     showNotices({ page, config, outbox, session }, open);
   }
@@ -122,7 +125,7 @@ export class Judging {
     this.tab.run(() => {
       const { active } = this.session.shown;
       active[field].value = text;
-      this.session.keepDraft(active);
+      this.session.labelling.keepDraft(active);
     });
   }
 
