@@ -81,7 +81,7 @@ def masked(value: Any) -> Any:
 
 def rows_of(html: str) -> list[str]:
     """Return the rows of a page's last table, with a # for every number."""
-    rows = html.rpartition("<tbody>")[2].split("</tr>")[:-1]
+    rows = html.rpartition("<tbody")[2].partition(">")[2].split("</tr>")[:-1]
     return [re.sub(r"\d+", "#", " ".join(row.split())) for row in rows]
 
 
