@@ -212,3 +212,12 @@ def test_a_submit_takes_no_query_more_than_in_other_pools(desk: Desk, pair: Pair
     assert answer["next"]
     asked = [query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))]
     assert len(asked) == 7  # as in tests/assessment/judging/apis/test_views.py
+
+
+def test_the_qrels_page_says_where_the_generated_answers_count(
+    pair: Pair, organizer: User, client_of
+):
+    page = client_of(organizer).get("/labs/arqmath-x/tasks/task1/qrels/").text
+
+    assert "0 of 1 pool items have a label." in page
+    assert "The pool's 1 answer of Task 3 counts in the qrels of that task." in page
