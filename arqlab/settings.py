@@ -207,7 +207,8 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 FILE_UPLOAD_PERMISSIONS = 0o640
-# The table of topic information has four fields per topic, and a lab a few hundred topics.
+# A table of topic information has four fields per topic, and a lab a few hundred topics. Forms that
+# leave out runs and topics have one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
 RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))

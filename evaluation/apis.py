@@ -105,14 +105,15 @@ class RunScoresApi(APIView):
             score_access_of(request.user, found), one, qrels=request.query_params.get("qrels", "")
         )
         line = next(row for row in shown.board.rows if row.run.key == one.pk)
+        scores = scores_by_topic(
+            runs=[one.pk], qrel_set=shown.qrel_set, measures=shown.board.measures
+        )
         return Response(
             {
                 "team": line.run.team,
                 "run": line.run.tag,
                 "qrels": shown.qrel_set.name,
                 "means": {cell.measure.label: cell.value for cell in line.cells},
-                "topics": scores_by_topic(
-                    run=one, qrel_set=shown.qrel_set, measures=shown.board.measures
-                ),
+                "topics": scores[one.pk],
             }
         )

@@ -15,6 +15,7 @@ PACKAGES = ("arqlab", "collection", "submissions", "assessment", "evaluation")
 TAG_LIBRARIES = {
     "core_tags": 0,
     "tabs": 0,
+    "notices_tags": 0,
     "collection_tags": 1,
     "run_tags": 2,
     "assessment_tags": 3,

@@ -109,6 +109,8 @@ class PoolForm(forms.Form):
         self.protocol = protocol
         for name in frozenset().union(*OF_KIND.values()) - OF_KIND[TaskKind(task.kind)]:
             del self.fields[name]
+        if not task.lab.tasks.filter(kind=Task.Kind.GENERATED_ANSWERS).exists():
+            self.fields.pop("includes_generated_answers", None)
         self.runs = {f"{BASELINE}{run.pk}": run for run in runs if run.is_baseline}
         for name, run in self.runs.items():
             self.fields[name] = forms.ChoiceField(

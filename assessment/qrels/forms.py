@@ -1,13 +1,14 @@
-"""The forms to freeze a version of the qrels."""
+"""The forms to freeze a version of the qrels, and the lists of its changes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
 from arqlab.core.forms.leaving_out import ReasonsForm
+from arqlab.core.forms.lists import FrameListForm
 from arqlab.core.models import Task
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
@@ -79,3 +80,43 @@ class LeftOutTopicsForm(ReasonsForm):
             names={one.topic: one.topic for one in draft.topics},
             reasons={row["topic"]: row["reason"] for row in dropped if row.get("by_hand")},
         )
+
+
+class DifferenceListForm(FrameListForm):
+    """The lines that differ between two versions; the versions are `before` and `after`."""
+
+    searched = ("topic", "item")
+    filters: ClassVar = {
+        "topic": ("Topic", "topic"),
+        "change": ("Change", "change"),
+        "was": ("Label before", "before"),
+        "now": ("Label after", "after"),
+    }
+    orders: ClassVar = {
+        "topic": "place",
+        "item": "item",
+        "change": "change",
+        "was": "before",
+        "now": "after",
+    }
+    default_order = "topic"
+
+
+class AffectedListForm(FrameListForm):
+    """The judgments of formulas that a version of the visual ids merged or split."""
+
+    searched = ("topic", "formula_id", "visual_id_before", "visual_id_after", "latex", "why")
+    filters: ClassVar = {
+        "topic": ("Topic", "topic"),
+        "label": ("Label", "label"),
+        "qrels": ("Qrels", "version"),
+    }
+    orders: ClassVar = {
+        "qrels": "place",
+        "topic": "topic",
+        "before": "visual_id_before",
+        "now": "visual_id_after",
+        "formula": "formula_id",
+        "label": "label",
+    }
+    default_order = "qrels"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -12,6 +12,13 @@ from collection.selectors.collections import scan_columns
 
 ROWS_AT_ONCE = 2**20
 """The most rows of a frame of `mapping_parts`: a collection has 28 million instances."""
+OPINION: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
+    "kind": pl.String,
+    "visual_ids": pl.List(pl.String),
+    "formula_ids": pl.List(pl.String),
+    "latex": pl.List(pl.String),
+    "instances": pl.UInt32,
+}
 
 
 class JudgedFormula(NamedTuple):
@@ -62,43 +69,36 @@ def mapping_parts(version: VisualMap) -> Iterator[pl.DataFrame]:
 def changed_formulas(version: VisualMap) -> pl.DataFrame:
     """Return the merges and splits of a version, the largest first.
 
-    Columns: change, old_visual_id, new_visual_id, instances.
+    Columns: change, old_visual_id, new_visual_id, instances, old_latex and new_latex (the most
+    frequent LaTeX).
     """
     changes = scan_columns(version.changes).group_by("change", "old_visual_id", "new_visual_id")
-    counted = changes.agg(instances=pl.len())
-    return counted.sort(
+    counted = changes.agg(instances=pl.len()).collect()
+    return counted.with_columns(
+        old_latex=formula_latex(map_before(version), counted["old_visual_id"]),
+        new_latex=formula_latex(version, counted["new_visual_id"]),
+    ).sort(
         "change",
         "instances",
         "old_visual_id",
         "new_visual_id",
         descending=[False, True, False, False],
-    ).collect()
+    )
 
 
-def with_formulas(version: VisualMap, rows: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return rows of `changed_formulas` with the most frequent LaTeX: old_latex and new_latex."""
-    earlier = map_before(version)
-    new = formula_latex(version, rows["new_visual_id"])
-    old = formula_latex(earlier, rows["old_visual_id"]) if earlier else {}
-    return [
-        row
-        | {
-            "old_latex": old.get(row["old_visual_id"], ""),
-            "new_latex": new.get(row["new_visual_id"], ""),
-        }
-        for row in rows.to_dicts()
-    ]
-
-
-def formula_latex(version: VisualMap, ids: pl.Series) -> dict[str, str]:
-    """Return the most frequent LaTeX of the visual ids that the version has, by visual id."""
-    forms = scan_columns(version.forms).filter(pl.col("visual_id").is_in(ids.unique().implode()))
-    return dict(forms.select("visual_id", pl.col("latex").fill_null("")).collect().iter_rows())
+def formula_latex(version: VisualMap | None, ids: pl.Series) -> pl.Series:
+    """Return the most frequent LaTeX of each visual id, empty where the version lacks the id."""
+    known = {}
+    if version:
+        wanted = pl.col("visual_id").is_in(ids.unique().implode())
+        forms = scan_columns(version.forms).filter(wanted)
+        known = dict(forms.select("visual_id", pl.col("latex").fill_null("")).collect().iter_rows())
+    return ids.replace_strict(known, default="", return_dtype=pl.String)
 
 
 def opinion_rows(version: VisualMap) -> pl.DataFrame:
     """Return the places where ArqLab would group the instances of given ids differently."""
-    return map_frame(version, "opinion") if version.opinion else pl.DataFrame()
+    return map_frame(version, "opinion") if version.opinion else pl.DataFrame(schema=OPINION)
 
 
 def map_table(version: VisualMap, field: str) -> pl.DataFrame:

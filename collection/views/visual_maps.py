@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
+from collection.forms import ChangeListForm, OpinionListForm
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import (
@@ -16,11 +16,12 @@ from collection.selectors.visual_maps import (
     map_before,
     map_table,
     opinion_rows,
-    with_formulas,
 )
 
-ROWS_A_PAGE = 50
-LISTS = ("changes", "opinion")
+LISTS = {
+    "changes": (ChangeListForm, changed_formulas),
+    "opinion": (OpinionListForm, opinion_rows),
+}
 
 
 @require_safe
@@ -33,9 +34,10 @@ def visual_map_detail(request: HttpRequest, lab: str, version: int) -> HttpRespo
         return _file(shown, chosen)
     if chosen not in LISTS:
         chosen = "changes" if map_before(shown) else "opinion"
-    rows = changed_formulas(shown) if chosen == "changes" else opinion_rows(shown)
-    page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
-    part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
+    form, rows_of = LISTS[chosen]
+    rows = rows_of(shown)
+    listing = form(request.GET, rows)
+    page, part = listing.page_of_frame(rows)
     context = {
         "lab": found,
         "collection": shown.collection,
@@ -43,8 +45,9 @@ def visual_map_detail(request: HttpRequest, lab: str, version: int) -> HttpRespo
         "versions": VisualMap.objects.filter(collection=shown.collection).order_by("-version"),
         "before": map_before(shown),
         "chosen": chosen,
+        "listing": listing,
         "page": page,
-        "rows": with_formulas(shown, part) if chosen == "changes" else part.to_dicts(),
+        "rows": part.to_dicts(),
     }
     return render(request, "collection/visual_map_detail.html", context)
 

@@ -69,12 +69,13 @@ def topic_rows(
 
 
 def scores_by_topic(
-    *, run: Run, qrel_set: QrelSet, measures: Sequence[Measure]
-) -> dict[str, dict[str, float]]:
-    """Return all scores of a run, by topic and label of the measure."""
+    *, runs: Iterable[int], qrel_set: QrelSet, measures: Sequence[Measure]
+) -> dict[int, dict[str, dict[str, float]]]:
+    """Return all scores of runs, by key of the run, topic and label of the measure."""
     labels = {measure.name: measure.label for measure in measures}
-    scores: dict[str, dict[str, float]] = defaultdict(dict)
-    rows = TopicScore.objects.filter(run=run, qrel_set=qrel_set, measure__in=labels).order_by("pk")
-    for query_id, measure, value in rows.values_list("query_id", "measure", "value"):
-        scores[query_id][labels[measure]] = value
-    return dict(scores)
+    scores: dict[int, dict[str, dict[str, float]]] = {run: defaultdict(dict) for run in runs}
+    rows = TopicScore.objects.filter(run__in=scores, qrel_set=qrel_set, measure__in=labels)
+    columns = rows.order_by("pk").values_list("run", "query_id", "measure", "value")
+    for run, query_id, measure, value in columns:
+        scores[run][query_id][labels[measure]] = value
+    return scores

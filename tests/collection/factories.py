@@ -127,3 +127,13 @@ def make_import(collection: Collection, *, problems: int = 2, **changes: object)
         for line in range(2, 2 + problems)
     )
     return record
+
+
+def pairs(*, merged: bool) -> str:
+    """Return an index of 130 pairs of formulas, 1000 and 5000 to 1129 and 5129, apart or merged."""
+    lines = ["id\tpost_id\tthread_id\ttype\tvisual_id\tformula"]
+    for number in range(130):
+        for base in (1000, 5000):
+            visual = number + (1000 if merged else base)
+            lines.append(f"{number + base}\t1\t1\tanswer\t{visual}\tx_{{{number + base}}}")
+    return "\n".join(lines) + "\n"

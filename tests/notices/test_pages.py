@@ -99,3 +99,29 @@ def test_the_list_says_whether_notices_come_by_email(
     account = text_of(browser.get("/account/"))
     assert (" page and at a@example.org." in account) is (sends and bool(email))
     assert ("This server sends no email." in account) is not sends
+
+
+def test_opening_the_page_of_a_notice_marks_it_as_read_and_no_other(notice, browser):
+    pages = {"here": "#tickets", "elsewhere": "tasks/task1/", "nowhere": None}
+    for key, rest in pages.items():
+        path = "" if rest is None else f"/labs/arqmath-x/{rest}"
+        Notice.objects.create(
+            lab=notice.lab,
+            user=notice.user,
+            kind=Kind.DEADLINE,
+            subject=key,
+            path=path,
+            key=key,
+            created_at=timezone.now(),
+        )
+
+    assert '4<span class="visually-hidden"> unread' in text_of(browser.get("/"))
+    assert '2<span class="visually-hidden"> unread' in text_of(browser.get("/labs/arqmath-x/"))
+    assert {one.key for one in Notice.objects.unread()} == {"elsewhere", "nowhere"}
+
+
+def test_a_page_that_is_missing_leaves_its_notice_unread(notice, browser):
+    Notice.objects.update(path="/labs/arqmath-x/tasks/missing/")
+
+    assert browser.get("/labs/arqmath-x/tasks/missing/").status_code == 404
+    assert Notice.objects.unread().exists()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import template
 from django.conf import settings
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from arqlab.ir.measures.names import parse_measure
@@ -25,6 +26,12 @@ def sends_mail() -> bool:
 def chip(state: str, text: str = "") -> SafeString:
     """Return the chip of a state in `static/css/states.css`, labelled with `text` or the state."""
     return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
+
+
+@register.filter
+def address(text: str) -> SafeString:
+    """Format an email address that breaks before @ and dots, and in a word only if that is long."""
+    return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 
 @register.filter

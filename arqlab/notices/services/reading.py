@@ -16,6 +16,15 @@ def mark_read(*, notice: Notice, at: datetime) -> None:
     Notice.objects.unread().filter(pk=notice.pk).update(read_at=at)
 
 
+def mark_opened(*, user: User, path: str, at: datetime) -> int:
+    """Mark the notices that lead to a page as read. Return how many others are unread."""
+    unread = dict(user.notices.unread().values_list("pk", "path"))
+    opened = [pk for pk, link in unread.items() if link.partition("#")[0] == path]
+    if opened:
+        Notice.objects.unread().filter(pk__in=opened).update(read_at=at)
+    return len(unread) - len(opened)
+
+
 def mark_all_read(*, user: User, at: datetime) -> int:
     """Mark all notices of a user as read. Return how many were unread."""
     return user.notices.unread().update(read_at=at)

@@ -157,6 +157,7 @@ def _scores(task: Task) -> Iterable[bytes]:
         return
     board = released_board(leaderboard)
     runs = leaderboard.runs.in_bulk()
+    scores = scores_by_topic(runs=runs, qrel_set=leaderboard.qrel_set, measures=board.measures)
     columns: dict[str, Callable[[dict[str, object]], object]] = {
         name: itemgetter(name) for name in ("run_id", "team", "run", "withdrawn", "topic")
     }
@@ -168,10 +169,8 @@ def _scores(task: Task) -> Iterable[bytes]:
             run = runs[row.run.key]
             one: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
             one |= {"run": run.tag, "withdrawn": row.run.is_withdrawn}
-            scores = scores_by_topic(
-                run=run, qrel_set=leaderboard.qrel_set, measures=board.measures
-            )
-            yield from ({**one, "topic": topic, **values} for topic, values in scores.items())
+            for topic, values in scores[run.pk].items():
+                yield {**one, "topic": topic, **values}
 
     yield from tsv_lines(columns, rows())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -18,13 +17,13 @@ from arqlab.core.models import Topic, User
 from arqlab.core.permissions import signed_in
 from assessment.guidelines.selectors import current_guideline, guideline_text
 from assessment.guidelines.services import guideline_html
+from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import assigned_topic_or_404
 from assessment.judging.selectors.topic_work import judged_rows, next_topic, work_on
 from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import Sitting, open_sitting
 from assessment.models import Guideline
 
-JUDGED_A_PAGE = 100
 KEPT = {"commented": "With a comment", "changed": "Changed"}
 
 
@@ -92,7 +91,7 @@ def _config(
 @login_required
 @never_cache
 def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
-    """Show the assessor's own judgments of a topic, filtered by label, comment or change.
+    """Show the assessor's own judgments of a topic, searched and filtered.
 
     For htmx requests of the judging page, return the list only.
     """
@@ -102,7 +101,8 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
     is_panel = "HX-Request" in request.headers
     work = work_on(topic, user)
     rows = judged_rows(topic, user, chosen=chosen, scale=work.scale)
-    page = Paginator(rows, JUDGED_A_PAGE).get_page(request.GET.get("page"))
+    listing = JudgmentListForm(request.GET)
+    page = listing.page_of(rows)
     context = {
         "lab": topic.task.lab,
         "task": topic.task,
@@ -110,6 +110,7 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
         "chosen": chosen,
         "work": work,
         "kept": KEPT.items(),
+        "listing": listing,
         "page": page,
         "judgments": judged_list(page, lab=topic.task.lab, scale=work.scale),
         "is_panel": is_panel,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from django.core.paginator import Paginator
+import polars as pl
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_lab_or_404
+from assessment.qrels.forms import AffectedListForm
 from assessment.qrels.selectors.rejudging import affected_judgments
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import formula_latex
-
-ROWS_A_PAGE = 100
 
 
 @require_safe
@@ -30,16 +29,19 @@ def affected_judgment_list(request: HttpRequest, lab: str, version: int) -> Http
             f'attachment; filename="{found.slug}-visual-ids-{version}-judged.tsv"'
         )
         return response
-    page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
-    part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
-    latex = formula_latex(shown, part["visual_id_after"])
-    lines = [
-        row
-        | {
-            "latex": latex.get(row["visual_id_after"], ""),
-            "ids_after": (row["visual_id_after"] or "").split(", "),
-        }
-        for row in part.to_dicts()
-    ]
-    context = {"lab": found, "version": shown, "count": rows.height, "page": page, "rows": lines}
+    rows = rows.with_columns(
+        latex=formula_latex(shown, rows["visual_id_after"]),
+        ids_after=pl.col("visual_id_after").str.split(", "),
+        version=pl.format("{}, {}", "task", "qrels"),
+    )
+    listing = AffectedListForm(request.GET, rows)
+    page, part = listing.page_of_frame(rows)
+    context = {
+        "lab": found,
+        "version": shown,
+        "count": rows.height,
+        "listing": listing,
+        "page": page,
+        "rows": part.to_dicts(),
+    }
     return render(request, "assessment/affected_judgment_list.html", context)

@@ -164,6 +164,13 @@ def _without_mixed(task: Task, found: QuerySet[PoolInstance]) -> QuerySet[PoolIn
     )
 
 
+def mixed_items(task: Task) -> int:
+    """Return the number of Task 3 answers in the pools of Task 1, which its qrels leave out."""
+    if task.kind != Task.Kind.ANSWERS:
+        return 0
+    return PoolItem.objects.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS).count()
+
+
 def with_current(instances: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
     """Return instances with their current judgment as `current`, or null."""
     current = FilteredRelation("judgments", condition=Q(judgments__is_current=True))

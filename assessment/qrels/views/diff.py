@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -16,11 +15,11 @@ from arqlab.core.permissions import organized_task_or_404
 from arqlab.ir.judgments.diff import QrelDiff, diff_qrels, write_diff
 from arqlab.ir.labels import LabelScale, ScaleLabel
 from assessment.models import QrelSet
+from assessment.qrels.forms import DifferenceListForm
 from assessment.qrels.selectors.drafts import draft_of, task_scale
 from assessment.qrels.selectors.versions import qrels_frame
 
 DRAFT = "draft"
-ROWS_A_PAGE = 100
 # A side of the comparison: a version, or None for the draft.
 Side = QrelSet | None
 
@@ -41,13 +40,15 @@ def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     diff = _diff(found, before, after)
     if request.GET.get("format") == "tsv":
         return _file(diff, found, before, after)
-    page = Paginator(range(diff.rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
-    rows = diff.rows.slice(max(page.start_index() - 1, 0), len(page.object_list)).to_dicts()
     scales = _scale(before, found), _scale(after, found)
+    was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
+    listing = DifferenceListForm(request.GET, diff.rows, was=was, now=now)
+    page, rows = listing.page_of_frame(diff.rows)
     context |= {
         "diff": diff,
+        "listing": listing,
         "page": page,
-        "rows": [_with_labels(row, *scales) for row in rows],
+        "rows": [_with_labels(row, *scales) for row in rows.to_dicts()],
         "labels": scales[1],
         "steps": _steps(diff, *scales),
     }

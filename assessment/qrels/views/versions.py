@@ -15,7 +15,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
-from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of
+from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items
 from assessment.qrels.selectors.versions import (
     qrel_versions,
     qrels_frame,
@@ -96,6 +96,7 @@ def _draft_context(draft: Draft) -> dict[str, Any]:
     return {
         "draft": draft,
         "total": sum(topic.total for topic in draft.topics),
+        "mixed": mixed_items(draft.task),
         "labelled": sum(topic.labelled for topic in draft.topics),
         "labels": labels,
         "shares": label_shares(draft.topics, labels),

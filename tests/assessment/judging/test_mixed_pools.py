@@ -91,7 +91,7 @@ def masked(value: Any) -> Any:
 
 def rows_of(html: str) -> list[str]:
     """Return the rows of a page's last table, with a # for every number."""
-    rows = html.rpartition("<tbody>")[2].split("</tr>")[:-1]
+    rows = html.rpartition("<tbody")[2].partition(">")[2].split("</tr>")[:-1]
     return [re.sub(r"\d+", "#", " ".join(row.split())) for row in rows]
 
 
@@ -222,3 +222,12 @@ def test_a_submit_takes_no_query_more_than_in_other_pools(desk: Desk, pair: Pair
     assert answer["next"]
     asked = [query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))]
     assert len(asked) == 7  # as in tests/assessment/judging/apis/test_views.py
+
+
+def test_the_qrels_page_says_where_the_generated_answers_count(
+    pair: Pair, organizer: User, client_of
+):
+    page = client_of(organizer).get("/labs/arqmath-x/tasks/task1/qrels/").text
+
+    assert "0 of 1 pool items have a label." in page
+    assert "The pool's 1 answer of Task 3 counts in the qrels of that task." in page

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from tests.assessment.qrels.selectors.test_rejudging import index
-from tests.collection.factories import load_small
+from tests.collection.factories import load_small, pairs
 
 pytestmark = pytest.mark.django_db
 
@@ -75,3 +77,32 @@ def test_an_unknown_version_is_not_found(merged, organizer, client_of):
 
 def test_a_version_of_another_collection_is_not_found(organizer, lab, client_of):
     assert client_of(organizer).get(page(lab, 1)).status_code == 404
+
+
+@pytest.fixture
+def found(lab, tmp_path, organizer, client_of, django_assert_max_num_queries):
+    """Return a function: whether the page of 130 merges lists 5128, and its number of rows."""
+    load_small(lab, tmp_path, formulas=pairs(merged=False))
+    load_small(lab, tmp_path, formulas=pairs(merged=True))
+    client = client_of(organizer)
+
+    def ask(query: str) -> tuple[bool, str]:
+        with django_assert_max_num_queries(19):
+            html = client.get(page(lab) + query).text
+        [count] = re.findall(r"(\d+) rows?", html)
+        return "5128" in re.sub(r'="[^"]*"', "", html), count
+
+    return ask
+
+
+def test_merges_are_searched_filtered_sorted_and_paged(found):
+    assert [found(query) for query in ("", "?page=2")] == [(False, "130"), (True, "130")]
+    assert [found(f"?sort={order}before") for order in ("", "-")] == [(False, "130"), (True, "130")]
+    assert [found(f"?q={words}") for words in ("5128", "X_{1128}+5128")] == [(True, "1")] * 2
+    assert found("?change=merge&q=5128") == (True, "1")
+    assert found("?change=merge&q=nothing") == (False, "0")
+
+
+def test_the_second_opinion_is_searched(found):
+    assert found("?list=opinion") == (False, "130")
+    assert found("?list=opinion&kind=would+split&q=X_{5128}") == (True, "1")

@@ -112,6 +112,16 @@ def test_trec_eval_computes_the_scores_from_the_downloaded_runs_and_qrels(scene,
     assert {row["team"] for row in table(client, f"{TASK}scores.tsv")} == {"Alpha"}
 
 
+def test_the_scores_of_more_runs_take_no_more_queries(scene, client, django_assert_num_queries):
+    for tags in (["ours"], ["second", "third", "fourth"]):
+        for tag in tags:
+            submit(scene, tag=tag)
+        release(scene)
+        with django_assert_num_queries(8):
+            rows = table(client, f"{TASK}scores.tsv")
+        assert {row["run"] for row in rows} >= set(tags)
+
+
 def test_the_archive_has_every_submitted_file_with_its_state(scene, client_of):
     submit(scene)
     withdraw_run(run=submit(scene, tag="late"), reason="A bug", by=scene.organizer, at=AT)

@@ -8,6 +8,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Task
+from arqlab.core.services.teams import join_team
 from tests.factories import LabFactory, TaskFactory, make_lab
 
 
@@ -93,3 +94,15 @@ def test_health_shows_that_the_database_answers(db, client):
 def test_health_is_503_without_the_database(db, client):
     with mock.patch("arqlab.core.views.account.connection.cursor", side_effect=DatabaseError):
         assert client.get("/healthz/").status_code == 503
+
+
+@pytest.mark.parametrize("path", ["/", "/labs/arqmath-x/"])
+def test_an_organizer_in_a_team_gets_one_card_for_each_task(scene, client_of, path):
+    join_team(team=scene.team, user=scene.organizer)
+
+    page = text_of(client_of(scene.organizer).get(path))
+
+    assert page.count(f"<h3>{scene.task.name} ") == 1
+    assert "Set deadline" in page
+    assert f"{scene.team.name} has 5 of 5 runs left." in page
+    assert 'href="/labs/arqmath-x/tasks/task1/runs/upload/">Upload runs</a>' in page

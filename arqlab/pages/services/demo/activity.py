@@ -9,6 +9,7 @@ from django.core.files.base import ContentFile
 
 from arqlab.core.models import Team
 from arqlab.core.services.labs import change_task
+from arqlab.notices.models import Kind, Notice
 from arqlab.pages.demo.posts import FOLDER
 from arqlab.pages.demo.teams import DemoBoard, read_boards
 from arqlab.pages.services.demo.context import DemoContext, submitter_of
@@ -82,6 +83,12 @@ def release_boards(demo: DemoContext) -> None:
                 task=task, changes={"shows_own_scores": True}, protocol={}, by=demo.organizer
             )
     _withdraw_after_release(demo)
+
+
+def read_old_notices(demo: DemoContext) -> None:
+    """Mark the notices of reports in closed tasks as read."""
+    old = Notice.objects.filter(lab=demo.lab, kind=Kind.RUNS_VALIDATED, read_at=None)
+    old.exclude(path__contains=f"/{OPEN_TASK}/").update(read_at=demo.at)
 
 
 def _qrels_of(demo: DemoContext, board: DemoBoard) -> QrelSet:

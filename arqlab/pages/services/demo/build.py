@@ -23,6 +23,7 @@ from arqlab.pages.demo.teams import DemoRun, DemoTeam, demo_run_file, file_name,
 from arqlab.pages.services.demo.activity import (
     OPEN_TASK,
     choose_qrels,
+    read_old_notices,
     release_boards,
     simulate_open_task,
 )
@@ -77,6 +78,7 @@ def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
         choose_qrels(demo)
         simulate_judging(demo, people)
         release_boards(demo)
+        read_old_notices(demo)
     for path in FOLDER.glob("try-*.tsv"):
         (folder / path.name).write_bytes(path.read_bytes())
     return lab

@@ -281,6 +281,24 @@ def test_a_long_list_comes_in_pages_that_keep_what_was_chosen(client, task, asse
     assert f'href="{path}?label=3&amp;page=2"' in first
     panel = client.get(f"{path}?label=3&page=2", headers={"HX-Request": "true"}).content.decode()
 
-    assert f'hx-get="{path}?label=3&amp;page=1"' in panel
+    assert f'href="{path}?label=3&amp;page=1"' in panel
+    assert 'hx-boost="true"' in panel
     shown = [re.findall(r'data-item="(\d+)"', text) for text in (first, panel)]
     assert ([len(part) for part in shown], len({*shown[0], *shown[1]})) == ([100, 5], 105)
+
+
+def test_a_long_list_is_searched_and_sorted(client, task, assessor, django_assert_max_num_queries):
+    make_pool(task, {"A.1": [str(number) for number in range(500, 620)]})
+    for number, item in enumerate(PoolItem.objects.filter(pool__number=2), 1):
+        comment = "A Needle" if number == 1 else ""
+        judge(assessor, item.instances.get(), 3, comment=comment, active_ms=number * 1000)
+
+    def found(query: str) -> tuple[bool, str]:
+        with django_assert_max_num_queries(12):
+            html = client.get(f"{PAGE}judgments/?{query}").text
+        return "A Needle" in html, re.findall(r"(\d+) rows?", html)[0]
+
+    assert [found(query) for query in ("", "page=2")] == [(False, "120"), (True, "120")]
+    assert [found(f"sort={order}seconds") for order in ("", "-")] == [(True, "120"), (False, "120")]
+    assert found("q=needle&label=3&only=commented") == (True, "1")
+    assert found("q=500") == (False, "0")  # ids are not searched

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from tests.assessment.qrels.selectors.test_rejudging import index
-from tests.collection.factories import load_small
+from tests.collection.factories import load_small, pairs
 from tests.evaluation.factories import make_qrels
 from tests.factories import FormulaTaskFactory
 
@@ -68,3 +70,33 @@ def test_an_unknown_version_is_not_found(merged, organizer, client_of):
 
 def test_members_do_not_see_judgments(merged, member, client_of):
     assert client_of(member).get(page(merged)).status_code == 404
+
+
+def test_judgments_are_searched_filtered_sorted_and_paged(
+    lab, tmp_path, organizer, client_of, django_assert_num_queries
+):
+    labels = {str(number): 3 if number == 5128 else number % 3 for number in range(5000, 5130)}
+    task = FormulaTaskFactory(lab=lab, slug="task2")
+    make_qrels(task, {"B.1": labels, "B.10": {"5001": 0}, "B.2": {"5002": 0}}, items="formula-ids")
+    load_small(lab, tmp_path, formulas=pairs(merged=False))
+    load_small(lab, tmp_path, formulas=pairs(merged=True))
+    client = client_of(organizer)
+
+    def found(query: str) -> tuple[bool, str]:
+        with django_assert_num_queries(12):
+            html = client.get(page(lab) + query).text
+        [count] = re.findall(r"(\d+) rows?", html)
+        return ">5128<" in html, count
+
+    assert [found(query) for query in ("", "?page=2")] == [(False, "132"), (True, "132")]
+    assert [found(f"?sort={order}formula") for order in ("", "-")] == [
+        (False, "132"),
+        (True, "132"),
+    ]
+    for query in ("?q=5128", "?label=3", "?q=X_{1128}", "?topic=B.1&q=merged+1128"):
+        assert found(query) == (True, "1")
+    assert found("?topic=B.2&q=5128") == (False, "0")
+    topics = re.findall(
+        r'<td class="id">(B\.\d+)</td>', client.get(page(lab) + "?sort=-topic").text
+    )
+    assert topics[:3] == ["B.10", "B.2", "B.1"]

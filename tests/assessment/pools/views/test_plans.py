@@ -18,7 +18,7 @@ from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool
 from tests.assessment.factories import make_pool
 from tests.evaluation.factories import make_run
-from tests.factories import FormulaTaskFactory, TopicFactory
+from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -250,3 +250,11 @@ def test_a_known_item_has_no_pool_to_freeze(browser, task, runs):
 
     assert answer.status_code == 200
     assert "Known-item tasks have no pool." in answer.content.decode()
+
+
+def test_answers_of_task_3_are_offered_only_where_the_lab_has_that_task(browser, lab, task, runs):
+    assert "Include all answers of Task 3" not in browser.get(at(task, "plan")).text
+
+    WrittenTaskFactory(lab=lab, slug="task3")
+
+    assert "Include all answers of Task 3" in browser.get(at(task, "plan")).text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from assessment.models import PoolInstance
@@ -89,3 +91,24 @@ def test_long_differences_appear_on_pages(ask, task):
     make_qrels(task, {"A.1": {str(item): 1 for item in range(10, 261)}})
 
     assert "Page 2 of 3" in ask("?before=1&after=2&page=2")
+
+
+def test_differences_are_searched_filtered_sorted_and_paged(
+    client_of, organizer, task, django_assert_num_queries
+):
+    make_qrels(task, {"A.1": {"10": 1}, "A.2": {str(item): 1 for item in range(500, 620)}})
+    make_qrels(task, {"A.1": {"11": 2}, "A.2": {str(item): 3 for item in range(500, 620)}})
+    client = client_of(organizer)
+
+    def found(query: str) -> tuple[bool, str]:
+        with django_assert_num_queries(9):
+            html = client.get(f"{DIFF}?before=1&after=2{query}").text
+        [count] = re.findall(r"(\d+) rows?", html)
+        return '<td class="id">619</td>' in html, count
+
+    assert [found(query) for query in ("", "&page=2")] == [(False, "122"), (True, "122")]
+    assert [found(f"&sort={order}item") for order in ("", "-")] == [(False, "122"), (True, "122")]
+    assert found("&q=a.2+619") == (True, "1")
+    assert found("&topic=A.2&was=1&now=3&change=changed&page=2") == (True, "120")
+    assert found("&change=added") == (False, "1")
+    assert found("&now=0") == (False, "0")

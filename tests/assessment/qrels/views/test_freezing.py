@@ -276,3 +276,19 @@ def test_the_command_refuses_unknown_topics_and_runs_and_empty_reasons(arguments
     with pytest.raises(CommandError, match=message):
         command("official", *arguments)
     assert not QrelSet.objects.exists()
+
+
+def test_a_run_is_left_out_among_1500_others(browser, task, runs):
+    late = runs["late"]
+    same = {"task": task, "team": late.team, "upload": late.upload, "index": late.index.name}
+    state = {"status": "valid", "submitted_at": NOW, "status_changed_at": NOW}
+    names = [f"r{number}" for number in range(1500)]
+    Run.objects.bulk_create(
+        Run(tag=name, identifier=name, sha256=name, report=late.report, **same, **state)
+        for name in names
+    )
+
+    confirmed(browser, FREEZE, name="official", **{f"runs-{late.pk}": "Late."})
+
+    [left_out] = QrelSet.objects.get().out_of_competition
+    assert (left_out["run"], left_out["reason"]) == (late.pk, "Late.")

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import pytest
 from django.core.management import call_command
+from django.db.models import Count
 from django.test import override_settings
 
 from arqlab.core.models import Task, User
+from arqlab.notices.models import Kind, Notice
 from assessment.models import Judgment, Pool, Qrel, QrelSet, Ticket
 from evaluation.selectors.boards import live_board, released_board, released_leaderboard
 from submissions.models import Run
@@ -130,3 +132,10 @@ def test_the_runs_to_try_are_printed_and_exist(demo: Demo, db):
     for path in demo.folder.glob("try-*.tsv"):
         assert str(path) in demo.printed
     assert len(list(demo.folder.glob("try-*.tsv"))) >= 2
+
+
+def test_nobody_starts_with_more_than_three_unread_notices(demo: Demo, db):
+    counts = Notice.objects.unread().order_by().values("user").annotate(unread=Count("pk"))
+
+    assert {row["unread"] for row in counts} <= {1, 2, 3}
+    assert Notice.objects.filter(kind=Kind.RUNS_VALIDATED, read_at__isnull=False).exists()
