@@ -83,7 +83,7 @@ class LabAdmin(AuditedAdmin):
 class TaskAdmin(AuditedAdmin):
     """Tasks of all labs."""
 
-    list_display = ["name", "lab", "slug", "kind", "opens_at", "deadline"]
+    list_display = ["name", "lab", "slug", "kind", "opens_at", "deadline", "judging_deadline"]
     list_filter = ["kind", "lab"]
     list_select_related = ["lab"]
     readonly_fields = ["lab", "kind", "overrides"]

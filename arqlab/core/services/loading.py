@@ -21,6 +21,7 @@ from arqlab.core.services.folder_edits import (
     record_name,
     task_edits,
 )
+from arqlab.core.services.labs import DATES, require_order
 from arqlab.core.services.people import grant_role
 from arqlab.core.services.topic_pages import TopicPage, topic_pages
 from arqlab.formats.labs.folder import LabFile, TaskFile
@@ -129,6 +130,7 @@ def _load_task(lab: Lab, task_file: TaskFile, *, position: int, kept: Set[tuple[
     task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=fields)
     overrides = _without_kept(task, dict(task_file.overrides), kept, prefix=OVERRIDE)
     own = _without_kept(task, fields, kept)
+    require_order(Task(**{name: own.get(name, getattr(task, name)) for name in DATES}))
     changed = _update(task, own | {"overrides": task.overrides | overrides})
     return bool(_load_topics(task, task_file) or changed or is_new)
 
@@ -141,8 +143,12 @@ def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
         "position": position,
         "trec_items": _trec_items(task_file),
     }
-    fields |= {"opens_at": task_file.opens} if task_file.opens else {}
-    return fields | ({"deadline": task_file.deadline} if task_file.deadline else {})
+    dates = {
+        "opens_at": task_file.opens,
+        "deadline": task_file.deadline,
+        "judging_deadline": task_file.judging_deadline,
+    }
+    return fields | {name: date for name, date in dates.items() if date}
 
 
 def _trec_items(task_file: TaskFile) -> str:

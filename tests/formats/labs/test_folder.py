@@ -145,6 +145,29 @@ def test_a_deadline_comes_after_the_opening(folder):
     assert "not after the opening" in found
 
 
+def test_the_judging_deadline_of_the_lab_is_that_of_its_tasks(folder):
+    dates = "deadline = 2022-05-21\njudging_deadline = 2022-06-10\n"
+    read = datetime(2022, 6, 10, 23, 59, 59, tzinfo=ANYWHERE_ON_EARTH)
+
+    lab = lab_of(folder, f"{HEAD}{dates}{TASK}")
+
+    assert (lab.judging_deadline, lab.tasks[0].judging_deadline) == (read, read)
+
+
+@pytest.mark.parametrize(
+    ("dates", "line", "before"),
+    [
+        ("deadline = 2022-05-21\njudging_deadline = 2022-05-20\n", 11, "deadline"),
+        ("opens = 2022-05-21\njudging_deadline = 2022-05-20\n", 11, "opening"),
+    ],
+)
+def test_a_judging_deadline_comes_last(folder, dates, line, before):
+    ((_, found_line, found),) = mistakes(folder, f"{HEAD}{TASK}{dates}")
+
+    assert found_line == line
+    assert f"not after the {before}" in found
+
+
 def test_every_mistake_of_every_file_is_reported_at_once(folder):
     (folder / "qrels.tsv").write_text("A.1 0 77 9\nA.7 0 77 1\n")
     (folder / "topics.xml").write_text('<Topics><Topic number="A.1"/></Topics>')
