@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Topic, User
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.folder_edits import (
     OVERRIDE,
@@ -60,7 +61,11 @@ def load_lab_file(
     Values that were edited in the browser and differ from the folder are kept or overwritten, as
     `keeps_edits` says; if it is None, raises `FolderEditsError` with them. So are dates that would
     reopen a task that is closed `at` this time.
+
+    Raises `UserError` (`archived`) if the lab is archived, or an archived task would change.
     """
+    for known in Lab.objects.filter(slug=lab_file.slug):
+        require_unarchived(known)
     edits = _decided_edits(lab_file, at=at or timezone.now(), keeps_edits=keeps_edits)
     kept = {(edit.record, edit.field) for edit in edits if keeps_edits}
     lab, is_new = Lab.objects.get_or_create(
@@ -131,8 +136,11 @@ def _load_task(lab: Lab, task_file: TaskFile, *, position: int, kept: Set[tuple[
     overrides = _without_kept(task, dict(task_file.overrides), kept, prefix=OVERRIDE)
     own = _without_kept(task, fields, kept)
     require_order(Task(**{name: own.get(name, getattr(task, name)) for name in DATES}))
-    changed = _update(task, own | {"overrides": task.overrides | overrides})
-    return bool(_load_topics(task, task_file) or changed or is_new)
+    changed = bool(_update(task, own | {"overrides": task.overrides | overrides}))
+    changed = bool(_load_topics(task, task_file) or changed or is_new)
+    if changed:
+        require_unarchived(task)
+    return changed
 
 
 def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:

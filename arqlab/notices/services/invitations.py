@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Team, User
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
 from arqlab.core.services.teams import join_team
@@ -97,8 +98,10 @@ def withdraw_invitation(*, invitation: Invitation, by: User) -> None:
 def accept_invitation(*, invitation: Invitation, user: User) -> None:
     """Grant a user the role of an invitation, or add them to its team.
 
-    Any account can accept it, but only once. Raise `UserError` if the invitation is not open.
+    Any account can accept it, but only once. Raise `UserError` if the invitation is not open, or
+    its lab is archived.
     """
+    require_unarchived(invitation.lab)
     if not _close(invitation, accepted_at=timezone.now(), accepted_by=user):
         _require_open(Invitation.objects.get(pk=invitation.pk))
     if invitation.team:

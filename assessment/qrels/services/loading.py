@@ -9,6 +9,7 @@ from pathlib import Path
 from django.db import transaction
 
 from arqlab.core.models import Lab, Task, User
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
@@ -83,8 +84,8 @@ def _load_but_collection(
 def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) -> QrelSet:
     """Load one version of a task's qrels, or return the stored version if it is the same.
 
-    Raises `FileRefusedError` if the task has other qrels
-    with that name.
+    Raises `FileRefusedError` if the task has other qrels with that name, and `UserError` if it is
+    archived.
     """
     sha256 = qrels_hash(file.frame)
     known = QrelSet.objects.filter(task=task, name=file.name).first()
@@ -96,6 +97,7 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
         ):
             raise FileRefusedError([_changed_qrels(known, file)])
         return known
+    require_unarchived(task)
     new = QrelSet(
         task=task,
         name=file.name,

@@ -18,6 +18,7 @@ from evaluation.selectors.boards import released_leaderboard
 class Command(LabCommand):
     """Write the files that organizers can download, in a folder for each task."""
 
+    changes_labs = False
     help = (
         "Write all files of a lab into a folder: topics, runs, judgments, released qrels and "
         "scores, teams, and the audit log."
