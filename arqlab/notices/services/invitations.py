@@ -17,7 +17,7 @@ from arqlab.core.models import Lab, Membership, Team, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
-from arqlab.core.services.teams import join_team
+from arqlab.core.services.teams import create_team, join_team
 from arqlab.notices.models import Invitation, Kind
 from arqlab.notices.services.notifying import new_mail
 from arqlab.notices.services.texts import text_of
@@ -68,6 +68,16 @@ def invite_people(
         [address for key, address in left if key not in having],
         [address for key, address in left if key in having],
     )
+
+
+@transaction.atomic
+def invite_new_team(
+    *, lab: Lab, addresses: Collection[str], name: str, by: User, confirmed: bool | str = False
+) -> Invited:
+    """Create a team without members and invite addresses to it. Raises as `create_team` does."""
+    team = create_team(lab=lab, name=name, by=by, joins=False, confirmed=confirmed)
+    role = Membership.Role.MEMBER
+    return invite_people(lab=lab, addresses=addresses, role=role, team=team, by=by)
 
 
 @transaction.atomic
