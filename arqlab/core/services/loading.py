@@ -54,9 +54,10 @@ def load_lab_file(
     """Create or update the lab, its tasks and its topics, and typeset the topics.
 
     Loading twice changes nothing. Values that the folder does not set are kept: description, dates
-    and rules that organizers set on the pages, and tasks missing from the folder (they may have
-    runs). Topics missing from the folder are deleted; raises `UserError` if judging needs one of
-    them. The user who loads a new lab organizes it.
+    and rules that organizers set on the pages, tasks missing from the folder (they may have runs),
+    and the topics of a task for which the folder names no file. Other topics missing from the
+    folder are deleted; raises `UserError` if judging needs one of them. The user who loads a new
+    lab organizes it.
 
     Values that were edited in the browser and differ from the folder are kept or overwritten, as
     `keeps_edits` says; if it is None, raises `FolderEditsError` with them. So are dates that would
@@ -172,8 +173,11 @@ def _trec_items(task_file: TaskFile) -> str:
 def _load_topics(task: Task, file: TaskFile) -> int:
     """Create, update and delete the task's topics as in the file; return how many changed.
 
-    The organizers' edits of topic information (`info_edits`) are kept.
+    The organizers' edits of topic information (`info_edits`) are kept. Nothing changes without a
+    file.
     """
+    if file.topics is None:
+        return 0
     known = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
     changed: list[Topic] = []

@@ -50,6 +50,7 @@ class QrelsFile:
 class TaskFile:
     """A task of a lab. `protocol` is the preset with the `overrides` of the task.
 
+    `topics` is None if the folder has no topics for the task; those that it has are kept then.
     `threads` has the question post of each topic for which it is known, `answer_ids` the ids of
     published answers (run, topic, answer).
     """
@@ -57,7 +58,7 @@ class TaskFile:
     slug: str
     name: str
     kind: TaskKind
-    topics: tuple[TopicRecord, ...]
+    topics: tuple[TopicRecord, ...] | None
     topic_info: TopicInfo
     threads: Mapping[str, str]
     qrels: tuple[QrelsFile, ...]
@@ -153,7 +154,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         slug,
         name,
         kind,
-        tuple(topics or ()),
+        None if topics is None else tuple(topics),
         info or {},
         threads,
         tuple(qrels),
@@ -176,7 +177,11 @@ def _threads(table: LabTable, topics: list[TopicRecord]) -> dict[str, str]:
 
 
 def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
-    file = table.file("topics")
+    file = table.file("topics", required=False)
+    for key in ("topic_info", "topic_formulas"):
+        if key in table and "topics" not in table:
+            todo = "Add topics, or load topics and their information in the browser."
+            table.mistake(key, f"{key} without topics", "the key topics beside it", todo)
     formulas = kind is TaskKind.FORMULAS
     return (
         None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from django.db import transaction
 
 from arqlab.core.models import Lab, Task, User
+from arqlab.core.oddities import name_list
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.loading import load_lab_file
@@ -128,6 +130,17 @@ def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
     )
 
 
+def _unknown_topics(task: Task, file: QrelsFile, unknown: Sequence[str]) -> Problem:
+    """Return the problem of qrels whose topics the folder does not have, nor the task."""
+    return Problem(
+        path=str(file.path),
+        line=None,
+        found=f"topics that {task} does not have: {name_list(unknown)}",
+        expected="topics of the task",
+        todo="Load its topics first, or name their file with the key topics.",
+    )
+
+
 def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> list[Problem]:
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     problems: list[Problem] = []
@@ -145,7 +158,11 @@ def _load_all_answer_ids(lab: Lab, file: LabFile, *, by: User | None) -> None:
 
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:
     problems: list[Problem] = []
+    known = set(task.topics.values_list("query_id", flat=True))
     for qrels in file.qrels:
+        if unknown := sorted(set(qrels.frame["topic"]) - known):
+            problems.append(_unknown_topics(task, qrels, unknown))
+            continue
         try:
             load_qrels(task=task, file=qrels, at=at, by=by)
         except FileRefusedError as error:

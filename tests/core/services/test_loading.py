@@ -158,6 +158,15 @@ class TestLoading:
         with pytest.raises(UserError, match="judging deadline is before the task closes"):
             load(tmp_path)
 
+    def test_topics_are_kept_if_the_folder_does_not_name_them(self, tmp_path):
+        load(write(tmp_path))
+        before = list(Topic.objects.values())
+        keys = 'topics = "topics.xml"\ntopic_info = "info.json"\n'
+        load(write(tmp_path, lab=LAB.replace(keys, "limit = 7\n")))
+
+        assert Task.objects.get().overrides == {"limit": 7}
+        assert list(Topic.objects.values()) == before
+
     def test_the_user_who_loads_a_new_lab_organizes_it(self, tmp_path, outsider):
         assert may_organize(outsider, load(write(tmp_path), by=outsider))
 

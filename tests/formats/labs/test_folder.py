@@ -55,6 +55,20 @@ def test_the_smallest_lab_has_a_name_a_protocol_and_a_task(folder):
     ]
 
 
+def test_a_task_may_have_no_topics_yet(folder):
+    (task,) = lab_of(folder, HEAD + TASK.replace('topics = "topics.xml"\n', "")).tasks
+
+    assert (task.topics, task.topic_info, task.threads) == (None, {}, {})
+
+
+@pytest.mark.parametrize("key", ["topic_info", "topic_formulas"])
+def test_information_about_topics_needs_topics(folder, key):
+    text = TASK.replace("topics", key).replace("topics.xml", "info.csv")
+    found = mistakes(folder, HEAD + text)
+
+    assert ("lab.toml", 9, f"{key} without topics") in found
+
+
 def test_a_task_has_its_topics_their_information_and_its_qrels(folder):
     more = 'topic_info = "info.csv"\nqrels = [{ name = "official", file = "qrels.tsv" }]\n'
 
