@@ -12,4 +12,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 app = Celery("arqlab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.autodiscover_tasks(["assessment.pools"])  # a package inside an app
+app.autodiscover_tasks(["assessment.judging", "assessment.pools"])  # packages inside an app

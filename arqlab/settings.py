@@ -234,7 +234,9 @@ CELERY_BEAT_SCHEDULE = {
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "run-waiting-loads": {"task": "arqlab.pages.tasks.run_waiting_loads", "schedule": 5.0},
     "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
+    "remind-assessors": {"task": "assessment.judging.tasks.remind_of_deadlines", "schedule": 300.0},
     "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},
+    "sweep-files": {"task": "arqlab.pages.tasks.sweep_unused_files", "schedule": 3600.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }
 

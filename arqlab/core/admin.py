@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
-from django.db.models import Model
+from django.db.models import Model, URLField
+from django.forms import ModelChoiceField
 from django.http import HttpRequest
 
 from arqlab.core import models
@@ -15,7 +16,28 @@ from arqlab.core.services.audit import record_event
 
 
 class AuditedAdmin(admin.ModelAdmin):
-    """An admin page that records its changes in the audit log of the lab."""
+    """An admin page that records its changes in the audit log of the lab.
+
+    Records of an archived lab or task are read-only, and none can be moved into one.
+    """
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return whether a user may change a record, or records at all."""
+        return super().has_change_permission(request, obj) and not _archives_of(obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return whether a user may delete a record, or records at all."""
+        return super().has_delete_permission(request, obj) and not _archives_of(obj)
+
+    def formfield_for_foreignkey(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField | None:
+        """Return the field of a form; offer no archived lab, nor what belongs to one."""
+        model = db_field.related_model
+        if model in PATHS_TO_LABS:
+            live = {f"{PATHS_TO_LABS[model]}archived_at": None}
+            kwargs["queryset"] = model._default_manager.filter(**live)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         """Save a record and log the changed fields and the user."""
@@ -61,6 +83,24 @@ def _lab_of(record: Any) -> models.Lab | None:
     return record.task.lab if isinstance(record, models.Topic) else getattr(record, "lab", None)
 
 
+PATHS_TO_LABS = {models.Lab: "", models.Team: "lab__"}
+"""The records that can be chosen in forms, with the paths to their labs."""
+
+
+def _archives_of(record: Any) -> list[models.Lab | models.Task]:
+    """Return the archived lab and the archived task that a record is or belongs to."""
+    task = record if isinstance(record, models.Task) else getattr(record, "task", None)
+    return [one for one in (_lab_of(record), task) if one and one.archived_at]
+
+
+def _readonly_but_archiving(page: admin.ModelAdmin, obj: Any) -> list[str]:
+    """Return the read-only fields of a lab or task: if it is archived, all but the date."""
+    if obj is None or obj.archived_at is None:
+        return list(page.readonly_fields)
+    names = {field.name for field in obj._meta.get_fields() if field.concrete and field.editable}
+    return sorted(names - {"archived_at", "id"})
+
+
 @admin.register(models.User)
 class PersonAdmin(AuditedAdmin, UserAdmin):
     """User accounts."""
@@ -74,6 +114,14 @@ class LabAdmin(AuditedAdmin):
     search_fields = ["name", "slug"]
     readonly_fields = ["protocol"]
 
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return whether a user may change labs: an archived lab can be restored."""
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Return the read-only fields; of an archived lab, only the archiving can be changed."""
+        return _readonly_but_archiving(self, obj)
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Return False: labs are loaded from a folder."""
         return False
@@ -83,10 +131,19 @@ class LabAdmin(AuditedAdmin):
 class TaskAdmin(AuditedAdmin):
     """Tasks of all labs."""
 
-    list_display = ["name", "lab", "slug", "kind", "opens_at", "deadline"]
+    list_display = ["name", "lab", "slug", "kind", "opens_at", "deadline", "judging_deadline"]
     list_filter = ["kind", "lab"]
     list_select_related = ["lab"]
     readonly_fields = ["lab", "kind", "overrides"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return whether a user may change tasks: an archived task can be restored."""
+        is_allowed = admin.ModelAdmin.has_change_permission(self, request, obj)
+        return is_allowed and _lab_of(obj) not in _archives_of(obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Return the read-only fields; of an archived task, only the archiving can be changed."""
+        return _readonly_but_archiving(self, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Return False: tasks are loaded from a folder."""
@@ -119,6 +176,7 @@ class TeamAdmin(AuditedAdmin):
     list_filter = ["lab"]
     search_fields = ["name"]
     exclude = ["invitation_token"]
+    formfield_overrides = {URLField: {"assume_scheme": "https"}}
 
 
 @admin.register(models.Membership)

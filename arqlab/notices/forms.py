@@ -10,11 +10,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.labs import ParagraphsField
 from arqlab.core.models import Lab, Membership, Team
 from arqlab.notices.models import Message
 
 MAX_INVITED = 500
+NEW_TEAM = "new-team"
 MAX_LENGTH = 254  # of an email address
 
 
@@ -58,8 +60,12 @@ class TextForm(forms.Form):
 
 
 class InvitationForm(forms.Form):
-    """Addresses to invite, and the role or team they are invited to."""
+    """Addresses to invite, and the role or team they are invited to.
 
+    `question` asks whether the name of a new team, which is like another team's, is meant.
+    """
+
+    question = ""
     addresses = forms.CharField(
         label="Email addresses",
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
@@ -68,6 +74,12 @@ class InvitationForm(forms.Form):
         error_messages={"required": "Enter at least one email address."},
     )
     role = forms.ChoiceField(label="Invite as")
+    team_name = forms.CharField(
+        label="Team name",
+        max_length=80,
+        required=False,
+        help_text="Only for a new team. It is created without members; you do not join it.",
+    )
 
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
         """Offer the roles of the lab and its teams."""
@@ -76,6 +88,7 @@ class InvitationForm(forms.Form):
         teams = [(key, team.name) for key, team in self.teams.items()]
         assessor, organizer = Membership.Role.ASSESSOR, Membership.Role.ORGANIZER
         roles: list[Any] = [(role.value, role.label) for role in (assessor, organizer)]
+        roles.append((NEW_TEAM, "Member of a new team"))
         if teams:
             roles.append(("Member of a team", teams))
         self.fields["role"].choices = roles  # type: ignore[attr-defined]
@@ -94,6 +107,23 @@ class InvitationForm(forms.Form):
                 f"{len(found):,} addresses are too many. Invite at most {MAX_INVITED} at once."
             )
         return found
+
+    def clean(self) -> dict[str, Any]:
+        """Check that a new team has a name, and that only a new team has one."""
+        cleaned = super().clean() or self.cleaned_data
+        has_name, role = bool(cleaned.get("team_name")), cleaned.get("role")
+        if role == NEW_TEAM and not has_name and "team_name" not in self.errors:
+            self.add_error("team_name", "Enter a name for the new team.")
+        if role and role != NEW_TEAM and has_name:
+            self.add_error(
+                "team_name", 'Choose "Member of a new team" above, or clear the team name.'
+            )
+        return cleaned
+
+    def refuse(self, error: UserError) -> None:
+        """Show an error of the team name, and its question if it can be confirmed."""
+        self.add_error("team_name", error.message)
+        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
     @property
     def place(self) -> tuple[str, Team | None]:

@@ -22,6 +22,7 @@ class Kind(models.TextChoices):
     RUNS_VALIDATED = "runs-validated", "Runs validated"
     NO_PRIMARY_RUN = "no-primary-run", "No primary run 48 hours before the deadline"
     DEADLINE = "deadline", "Deadline in 24 hours"
+    JUDGING_DEADLINE = "judging-deadline", "Items left 48 hours before the judging deadline"
     TOPICS_ASSIGNED = "topics-assigned", "Topics assigned"
     TICKET_ANSWERED = "ticket-answered", "Ticket answered"
     LEADERBOARD_RELEASED = "leaderboard-released", "Leaderboard released"
@@ -33,6 +34,7 @@ ACTIONS = {
     Kind.RUNS_VALIDATED: "View report",
     Kind.NO_PRIMARY_RUN: "View runs",
     Kind.DEADLINE: "View runs",
+    Kind.JUDGING_DEADLINE: "View your topics",
     Kind.TOPICS_ASSIGNED: "View your topics",
     Kind.TICKET_ANSWERED: "View the answer",
     Kind.LEADERBOARD_RELEASED: "View leaderboard",

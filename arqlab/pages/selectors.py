@@ -17,12 +17,13 @@ from submissions.selectors import TaskRuns, run_counts
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of a task: its name, its state (`done`, `current` or `next`), and its progress."""
+    """A stage of a task: its name, its state (`done`, `current` or `next`), progress, deadline."""
 
     name: str
     state: str
     done: int = 0
     total: int = 0
+    deadline: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,13 @@ class LabsOverview:
             "Release": board == "released",
         }
         current = next((name for name, is_done in done.items() if not is_done), None)
-        counts = (judged.done, judged.total) if judged else (0, 0)
+        deadline = row.task.judging_deadline if organizes else None
+        judging = (judged.done, judged.total, deadline) if judged else (0, 0, deadline)
         return [
             Stage(
                 name,
                 "done" if is_done else "current" if name == current else "next",
-                *(counts if name == "Judging" else ()),
+                *(judging if name == "Judging" else ()),
             )
             for name, is_done in done.items()
         ]

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from arqlab.celery import app
 from arqlab.pages.models import Load
-from arqlab.pages.services import loads
+from arqlab.pages.services import loads, sweeping
 
 LONGEST_LOAD = 24 * 3600
 """Seconds: a collection with millions of posts takes hours."""
@@ -21,6 +21,12 @@ QUICK = (Load.Kind.TOPICS, Load.Kind.QRELS, Load.Kind.JUDGMENTS)
 def run_load(load_id: int) -> None:
     """Run a load if it still waits."""
     loads.run_waiting_load(load_id=load_id, at=timezone.now())
+
+
+@app.task
+def sweep_unused_files() -> None:
+    """Put files that no row refers to aside, and delete those put aside long ago."""
+    sweeping.sweep_files(at=timezone.now())
 
 
 @app.task(time_limit=LONGEST_LOAD)

@@ -4,7 +4,7 @@
 // topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
 // label-shares: {"labels": [{"word", "colour"}], "topics": [{"topic", "counts"}]}, counts in the order of the labels.
 // run-overlap: {"runs": names, "percents": rows of % of the row run's items in the column run, or null}.
-// judged-days: {"deadline": null or a day, "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
+// judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 /** Return a colour token, or one of a label's, as the browser computes it, for both colour schemes. */
 function colour(element, token, label = null) {
@@ -113,11 +113,11 @@ function dayName(day, fields = { year: "numeric" }) {
   return new Date(`${day}T00:00Z`).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC", ...fields });
 }
 
-function judgedDays(element, { days, deadline }) {
+function judgedDays(element, { days, deadlines }) {
   const { ink, soft, own, best, axis, common, tip } = look(element);
   const end = {
-    data: deadline ? [{ xAxis: deadline }] : [], symbol: "none", silent: true, lineStyle: { color: ink, type: "solid", width: 1 },
-    label: { formatter: "submission deadline", color: ink, position: "insideEndTop", rotate: 90 },
+    data: deadlines.map(({ name, day }) => ({ name, xAxis: day })), symbol: "none", silent: true, lineStyle: { color: ink, type: "solid", width: 1 },
+    label: { formatter: "{b}", color: ink, position: "insideEndTop", rotate: 90 },
   };
   const lines = ({ judged, expected }) => [
     ...(judged === null ? [] : [`${judged} judged`]), ...(expected === null ? [] : [`${expected.toFixed(1)} expected`]),

@@ -8,6 +8,7 @@ import polars as pl
 from django.db import transaction
 
 from arqlab.core.models import Task, User
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.formats.runs.filename import file_stem
 from submissions.models import AnswerId, Run, RunProblem
@@ -20,11 +21,12 @@ FIELDS = ("run_file", "query_id", "answer_id")
 def load_answer_ids(*, task: Task, ids: pl.DataFrame, by: User | None) -> None:
     """Store the ids of a task's answers (run, topic, answer) in place of earlier ones.
 
-    Runs that now have other ids are scored again.
+    Runs that now have other ids are scored again. Raises `UserError` if the task is archived.
     """
     known = AnswerId.objects.filter(task=task)
     if set(known.values_list(*FIELDS)) == set(ids.select("run", "topic", "answer").rows()):
         return
+    require_unarchived(task)
     known.delete()
     AnswerId.objects.bulk_create(
         (

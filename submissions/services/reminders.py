@@ -63,8 +63,8 @@ def _remind_of_deadline(task_pk: int, at: datetime) -> None:
                 "task": task.name,
                 "team": team.name,
                 "runs": _runs_in_words(valid, bool(primary)),
-                "deadline": _moment_in_words(task.deadline),
-                "remaining": _hours_in_words(task.deadline - at),
+                "deadline": moment_in_words(task.deadline),
+                "remaining": hours_in_words(task.deadline - at),
             },
         )
 
@@ -94,13 +94,15 @@ def _runs_in_words(valid: int, has_primary: bool) -> str:
     return f"{valid} valid runs, {'one' if has_primary else 'none'} of them primary"
 
 
-def _hours_in_words(remaining: timedelta) -> str:
+def hours_in_words(remaining: timedelta) -> str:
+    """Return a period rounded to hours: `48 hours`."""
     hours = round(remaining.total_seconds() / 3600)
     if hours < 1:
         return "less than an hour"
     return f"{hours} hour{'s' if hours > 1 else ''}"
 
 
-def _moment_in_words(moment: datetime) -> str:
+def moment_in_words(moment: datetime) -> str:
+    """Return a moment anywhere on earth and in UTC."""
     there = format_date(moment.astimezone(ANYWHERE_ON_EARTH), "j F Y, H:i")
     return f"{there} anywhere on earth ({format_date(moment.astimezone(UTC), 'j F Y, H:i')} UTC)"

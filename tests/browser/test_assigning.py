@@ -71,6 +71,7 @@ def test_the_judged_days_are_drawn_with_a_dashed_forecast(page: Page, scene, loo
     for item in PoolItem.objects.all()[:2]:
         judge(scene.assessor, item.instances.get(), 3, judged_at=timezone.now() - timedelta(days=2))
     scene.task.deadline = timezone.now() + timedelta(days=3)
+    scene.task.judging_deadline = timezone.now() + timedelta(days=6)
     scene.task.save()
     page.goto("/healthz/")
     enter(page, scene.organizer)
@@ -78,6 +79,7 @@ def test_the_judged_days_are_drawn_with_a_dashed_forecast(page: Page, scene, loo
 
     chart = page.locator("#judged-days-chart svg")
     expect(chart.get_by_text("submission deadline")).to_be_visible()
+    expect(chart.get_by_text("judging deadline")).to_be_visible()
     expect(chart.locator("path[stroke-dasharray]").first).to_be_visible()
     look("judged-days")
     page.locator("#judged-days-chart").hover(position={"x": 60, "y": 120})

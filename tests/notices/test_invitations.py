@@ -9,7 +9,7 @@ import pytest
 from django.core import mail as outbox
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import AuditEvent, Membership
+from arqlab.core.models import AuditEvent, Membership, Team
 from arqlab.notices.forms import addresses_in
 from arqlab.notices.models import Invitation, Mail
 from arqlab.notices.services.invitations import accept_invitation, invite_people
@@ -85,6 +85,55 @@ def test_an_invitation_to_a_team_leads_to_the_team(browser, team, outsider, clie
 
     assert response.url == f"/labs/arqmath-x/teams/{team.pk}/"
     assert team.memberships.filter(user=outsider).exists()
+
+
+NEW_TEAM = {"addresses": "ada@example.org", "role": "new-team", "team_name": "NorthLake"}
+
+
+def test_an_invitation_creates_a_team_that_the_organizer_does_not_join(
+    browser, outsider, organizer, client_of, lab
+):
+    page = text_of(browser.post(LIST, NEW_TEAM, follow=True))
+    team = lab.teams.get(name="NorthLake")
+    assert "Member of NorthLake" in page
+    assert not team.memberships.exists()
+    assert AuditEvent.objects.get(verb="team.create").actor == organizer
+
+    response = client_of(outsider).post(f"/invitations/{Invitation.objects.get().token}/")
+
+    assert response.url == f"/labs/arqmath-x/teams/{team.pk}/"
+    assert [member.user for member in team.memberships.all()] == [outsider]
+
+
+def test_a_team_name_like_another_teams_is_questioned_first(browser, lab, team):
+    Team.objects.filter(pk=team.pk).update(name="North Lake")
+
+    page = text_of(browser.post(LIST, NEW_TEAM))
+    assert "North Lake" in re.search(r'name="confirm".*?</label>', page, re.DOTALL)[0]
+    assert not Invitation.objects.exists()
+    assert not lab.teams.filter(name="NorthLake").exists()
+
+    question = unescape(re.search(r'name="confirm"[^>]*value="([^"]+)"', page)[1])
+    browser.post(LIST, NEW_TEAM | {"confirm": question})
+    assert Invitation.objects.get().team.name == "NorthLake"
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"team_name": ""}, "Enter a name for the new team."),
+        ({"team_name": "alpha"}, "has a team"),
+        ({"team_name": "x" * 81}, "at most 80 characters"),
+        ({"role": "assessor"}, 'Choose "Member of a new team" above, or clear the team name.'),
+        ({"addresses": "ada@"}, "Not an email address: ada@."),
+    ],
+)
+def test_a_wrong_new_team_invites_nobody_and_creates_nothing(browser, lab, form, message):
+    page = unescape(text_of(browser.post(LIST, NEW_TEAM | form)))
+
+    assert message in page
+    assert not Invitation.objects.exists()
+    assert {team.name for team in lab.teams.all()} == {"Alpha", "Beta"}
 
 
 def test_a_link_works_once(browser, outsider, other_member, client_of, lab):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -64,6 +65,17 @@ def test_a_closed_task_is_judged(scene, close, client_of):
     assert stages(client)["Judging"] == "current"
     assert "chip-judging" in text_of(client.get("/"))
     assert f"0 of {PoolItem.objects.count()} items judged" in text_of(client.get("/"))
+
+
+def test_the_judging_stage_has_its_deadline_for_organizers(scene, close, client_of):
+    deadline = timezone.now() + timedelta(days=9)
+    Task.objects.update(judging_deadline=deadline)
+    there = deadline.astimezone(ZoneInfo("Etc/GMT+12"))
+
+    page = text_of(client_of(scene.organizer).get("/"))
+
+    assert f">until {there.day} {there:%b}</span>" in page
+    assert "stage-deadline" not in text_of(client_of(scene.member).get("/"))
 
 
 def test_teams_do_not_learn_of_qrels_and_progress(scene, close, client_of):

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.text import slugify
 
-from arqlab.core.forms.labs import LabForm, ParagraphsField
+from arqlab.core.forms.labs import JUDGING_DEADLINE_HELP, LabForm, ParagraphsField
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.models import Lab, Task
 from arqlab.formats.labs.tables import slug_text
@@ -70,6 +70,7 @@ class NewTaskForm(WithAddress):
     )
     opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is open at once.")
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
+    judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
 
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
         """Offer the kinds of task that the lab's protocol has."""

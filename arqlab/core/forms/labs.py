@@ -14,13 +14,19 @@ from arqlab.ir.measures.providers import MeasureRefusedError
 from arqlab.ir.protocols.overrides import with_overrides
 from arqlab.ir.protocols.scales import is_relevant_possible, read_scale
 
-OWN_FIELDS = ("name", "description", "opens_at", "deadline", "shows_own_scores", "threads")
+OWN_FIELDS = (
+    *("name", "description", "opens_at", "deadline", "judging_deadline", "shows_own_scores"),
+    "threads",
+)
 PROTOCOL_FIELDS = (
     *("limit", "max_characters", "quota", "order", "measures", "labels", "relevant_from"),
     "min_relevant",
 )
 OWN_LABELS = "own"
 """The labels of a task that has a list of its own, which comes from its lab.toml."""
+JUDGING_DEADLINE_HELP = (
+    "Optional. Assessors see it and are reminded 48 hours before. They can still judge afterwards."
+)
 
 
 class ParagraphsField(forms.CharField):
@@ -80,6 +86,7 @@ class TaskForm(forms.Form):
     )
     opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is already open.")
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
+    judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
     shows_own_scores = forms.BooleanField(
         label="Teams see the scores of their own runs before the leaderboard is released",
         required=False,

@@ -15,6 +15,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.selectors import person_named
+from arqlab.core.services.archiving import require_unarchived_path
 
 
 class LabCommand(BaseCommand):
@@ -22,8 +23,11 @@ class LabCommand(BaseCommand):
 
     It creates the tables of an empty database, so that it can be the first command ever run; a
     database with tables is left to `manage.py migrate`. The message of a `UserError` becomes the
-    command's.
+    command's. It changes no archived lab or task that `LAB/TASK` or `--lab` names.
     """
+
+    changes_labs = True
+    """False for a command that only reads the lab or task that it names."""
 
     # System checks import all views, which takes longer than most commands; `migrate` and `serve`
     # run them.
@@ -34,6 +38,8 @@ class LabCommand(BaseCommand):
         if MigrationRecorder.Migration._meta.db_table not in connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
         try:
+            if self.changes_labs and not options.get("dry_run"):
+                require_unarchived_path(options.get("task") or options.get("lab") or "")
             return super().execute(*args, **options)
         except UserError as refused:
             raise CommandError(refused.message) from refused

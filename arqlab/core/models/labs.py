@@ -82,6 +82,9 @@ class Task(models.Model):
     opens_at = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True, help_text="When it was closed by hand.")
+    judging_deadline = models.DateTimeField(
+        null=True, blank=True, help_text="When judging should be complete. It closes nothing."
+    )
     shows_own_scores = models.BooleanField(
         default=False,
         help_text="Teams see the scores of their own runs before the leaderboard is released.",
@@ -110,6 +113,12 @@ class Task(models.Model):
                 | Q(deadline__isnull=True)
                 | Q(opens_at__lt=models.F("deadline")),
                 name="task_opens_before_deadline",
+            ),
+            models.CheckConstraint(
+                condition=Q(opens_at__isnull=True)
+                | Q(judging_deadline__isnull=True)
+                | Q(opens_at__lt=models.F("judging_deadline")),
+                name="task_opens_before_judging_deadline",
             ),
         ]
 

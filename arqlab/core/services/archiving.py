@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.urls import reverse
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services.audit import record_event
 
@@ -20,6 +22,33 @@ def archive(*, record: Lab | Task, at: datetime, by: User) -> None:
 def restore(*, record: Lab | Task, by: User) -> None:
     """Restore a lab or task from the archive; nothing changes if it is not archived."""
     _set(record, None, by)
+
+
+def require_unarchived(record: Lab | Task) -> None:
+    """Raise `UserError` (`archived`) if a lab or task, or the lab of the task, is archived."""
+    if isinstance(record, Task):
+        require_unarchived(record.lab)
+    if record.archived_at is None:
+        return
+    if isinstance(record, Lab):
+        what, page = "lab", reverse("core:lab-edit", args=[record.slug])
+    else:
+        what, page = "task", reverse("core:task-edit", args=[record.lab.slug, record.slug])
+    raise UserError(
+        f"The {what} {record} is archived, so it cannot be changed. An organizer can restore it on "
+        f"its page Settings ({page}).",
+        code="archived",
+    )
+
+
+def require_unarchived_path(path: str) -> None:
+    """Raise as `require_unarchived` does for `LAB` or `LAB/TASK`; unknown ones pass."""
+    lab_slug, _, task_slug = path.partition("/")
+    tasks = Task.objects.select_related("lab").filter(lab__slug=lab_slug, slug=task_slug)
+    for task in tasks:
+        require_unarchived(task)
+    for lab in Lab.objects.filter(slug=lab_slug):
+        require_unarchived(lab)
 
 
 def _set(record: Lab | Task, at: datetime | None, by: User) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -52,29 +51,27 @@ def create_task(
     lab: Lab,
     name: tuple[str, str],
     kind: str,
-    description: str = "",
-    dates: tuple[datetime | None, datetime | None] = (None, None),
     by: User,
+    **fields: Any,
 ) -> Task:
     """Create the last task of a lab, with the rules of the lab's preset and without topics.
 
-    `name` is the address and the name, `dates` the opening time and the deadline. Raise `UserError`
-    if the lab has a task with the address (`taken`) or the task would open after its deadline.
+    `name` is the address and the name, `fields` are the description and the dates. Raise
+    `UserError` if the lab has a task with the address (`taken`) or the dates are in the wrong order
+    (`dates`, `judging-dates`).
     """
-    (slug, shown), (opens_at, deadline) = name, dates
-    require_order(opens_at, deadline)
+    slug, shown = name
     last = lab.tasks.aggregate(last=Max("position"))["last"] or 0
     task = Task(
         lab=lab,
         slug=slug,
         name=shown,
         kind=kind,
-        description=description,
         position=last + 1,
         trec_items=PROTOCOLS[lab.protocol].tasks[TaskKind(kind)].items.value,
-        opens_at=opens_at,
-        deadline=deadline,
+        **fields,
     )
+    require_order(task)
     _insert(task)
     record_event(verb="task.create", target=task, lab=lab, actor=by)
     return task

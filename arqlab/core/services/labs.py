@@ -16,8 +16,12 @@ from arqlab.ir.protocols.overrides import OverrideRefusedError, with_overrides
 
 LAB_FIELDS = frozenset({"name", "description", "is_public"})
 TASK_FIELDS = frozenset(
-    {"name", "description", "opens_at", "deadline", "shows_own_scores", "threads"}
+    {
+        *("name", "description", "opens_at", "deadline", "judging_deadline"),
+        *("shows_own_scores", "threads"),
+    }
 )
+DATES = ("opens_at", "deadline", "judging_deadline", "closed_at")
 
 
 @transaction.atomic
@@ -37,11 +41,11 @@ def change_task(
     """Change fields of a task (`TASK_FIELDS`) and of its protocol.
 
     `protocol` holds fields of `TaskProtocol`. A value is stored as an override only if it differs
-    from the lab's preset; other overrides stay. Raises `UserError` if the task would open after its
-    deadline or the protocol is invalid.
+    from the lab's preset; other overrides stay. Raises `UserError` if the dates are in the wrong
+    order or the protocol is invalid.
     """
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
-    require_order(changes.get("opens_at", task.opens_at), changes.get("deadline", task.deadline))
+    require_order(Task(**{name: changes.get(name, getattr(task, name)) for name in DATES}))
     kept = {name: value for name, value in task.overrides.items() if name not in protocol}
     own = {name: _listed(value) for name, value in protocol.items()}
     overrides = kept | {
@@ -87,12 +91,22 @@ def reopen_task(*, task: Task, by: User | None) -> Task:
     return Task.objects.select_related("lab").get(pk=task.pk)
 
 
-def require_order(opens_at: datetime | None, deadline: datetime | None) -> None:
-    """Raise `UserError` (`dates`) for a task that would open after its deadline."""
-    if opens_at and deadline and opens_at >= deadline:
+def require_order(task: Task) -> None:
+    """Check the order of a task's dates: opening, deadline, judging deadline.
+
+    Raise `UserError`: `dates` for the deadline, `judging-dates` for the judging deadline.
+    """
+    if task.opens_at and task.deadline and task.opens_at >= task.deadline:
         raise UserError(
             "The task opens after its deadline. Set an earlier opening time or a later deadline.",
             code="dates",
+        )
+    closes_at = task.closes_at or task.opens_at
+    if task.judging_deadline and closes_at and task.judging_deadline <= closes_at:
+        event = "closes for submission" if task.closes_at else "opens"
+        raise UserError(
+            f"The judging deadline is before the task {event}. Set a later judging deadline.",
+            code="judging-dates",
         )
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Topic, User
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.folder_edits import (
     OVERRIDE,
@@ -21,6 +22,7 @@ from arqlab.core.services.folder_edits import (
     record_name,
     task_edits,
 )
+from arqlab.core.services.labs import DATES, require_order
 from arqlab.core.services.people import grant_role
 from arqlab.core.services.topic_pages import TopicPage, topic_pages
 from arqlab.formats.labs.folder import LabFile, TaskFile
@@ -52,14 +54,19 @@ def load_lab_file(
     """Create or update the lab, its tasks and its topics, and typeset the topics.
 
     Loading twice changes nothing. Values that the folder does not set are kept: description, dates
-    and rules that organizers set on the pages, and tasks missing from the folder (they may have
-    runs). Topics missing from the folder are deleted; raises `UserError` if judging needs one of
-    them. The user who loads a new lab organizes it.
+    and rules that organizers set on the pages, tasks missing from the folder (they may have runs),
+    and the topics of a task for which the folder names no file. Other topics missing from the
+    folder are deleted; raises `UserError` if judging needs one of them. The user who loads a new
+    lab organizes it.
 
     Values that were edited in the browser and differ from the folder are kept or overwritten, as
     `keeps_edits` says; if it is None, raises `FolderEditsError` with them. So are dates that would
     reopen a task that is closed `at` this time.
+
+    Raises `UserError` (`archived`) if the lab is archived, or an archived task would change.
     """
+    for known in Lab.objects.filter(slug=lab_file.slug):
+        require_unarchived(known)
     edits = _decided_edits(lab_file, at=at or timezone.now(), keeps_edits=keeps_edits)
     kept = {(edit.record, edit.field) for edit in edits if keeps_edits}
     lab, is_new = Lab.objects.get_or_create(
@@ -129,8 +136,12 @@ def _load_task(lab: Lab, task_file: TaskFile, *, position: int, kept: Set[tuple[
     task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=fields)
     overrides = _without_kept(task, dict(task_file.overrides), kept, prefix=OVERRIDE)
     own = _without_kept(task, fields, kept)
-    changed = _update(task, own | {"overrides": task.overrides | overrides})
-    return bool(_load_topics(task, task_file) or changed or is_new)
+    require_order(Task(**{name: own.get(name, getattr(task, name)) for name in DATES}))
+    changed = bool(_update(task, own | {"overrides": task.overrides | overrides}))
+    changed = bool(_load_topics(task, task_file) or changed or is_new)
+    if changed:
+        require_unarchived(task)
+    return changed
 
 
 def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
@@ -141,8 +152,12 @@ def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
         "position": position,
         "trec_items": _trec_items(task_file),
     }
-    fields |= {"opens_at": task_file.opens} if task_file.opens else {}
-    return fields | ({"deadline": task_file.deadline} if task_file.deadline else {})
+    dates = {
+        "opens_at": task_file.opens,
+        "deadline": task_file.deadline,
+        "judging_deadline": task_file.judging_deadline,
+    }
+    return fields | {name: date for name, date in dates.items() if date}
 
 
 def _trec_items(task_file: TaskFile) -> str:
@@ -158,8 +173,11 @@ def _trec_items(task_file: TaskFile) -> str:
 def _load_topics(task: Task, file: TaskFile) -> int:
     """Create, update and delete the task's topics as in the file; return how many changed.
 
-    The organizers' edits of topic information (`info_edits`) are kept.
+    The organizers' edits of topic information (`info_edits`) are kept. Nothing changes without a
+    file.
     """
+    if file.topics is None:
+        return 0
     known = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
     changed: list[Topic] = []

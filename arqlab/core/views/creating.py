@@ -15,7 +15,7 @@ from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 
-FIELDS_OF_ERRORS = {"taken": "slug", "dates": "deadline"}
+FIELDS_OF_ERRORS = {"taken": "slug", "dates": "deadline", "judging-dates": "judging_deadline"}
 
 
 @login_required
@@ -41,16 +41,10 @@ def task_create(request: HttpRequest, lab: str) -> HttpResponse:
     found = permissions.organized_lab_or_404(request.user, lab)
     form = NewTaskForm(request.POST or None, lab=found)
     if request.method == "POST" and form.is_valid():
-        cleaned = form.cleaned_data
+        by, cleaned = permissions.signed_in(request), dict(form.cleaned_data)
+        name = cleaned.pop("slug"), cleaned.pop("name")
         try:
-            task = create_task(
-                lab=found,
-                name=(cleaned["slug"], cleaned["name"]),
-                kind=cleaned["kind"],
-                description=cleaned["description"],
-                dates=(cleaned["opens_at"], cleaned["deadline"]),
-                by=permissions.signed_in(request),
-            )
+            task = create_task(lab=found, name=name, by=by, **cleaned)
         except UserError as error:
             form.add_error(FIELDS_OF_ERRORS.get(error.code), error.message)
         else:

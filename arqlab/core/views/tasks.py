@@ -13,6 +13,8 @@ from arqlab.core.errors import UserError
 from arqlab.core.forms.labs import TaskForm
 from arqlab.core.services.labs import change_task
 
+FIELDS_OF_ERRORS = {"dates": "deadline", "judging-dates": "judging_deadline"}
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
@@ -24,7 +26,7 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         try:
             change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
         except UserError as error:
-            form.add_error("deadline" if error.code == "dates" else None, error.message)
+            form.add_error(FIELDS_OF_ERRORS.get(error.code), error.message)
         else:
             messages.success(request, "Task saved.")
             return redirect("pages:task-detail", lab=lab, task=task)

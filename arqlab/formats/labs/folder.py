@@ -15,8 +15,9 @@ import polars as pl
 from arqlab.formats.labs.answer_ids import take_answer_ids
 from arqlab.formats.labs.collection import CollectionFile as CollectionFile
 from arqlab.formats.labs.collection import read_collection_table
+from arqlab.formats.labs.dates import LabDates, read_dates
 from arqlab.formats.labs.scales import check_relevant, take_scale
-from arqlab.formats.labs.tables import LabTable, Mistakes, closing_time, opening_time, slug_text
+from arqlab.formats.labs.tables import LabTable, Mistakes, slug_text
 from arqlab.formats.qrels.read import read_qrels
 from arqlab.formats.topics.information import TopicInfo, read_topic_info
 from arqlab.formats.topics.read import read_topics
@@ -49,6 +50,7 @@ class QrelsFile:
 class TaskFile:
     """A task of a lab. `protocol` is the preset with the `overrides` of the task.
 
+    `topics` is None if the folder has no topics for the task; those that it has are kept then.
     `threads` has the question post of each topic for which it is known, `answer_ids` the ids of
     published answers (run, topic, answer).
     """
@@ -56,7 +58,7 @@ class TaskFile:
     slug: str
     name: str
     kind: TaskKind
-    topics: tuple[TopicRecord, ...]
+    topics: tuple[TopicRecord, ...] | None
     topic_info: TopicInfo
     threads: Mapping[str, str]
     qrels: tuple[QrelsFile, ...]
@@ -65,17 +67,19 @@ class TaskFile:
     overrides: Mapping[str, object]
     opens: datetime | None
     deadline: datetime | None
+    judging_deadline: datetime | None
 
 
 @dataclass(frozen=True, eq=False)
 class LabFile:
-    """A lab. Times have a zone; a task without a deadline has the deadline of the lab."""
+    """A lab. Times have a zone; a task without one of them has that of the lab."""
 
     slug: str
     name: str
     protocol: Protocol
     opens: datetime | None
     deadline: datetime | None
+    judging_deadline: datetime | None
     collection: CollectionFile | None
     tasks: tuple[TaskFile, ...]
 
@@ -84,8 +88,7 @@ class _Head(NamedTuple):
     slug: str | None = None
     name: str | None = None
     protocol: Protocol | None = None
-    opens: datetime | None = None
-    deadline: datetime | None = None
+    dates: LabDates = LabDates()
 
 
 def read_lab(folder: Path) -> LabFile:
@@ -112,9 +115,7 @@ def _lab(root: LabTable, collection: CollectionFile | None) -> LabFile | None:
     _check_distinct(tables, "slug")
     if head.slug is None or head.name is None or head.protocol is None:
         return None
-    return LabFile(
-        head.slug, head.name, head.protocol, head.opens, head.deadline, collection, tuple(tasks)
-    )
+    return LabFile(head.slug, head.name, head.protocol, *head.dates, collection, tuple(tasks))
 
 
 def _head(table: LabTable | None) -> _Head:
@@ -124,10 +125,8 @@ def _head(table: LabTable | None) -> _Head:
         slug=table.take("slug", slug_text),
         name=table.text("name"),
         protocol=table.take("protocol", _protocol),
-        opens=table.take("opens", opening_time, None),
-        deadline=table.take("deadline", closing_time, None),
+        dates=read_dates(table, LabDates()),
     )
-    _check_times(table, head.opens, head.deadline)
     table.close()
     return head
 
@@ -138,11 +137,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     preset = None if head.protocol is None or kind is None else _preset(table, head.protocol, kind)
     overrides = _overrides(table)
     rules = None if preset is None else _overridden(table, preset, overrides)
-    opens, deadline = (
-        table.take("opens", opening_time, head.opens),
-        table.take("deadline", closing_time, head.deadline),
-    )
-    _check_times(table, opens, deadline)
+    dates = read_dates(table, head.dates)
     topics = _topics(table, kind)
     info_file = table.file("topic_info", required=False)
     info = None if info_file is None else table.content(info_file, read_topic_info)
@@ -159,15 +154,14 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         slug,
         name,
         kind,
-        tuple(topics or ()),
+        None if topics is None else tuple(topics),
         info or {},
         threads,
         tuple(qrels),
         answer_ids,
         rules,
         overrides,
-        opens,
-        deadline,
+        *dates,
     )
 
 
@@ -183,7 +177,11 @@ def _threads(table: LabTable, topics: list[TopicRecord]) -> dict[str, str]:
 
 
 def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
-    file = table.file("topics")
+    file = table.file("topics", required=False)
+    for key in ("topic_info", "topic_formulas"):
+        if key in table and "topics" not in table:
+            todo = "Add topics, or load topics and their information in the browser."
+            table.mistake(key, f"{key} without topics", "the key topics beside it", todo)
     formulas = kind is TaskKind.FORMULAS
     return (
         None
@@ -264,20 +262,6 @@ def _check_distinct(tables: list[LabTable], key: str) -> None:
                     key, f"the {key} {value} again", f"each {key} once", f"Choose another {key}."
                 )
             seen.add(value)
-
-
-def _check_times(table: LabTable, opens: datetime | None, deadline: datetime | None) -> None:
-    if opens is not None and deadline is not None and deadline <= opens:
-        found, expected = (
-            f"a deadline ({deadline}) that is not after the opening ({opens})",
-            "a deadline after the opening",
-        )
-        table.mistake(
-            "deadline" if "deadline" in table else "opens",
-            found,
-            expected,
-            "Correct one of the two.",
-        )
 
 
 def _protocol(value: object) -> Protocol:

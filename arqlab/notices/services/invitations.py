@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Team, User
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
-from arqlab.core.services.teams import join_team
+from arqlab.core.services.teams import create_team, join_team
 from arqlab.notices.models import Invitation, Kind
 from arqlab.notices.services.notifying import new_mail
 from arqlab.notices.services.texts import text_of
@@ -70,6 +71,16 @@ def invite_people(
 
 
 @transaction.atomic
+def invite_new_team(
+    *, lab: Lab, addresses: Collection[str], name: str, by: User, confirmed: bool | str = False
+) -> Invited:
+    """Create a team without members and invite addresses to it. Raises as `create_team` does."""
+    team = create_team(lab=lab, name=name, by=by, joins=False, confirmed=confirmed)
+    role = Membership.Role.MEMBER
+    return invite_people(lab=lab, addresses=addresses, role=role, team=team, by=by)
+
+
+@transaction.atomic
 def resend_invitation(*, invitation: Invitation, by: User) -> None:
     """Send the email of an open invitation again, with the same link.
 
@@ -97,8 +108,10 @@ def withdraw_invitation(*, invitation: Invitation, by: User) -> None:
 def accept_invitation(*, invitation: Invitation, user: User) -> None:
     """Grant a user the role of an invitation, or add them to its team.
 
-    Any account can accept it, but only once. Raise `UserError` if the invitation is not open.
+    Any account can accept it, but only once. Raise `UserError` if the invitation is not open, or
+    its lab is archived.
     """
+    require_unarchived(invitation.lab)
     if not _close(invitation, accepted_at=timezone.now(), accepted_by=user):
         _require_open(Invitation.objects.get(pk=invitation.pk))
     if invitation.team:

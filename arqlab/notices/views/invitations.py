@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
+from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.notices import selectors
 from arqlab.notices.forms import InvitationForm
@@ -21,6 +22,7 @@ from arqlab.notices.models import Invitation
 from arqlab.notices.services.invitations import (
     Invited,
     accept_invitation,
+    invite_new_team,
     invite_people,
     resend_invitation,
     withdraw_invitation,
@@ -35,17 +37,27 @@ def invitation_list(request: HttpRequest, lab: str) -> HttpResponse:
     found = organized_lab_or_404(request.user, lab)
     form = InvitationForm(request.POST or None, lab=found)
     if request.method == "POST" and form.is_valid():
-        role, team = form.place
-        addresses, by = form.cleaned_data["addresses"], signed_in(request)
-        invited = invite_people(lab=found, addresses=addresses, role=role, team=team, by=by)
-        messages.success(request, _summary(invited))
-        return redirect("notices:invitation-list", lab=lab)
+        try:
+            messages.success(request, _summary(_invite(request, found, form)))
+        except UserError as error:
+            form.refuse(error)
+        else:
+            return redirect("notices:invitation-list", lab=lab)
     pages = Paginator(selectors.invitations_of(found), ROWS_A_PAGE)
     page = pages.get_page(request.GET.get("page"))
     rows = [(invitation, _link(request, invitation)) for invitation in page]
     context = {"lab": found, "form": form, "page": page, "rows": rows}
     context["sends_mail"] = settings.SENDS_MAIL
     return render(request, "notices/invitation_list.html", context)
+
+
+def _invite(request: HttpRequest, lab: Lab, form: InvitationForm) -> Invited:
+    addresses, by = form.cleaned_data["addresses"], signed_in(request)
+    if name := form.cleaned_data["team_name"]:
+        confirmed = request.POST.get("confirm", "")
+        return invite_new_team(lab=lab, addresses=addresses, name=name, confirmed=confirmed, by=by)
+    role, team = form.place
+    return invite_people(lab=lab, addresses=addresses, role=role, team=team, by=by)
 
 
 @require_POST

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load, LoadProblem
@@ -125,7 +126,7 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
     load = Load.objects.select_related("lab", "task__lab", "by").get(pk=load_id)
     try:
         with panics_as_errors(), _heartbeat(load):
-            _require_unarchived(load)
+            _require_unarchived(load)  # it may have been archived while the load waited
             lines = LOADERS[load.kind](Loading(load, at, _user_of(load), _LoadProgress(load)))
     except FileRefusedError as refused:
         _finish(load, Load.State.REFUSED, problems=refused.problems)
@@ -168,9 +169,9 @@ def _heartbeat(load: Load) -> Iterator[None]:
 
 
 def _require_unarchived(load: Load) -> None:
-    """Refuse a load into an archive, which may have been archived while the load waited."""
-    if any(record and record.archived_at for record in (load.lab, load.task)):
-        raise UserError("It is archived, so nothing can be loaded. Restore it under Settings.")
+    for record in (load.lab, load.task):
+        if record:
+            require_unarchived(record)
 
 
 class _LoadProgress:

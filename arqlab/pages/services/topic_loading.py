@@ -85,4 +85,5 @@ def _task_file(
         overrides=task.overrides,
         opens=task.opens_at,
         deadline=task.deadline,
+        judging_deadline=task.judging_deadline,
     )

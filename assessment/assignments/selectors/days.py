@@ -29,14 +29,14 @@ class JudgedDay(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgedDays:
-    """All days from the first judgment to the estimated completion or the deadline.
+    """All days from the first judgment to the estimated completion or the last deadline.
 
     `is_partial` means that the forecast leaves out items, `is_cut` that it goes on after the last
     day.
     """
 
     days: list[JudgedDay]
-    deadline: date | None
+    deadlines: dict[str, date]
     is_partial: bool
     is_cut: bool
 
@@ -57,7 +57,8 @@ class JudgedDays:
             {"day": row.day.isoformat(), "judged": row.judged, "expected": row.expected}
             for row in self.days
         ]
-        return {"days": days, "deadline": self.deadline and self.deadline.isoformat()}
+        deadlines = [{"name": name, "day": day.isoformat()} for name, day in self.deadlines.items()]
+        return {"days": days, "deadlines": deadlines}
 
 
 def judged_days(task: Task, grid: AssignmentGrid, *, at: datetime) -> JudgedDays | None:
@@ -76,18 +77,23 @@ def judged_days(task: Task, grid: AssignmentGrid, *, at: datetime) -> JudgedDays
     expected = expected_per_day(parts, at=now, until=last)
     if expected:
         expected[now.date()] += judged.get(now.date(), 0)
-    deadline = timezone.localdate(task.deadline) if task.deadline else None
     first = min(judged)
-    if deadline and not first <= deadline <= now.date() + HORIZON:
-        deadline = None
-    final = max(filter(None, (last, deadline)))
+    deadlines = _deadlines(task, first, now.date() + HORIZON)
+    final = max([last, *deadlines.values()])
     days = [first + timedelta(days=number) for number in range((final - first).days + 1)]
     return JudgedDays(
         [_row(day, judged, expected, today=now.date()) for day in days],
-        deadline=deadline,
+        deadlines=deadlines,
         is_partial=bool(parts) and grid.finish is None,
         is_cut=end > last,
     )
+
+
+def _deadlines(task: Task, first: date, last: date) -> dict[str, date]:
+    """Return the days of the task's deadlines from the first through the last day, by name."""
+    named = {"submission deadline": task.deadline, "judging deadline": task.judging_deadline}
+    days = {name: timezone.localdate(at) for name, at in named.items() if at}
+    return {name: day for name, day in days.items() if first <= day <= last}
 
 
 def _judged_by_day(task: Task) -> dict[date, int]:

@@ -65,6 +65,8 @@ def assignment_grid(
         rows[topic_id].shares[person_id] = Share(people[person_id], known)
     grid = AssignmentGrid(list(rows.values()), [])
     _forecast(grid, people, set(staff), at)
+    for row in grid.people:
+        row.deadline = task.judging_deadline
     return grid
 
 

@@ -131,6 +131,12 @@ class PersonRow:
     hours: float
     last: datetime | None
     finish: datetime | None
+    deadline: datetime | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether the estimated completion is after the judging deadline."""
+        return bool(self.finish and self.deadline and self.finish > self.deadline)
 
     @property
     def topics(self) -> int:
@@ -174,6 +180,11 @@ class AssignmentGrid:
     def unassigned(self) -> list[TopicRow]:
         """Return the topics with items left and no assigned user who may judge."""
         return [row for row in self.topics if row.state == "unassigned"]
+
+    @property
+    def late_people(self) -> list[PersonRow]:
+        """Return the people who should complete their items after the judging deadline."""
+        return [row for row in self.people if row.is_late]
 
     @property
     def finish(self) -> datetime | None:

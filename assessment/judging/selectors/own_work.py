@@ -8,8 +8,8 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef
 
-from arqlab.core.models import Lab, Membership, Topic, User
-from arqlab.ir.judgments.completion import Pace, expected_seconds
+from arqlab.core.models import Lab, Membership, Task, Topic, User
+from arqlab.ir.judgments.completion import ENOUGH, Pace, expected_seconds
 from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.grid import (
     JUDGING_ROLES,
@@ -22,9 +22,26 @@ from assessment.assignments.selectors.rows import (
     JudgedCounts,
     Share,
     TopicRow,
+    together,
 )
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import Assignment, Judgment, PoolItem
+
+
+@dataclass(frozen=True)
+class DueWork:
+    """What is left for a user in a task with a judging deadline."""
+
+    task: Task
+    topics: int
+    left: int
+    seconds_left: float
+    pace: Pace
+
+    @property
+    def is_own_pace(self) -> bool:
+        """Return whether the user has judged enough items to know their pace."""
+        return self.pace.items >= ENOUGH
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,26 @@ class OwnWork:
     def seconds_left(self) -> float:
         """Return the expected seconds for the items left."""
         return sum(row.seconds_left for row in self.rows)
+
+    @property
+    def due(self) -> list[DueWork]:
+        """Return what is left in the tasks that have a judging deadline, the earliest first."""
+        rows: dict[Task, list[TopicRow]] = {}
+        for row in self.rows:
+            rows.setdefault(row.topic.task, []).append(row)
+        due = [self._due(task, group) for task, group in rows.items() if task.judging_deadline]
+        return sorted(
+            (one for one in due if one.left), key=lambda one: str(one.task.judging_deadline)
+        )
+
+    def _due(self, task: Task, rows: list[TopicRow]) -> DueWork:
+        return DueWork(
+            task,
+            topics=sum(row.left > 0 for row in rows),
+            left=sum(row.left for row in rows),
+            seconds_left=sum(row.seconds_left for row in rows),
+            pace=together(self._judged(row).pace for row in rows),
+        )
 
     @property
     def next_row(self) -> TopicRow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from django.db import transaction
 
 from arqlab.core.models import Lab, Task, User
+from arqlab.core.oddities import name_list
+from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
@@ -83,8 +86,8 @@ def _load_but_collection(
 def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) -> QrelSet:
     """Load one version of a task's qrels, or return the stored version if it is the same.
 
-    Raises `FileRefusedError` if the task has other qrels
-    with that name.
+    Raises `FileRefusedError` if the task has other qrels with that name, and `UserError` if it is
+    archived.
     """
     sha256 = qrels_hash(file.frame)
     known = QrelSet.objects.filter(task=task, name=file.name).first()
@@ -96,6 +99,7 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
         ):
             raise FileRefusedError([_changed_qrels(known, file)])
         return known
+    require_unarchived(task)
     new = QrelSet(
         task=task,
         name=file.name,
@@ -126,6 +130,17 @@ def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
     )
 
 
+def _unknown_topics(task: Task, file: QrelsFile, unknown: Sequence[str]) -> Problem:
+    """Return the problem of qrels whose topics the folder does not have, nor the task."""
+    return Problem(
+        path=str(file.path),
+        line=None,
+        found=f"topics that {task} does not have: {name_list(unknown)}",
+        expected="topics of the task",
+        todo="Load its topics first, or name their file with the key topics.",
+    )
+
+
 def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> list[Problem]:
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     problems: list[Problem] = []
@@ -143,7 +158,11 @@ def _load_all_answer_ids(lab: Lab, file: LabFile, *, by: User | None) -> None:
 
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:
     problems: list[Problem] = []
+    known = set(task.topics.values_list("query_id", flat=True))
     for qrels in file.qrels:
+        if unknown := sorted(set(qrels.frame["topic"]) - known):
+            problems.append(_unknown_topics(task, qrels, unknown))
+            continue
         try:
             load_qrels(task=task, file=qrels, at=at, by=by)
         except FileRefusedError as error:

@@ -20,6 +20,7 @@ from submissions.services.checking import check_file
 class Command(LabCommand):
     """Report every problem in a run file as text or JSON. Exit with 1 if a run has errors."""
 
+    changes_labs = False
     help = (
         "Check a run file (plain, gz or zip) and print the report without storing anything. "
         "Exit with 1 if a run has errors."

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from arqlab.core.models import Task
 from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.models import PoolItem
@@ -105,7 +106,36 @@ def test_a_deadline_near_the_days_is_shown(half_judged, deadline, shown, last):
     half_judged.deadline = deadline
     found = judged_days(half_judged, assignment_grid(half_judged, at=AT), at=AT)
 
-    assert (found.deadline, found.days[-1].day.day) == (shown, last)
+    assert found.deadlines == ({"submission deadline": shown} if shown else {})
+    assert found.days[-1].day.day == last
+
+
+def test_the_judging_deadline_is_shown_beside_the_submission_deadline(half_judged):
+    half_judged.deadline = datetime(2026, 11, 17, tzinfo=UTC)
+    half_judged.judging_deadline = datetime(2026, 11, 28, tzinfo=UTC)
+    found = judged_days(half_judged, assignment_grid(half_judged, at=AT), at=AT)
+
+    assert found.data["deadlines"] == [
+        {"name": "submission deadline", "day": "2026-11-17"},
+        {"name": "judging deadline", "day": "2026-11-28"},
+    ]
+    assert found.days[-1].day.day == 28
+
+
+@pytest.mark.parametrize(("day", "late"), [(23, 1), (25, 0)])
+def test_assessors_who_finish_after_the_judging_deadline_are_late(half_judged, day, late):
+    # Ten items at 2.5 a day: the assessor finishes on the 24th.
+    half_judged.judging_deadline = datetime(2026, 11, day, tzinfo=UTC)
+
+    assert len(assignment_grid(half_judged, at=AT).late_people) == late
+
+
+def test_the_page_names_the_judging_deadline(half_judged, client_of, organizer):
+    Task.objects.update(judging_deadline=datetime(2026, 11, 29, 11, 59, tzinfo=UTC))
+    page = client_of(organizer).get(PATH).text
+
+    assert "28 November 2026, 23:59 anywhere on earth" in page
+    assert "Judging deadline: 29 Nov 2026." in page  # the caption of the table, in UTC as its days
 
 
 def test_the_page_has_the_days_as_chart_and_table(half_judged, client_of, organizer):

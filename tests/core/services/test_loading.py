@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from arqlab.core.permissions import may_organize
+from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.labs import change_task
 from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import read_lab
@@ -132,6 +134,38 @@ class TestLoading:
 
         assert task.deadline == datetime(2027, 6, 1, 12, tzinfo=UTC)
         assert (task.overrides, task.protocol.limit) == ({"limit": 100}, 100)
+
+    def test_an_edited_judging_deadline_is_asked_about(self, tmp_path):
+        folder = write(tmp_path, lab=LAB + "judging_deadline = 2027-07-01T12:00:00Z\n")
+        task = load(folder).tasks.get()
+        later = datetime(2027, 7, 9, tzinfo=UTC)
+        change_task(task=task, changes={"judging_deadline": later}, protocol={}, by=None)
+
+        with pytest.raises(FolderEditsError) as asked:
+            load(folder)
+        assert "judging_deadline: 2027-07-09 00:00:00 UTC -> 2027-07-01 12:00:00 UTC" in str(
+            asked.value.edits[0]
+        )
+        load_lab_file(read_lab(folder), by=None, keeps_edits=True)
+        assert Task.objects.get().judging_deadline == later
+
+    def test_a_kept_date_must_fit_the_dates_of_the_folder(self, tmp_path):
+        task = load(write(tmp_path)).tasks.get()
+        early = datetime(2027, 1, 1, tzinfo=UTC)
+        change_task(task=task, changes={"judging_deadline": early}, protocol={}, by=None)
+        write(tmp_path, lab=LAB + "deadline = 2027-06-01T12:00:00Z\n")
+
+        with pytest.raises(UserError, match="judging deadline is before the task closes"):
+            load(tmp_path)
+
+    def test_topics_are_kept_if_the_folder_does_not_name_them(self, tmp_path):
+        load(write(tmp_path))
+        before = list(Topic.objects.values())
+        keys = 'topics = "topics.xml"\ntopic_info = "info.json"\n'
+        load(write(tmp_path, lab=LAB.replace(keys, "limit = 7\n")))
+
+        assert Task.objects.get().overrides == {"limit": 7}
+        assert list(Topic.objects.values()) == before
 
     def test_the_user_who_loads_a_new_lab_organizes_it(self, tmp_path, outsider):
         assert may_organize(outsider, load(write(tmp_path), by=outsider))

@@ -100,6 +100,14 @@ def test_a_deadline_is_entered_in_a_zone(new_lab, creator, client_of, entered, e
     assert Task.objects.get().deadline == expected
 
 
+def test_a_judging_deadline_is_entered_in_a_zone(new_lab, creator, client_of):
+    form = TASK | {"judging_deadline": "2027-06-05T23:59", "judging_deadline_zone": "Etc/GMT+12"}
+
+    client_of(creator).post("/labs/new/new-task/", form)
+
+    assert Task.objects.get().judging_deadline == datetime(2027, 6, 6, 11, 59, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -113,6 +121,14 @@ def test_a_deadline_is_entered_in_a_zone(new_lab, creator, client_of, entered, e
         (
             {"opens_at": "2027-06-05T10:00", "deadline": "2027-06-05T09:00"},
             "The task opens after its deadline.",
+        ),
+        (
+            {"deadline": "2027-06-05T10:00", "judging_deadline": "2027-06-05T09:00"},
+            "The judging deadline is before the task closes for submission.",
+        ),
+        (
+            {"opens_at": "2027-06-05T10:00", "judging_deadline": "2027-06-05T09:00"},
+            "The judging deadline is before the task opens.",
         ),
     ],
 )

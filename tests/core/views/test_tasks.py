@@ -145,6 +145,16 @@ def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
     )
 
 
+def test_an_organizer_sets_a_judging_deadline_which_is_audited(scene, client_of):
+    form = FORM | {"judging_deadline": "2027-06-01T23:59", "judging_deadline_zone": "Etc/GMT+12"}
+
+    client_of(scene.organizer).post(TASK + "edit/", form)
+
+    assert Task.objects.get().judging_deadline == datetime(2027, 6, 2, 11, 59, tzinfo=UTC)
+    changes = AuditEvent.objects.get(verb="task.change").detail["changes"]
+    assert changes["judging_deadline"] == [None, "2027-06-01T23:59:00-12:00"]
+
+
 def test_zero_is_a_value_and_not_an_empty_field(scene, client_of):
     client_of(scene.organizer).post(TASK + "edit/", FORM | {"min_relevant": "0"})
 
@@ -172,6 +182,10 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
             "The task opens after its deadline.",
         ),
         ({"deadline": "tomorrow"}, "Enter a valid date/time."),
+        (
+            {"deadline": "2027-05-02T11:00", "judging_deadline": "2027-05-01T11:00"},
+            "The judging deadline is before the task closes for submission.",
+        ),
     ],
 )
 def test_what_cannot_be_is_sent_back_with_a_sentence(scene, client_of, wrong, said):

@@ -55,6 +55,20 @@ def test_the_smallest_lab_has_a_name_a_protocol_and_a_task(folder):
     ]
 
 
+def test_a_task_may_have_no_topics_yet(folder):
+    (task,) = lab_of(folder, HEAD + TASK.replace('topics = "topics.xml"\n', "")).tasks
+
+    assert (task.topics, task.topic_info, task.threads) == (None, {}, {})
+
+
+@pytest.mark.parametrize("key", ["topic_info", "topic_formulas"])
+def test_information_about_topics_needs_topics(folder, key):
+    text = TASK.replace("topics", key).replace("topics.xml", "info.csv")
+    found = mistakes(folder, HEAD + text)
+
+    assert ("lab.toml", 9, f"{key} without topics") in found
+
+
 def test_a_task_has_its_topics_their_information_and_its_qrels(folder):
     more = 'topic_info = "info.csv"\nqrels = [{ name = "official", file = "qrels.tsv" }]\n'
 
@@ -143,6 +157,29 @@ def test_a_deadline_comes_after_the_opening(folder):
 
     assert line == 11
     assert "not after the opening" in found
+
+
+def test_the_judging_deadline_of_the_lab_is_that_of_its_tasks(folder):
+    dates = "deadline = 2022-05-21\njudging_deadline = 2022-06-10\n"
+    read = datetime(2022, 6, 10, 23, 59, 59, tzinfo=ANYWHERE_ON_EARTH)
+
+    lab = lab_of(folder, f"{HEAD}{dates}{TASK}")
+
+    assert (lab.judging_deadline, lab.tasks[0].judging_deadline) == (read, read)
+
+
+@pytest.mark.parametrize(
+    ("dates", "line", "before"),
+    [
+        ("deadline = 2022-05-21\njudging_deadline = 2022-05-20\n", 11, "deadline"),
+        ("opens = 2022-05-21\njudging_deadline = 2022-05-20\n", 11, "opening"),
+    ],
+)
+def test_a_judging_deadline_comes_last(folder, dates, line, before):
+    ((_, found_line, found),) = mistakes(folder, f"{HEAD}{TASK}{dates}")
+
+    assert found_line == line
+    assert f"not after the {before}" in found
 
 
 def test_every_mistake_of_every_file_is_reported_at_once(folder):

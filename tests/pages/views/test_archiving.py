@@ -126,7 +126,7 @@ def test_a_waiting_load_changes_no_archive(scene, media, client_of, archived):
 
     run_waiting_loads()
 
-    assert Load.objects.get().message.startswith("It is archived")
+    assert "is archived, so it cannot be changed" in Load.objects.get().message
     assert scene.task.topics.count() == 2
 
 

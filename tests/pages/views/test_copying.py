@@ -22,14 +22,17 @@ def creator(scene):
 
 
 def test_a_copy_has_the_rules_but_not_the_dates_and_topics(scene, creator, client_of):
-    Task.objects.update(overrides={"quota": 7}, deadline=NOW, description="Find answers.")
+    Task.objects.update(
+        overrides={"quota": 7}, deadline=NOW, judging_deadline=NOW, description="Find answers."
+    )
 
     response = client_of(creator).post(COPY, FORM)
 
     task = Task.objects.get(lab__slug="arqmath-y")
     assert response.url == "/labs/arqmath-y/"
     assert (task.slug, task.protocol.quota, task.description) == ("task1", 7, "Find answers.")
-    assert (task.deadline, task.topics.count(), task.lab.teams.count()) == (None, 0, 0)
+    assert (task.deadline, task.judging_deadline) == (None, None)
+    assert (task.topics.count(), task.lab.teams.count()) == (0, 0)
     assert not task.lab.is_public
 
 

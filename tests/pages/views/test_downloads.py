@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from arqlab.core.models import Task
+from arqlab.core.models import Task, Topic
 from arqlab.formats.topics.read import read_topics
 from assessment.models import Judgment, PoolInstance
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
@@ -225,6 +225,10 @@ def test_the_command_writes_all_files_into_an_empty_folder(scene, tmp_path, caps
 
     written = {str(path.relative_to(tmp_path / "out")) for path in tmp_path.glob("out/**/*.*")}
     assert written >= {"audit.tsv", "task1/runs.zip", "task1/scores.tsv", "task1/topics.xml"}
+    Topic.objects.all().delete()
+    call_command("export_lab", "arqmath-x", out=str(tmp_path / "later"))
+    assert {path.name for path in tmp_path.glob("later/task1/*")} >= {"runs.zip", "scores.tsv"}
+    assert not (tmp_path / "later/task1/topics.xml").exists()
     with pytest.raises(CommandError, match="not an empty folder"):
         call_command("export_lab", "arqmath-x", out=str(tmp_path / "out"))
     with pytest.raises(CommandError, match="There is no lab 'nope'"):

@@ -147,6 +147,41 @@ def test_files_are_put_where_the_lab_names_them(creator, post):
     assert Topic.objects.count() == 2
 
 
+WITHOUT_TOPICS = LAB.replace('topics = "topics.xml"\n', "")
+
+
+def test_topics_may_come_later(creator, post):
+    no_qrels = WITHOUT_TOPICS.partition("qrels = ")[0]
+    load = post(creator, "/load-lab/", file=[file("lab.toml", no_qrels)])
+    assert load.state == Load.State.DONE
+    assert not Topic.objects.exists()
+
+    post(creator, "/labs/tiny/tasks/task1/load/topics/", topics=file("topics.xml", TOPICS))
+    again = post(creator, "/load-lab/", file=[file("lab.toml", no_qrels)])
+
+    assert (again.state, again.summary[0]) == (Load.State.DONE, "Nothing to change.")
+    assert Topic.objects.count() == 2
+
+
+def test_qrels_without_topics_in_the_folder_are_checked_against_those_of_the_task(creator, post):
+    sent = [file("lab.toml", WITHOUT_TOPICS), file("official.tsv", OFFICIAL)]
+    sent.append(file("complete.tsv", COMPLETE))
+    load = post(creator, "/load-lab/", file=sent)
+
+    problem = load.problems.get(source="official.tsv")
+    assert load.state == Load.State.REFUSED
+    assert problem.found == "topics that tiny/task1 does not have: A.301, A.302"
+    assert not Lab.objects.exists()
+
+    toml = file("lab.toml", WITHOUT_TOPICS.partition("qrels = ")[0])
+    post(creator, "/load-lab/", file=[toml])
+    post(creator, "/labs/tiny/tasks/task1/load/topics/", topics=file("topics.xml", TOPICS))
+    for one in sent:
+        one.seek(0)
+    assert post(creator, "/load-lab/", file=sent).state == Load.State.DONE
+    assert QrelSet.objects.count() == 2
+
+
 def test_every_problem_of_a_lab_is_listed_and_the_lacking_files_can_be_added(
     creator, post, client_of
 ):

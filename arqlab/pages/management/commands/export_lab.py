@@ -11,13 +11,13 @@ from django.core.management.base import CommandError
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
-from arqlab.pages.services.exports import LAB_EXPORTS, TASK_EXPORTS, Audience
-from evaluation.selectors.boards import released_leaderboard
+from arqlab.pages.services.exports import LAB_EXPORTS, task_exports
 
 
 class Command(LabCommand):
     """Write the files that organizers can download, in a folder for each task."""
 
+    changes_labs = False
     help = (
         "Write all files of a lab into a folder: topics, runs, judgments, released qrels and "
         "scores, teams, and the audit log."
@@ -42,10 +42,8 @@ class Command(LabCommand):
         for export in LAB_EXPORTS:
             self._write(folder / export.name, export.chunks(lab))
         for task in lab.tasks.select_related("lab"):
-            is_released = released_leaderboard(task) is not None
-            for one in TASK_EXPORTS:
-                if is_released or one.audience != Audience.AFTER_RELEASE:
-                    self._write(folder / task.slug / one.name, one.chunks(task))
+            for one in task_exports(task, organizes=True):
+                self._write(folder / task.slug / one.name, one.chunks(task))
 
     def _write(self, path: Path, chunks: Iterable[bytes]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from django.urls import reverse
 
+from arqlab.core.models import Task
 from assessment.guidelines.services import write_guideline
 from assessment.models import Pool, PoolItem
 from tests.assessment.factories import NOW, assign, judge, make_pool
@@ -47,6 +50,40 @@ def test_every_page_on_the_way_leads_to_the_next_topic(client_of, assessor, judg
 
     assert "Start judging A.1" in page
     assert reverse("assessment:judge", args=["arqmath-x", "task1", "A.1"]) in page
+
+
+@pytest.mark.parametrize("where", ["/", "/labs/arqmath-x/", HOME])
+def test_the_judging_deadline_is_shown_with_what_is_left(client_of, assessor, judging, where):
+    Task.objects.update(judging_deadline=datetime(2026, 12, 6, 11, 59, tzinfo=UTC))
+    page = " ".join(client_of(assessor).get(where).text.split())
+
+    assert "Answer retrieval: judging deadline <time" in page
+    assert "5 December 2026, 23:59 anywhere on earth" in page
+    assert "3 items left, about 2 min." in page  # 44.1 s each, as in ARQMath-3
+
+
+def test_the_time_left_is_at_the_own_pace_from_ten_items_on(client_of, assessor, task):
+    Task.objects.update(judging_deadline=datetime(2026, 12, 6, 11, 59, tzinfo=UTC))
+    make_pool(task, {"A.1": [str(number) for number in range(16)]})
+    assign(assessor, task.topics.get(query_id="A.1"))
+    for place in range(10):
+        judge(assessor, instance("A.1", place), 1, active_ms=60_000)
+
+    assert "6 items left, about 6 min at your pace." in client_of(assessor).get(HOME).text
+
+
+@pytest.mark.parametrize("where", ["/labs/arqmath-x/tasks/task1/judge/A.1/", "/"])
+def test_the_judging_deadline_locks_nothing(client_of, assessor, judging, where):
+    Task.objects.update(judging_deadline=datetime(2026, 11, 1, tzinfo=UTC))
+
+    assert client_of(assessor).get(where).status_code == 200
+
+
+@pytest.mark.parametrize("where", ["/", "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"])
+def test_organizers_see_the_judging_deadline(client_of, organizer, task, where):
+    Task.objects.update(judging_deadline=datetime(2026, 12, 6, 11, 59, tzinfo=UTC))
+
+    assert "Judging deadline: " in client_of(organizer).get(where).text
 
 
 @pytest.mark.parametrize("where", ["/", "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"])

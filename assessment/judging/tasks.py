@@ -1,0 +1,14 @@
+"""Background tasks of judging. Each calls one service and is safe to run twice."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from arqlab.celery import app
+from assessment.judging.services import reminders
+
+
+@app.task
+def remind_of_deadlines() -> None:
+    """Remind the assessors with items left of judging deadlines within 48 hours."""
+    reminders.remind_assessors(at=timezone.now())
