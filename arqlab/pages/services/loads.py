@@ -124,9 +124,11 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
         return False
     load = Load.objects.select_related("lab", "task__lab", "by").get(pk=load_id)
     try:
+        warnings: list[str] = []
         with panics_as_errors(), _heartbeat(load):
             _require_unarchived(load)
-            lines = LOADERS[load.kind](Loading(load, at, _user_of(load), _LoadProgress(load)))
+            one = Loading(load, at, _user_of(load), _LoadProgress(load), warnings)
+            lines = LOADERS[load.kind](one)
     except FileRefusedError as refused:
         _finish(load, Load.State.REFUSED, problems=refused.problems)
     except UserError as refused:
@@ -136,7 +138,7 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
         log.exception("Load %s failed.", load.pk)
         _finish(load, Load.State.FAILED, message=BROKEN)
     else:
-        _finish(load, Load.State.DONE, summary=lines)
+        _finish(load, Load.State.DONE, summary=lines, warnings=warnings)
     return True
 
 
@@ -194,6 +196,7 @@ def _finish(
     message: str = "",
     problems: Iterable[Problem] = (),
     summary: Iterable[str] = (),
+    warnings: Iterable[str] = (),
 ) -> None:
     """Store the result of a load, unless another worker took it over."""
     found = list(problems)
@@ -202,6 +205,7 @@ def _finish(
         state=state,
         message=message,
         summary=list(summary),
+        warnings=list(warnings),
         problem_count=len(found),
         updated_at=timezone.now(),
     ):
