@@ -29,18 +29,12 @@ from arqlab.formats.runs.report import (
 )
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity, TaskKind
+from arqlab.ir.words import ITEM_WORDS
 
 INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
 LISTED = 5  # topics named in a message
 SAMPLE = "the items of this lab's sample of the collection"
 SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
-ITEM_NAMES = {
-    ItemKind.POSTS: "a post id",
-    ItemKind.FORMULA_IDS: "a formula id",
-    ItemKind.VISUAL_IDS: "a visual id",
-    ItemKind.ANSWERS: "an answer",
-    ItemKind.DOCUMENTS: "a document id",
-}
 
 
 def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:
@@ -257,7 +251,7 @@ def _unknown_items(
 ) -> Iterator[Finding]:
     """Find the rows with an unknown item: a note if it is uncertain, a warning if all are."""
     unknown = rows.filter(is_unknown)
-    item = ITEM_NAMES[items]
+    item = ITEM_WORDS[items].an_id
     part = SAMPLE if not rules.complete else SOME_VISUAL_IDS
     severity = Severity.ERROR if rules.complete and sure else Severity.NOTE
     expected = f"{item} of the collection"

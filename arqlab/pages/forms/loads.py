@@ -129,6 +129,11 @@ class TopicsForm(LoadForm):
         label="Delete topics of this task that are not in the file", required=False
     )
 
+    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
+        super().__init__(*args, place=place, **kwargs)
+        if isinstance(place, Task) and not place.words.has_threads:
+            del self.fields["topic_formulas"]
+
 
 class QrelsForm(LoadForm):
     """One version of a task's qrels."""

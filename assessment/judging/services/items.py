@@ -211,7 +211,7 @@ def _instance(each: _Read, page: _Page) -> dict[str, Any]:
         "title_html": html(each.title),
         "html": _missing(each, item) + html(each.body),
         "thread_url": thread_url(item, instance.doc_id, instance.post_id, page.lab_slug)
-        if instance.post and page.has_threads
+        if instance.post and page.has_threads and item.kind != PoolItem.Kind.DOCUMENTS
         else "",
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
