@@ -13,7 +13,7 @@ from django.db.models.fields.files import FieldFile
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from arqlab.ir.records import ItemKind
-from collection.models import Collection, VisualMap
+from collection.models import Collection, Import, VisualMap
 
 # A file with other content has another name, so an entry never goes stale. The columns of 28
 # million formulas take more than two gigabytes (five columns of ids, 16 bytes per cell), so only a
@@ -78,6 +78,12 @@ def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
     return columns.select("formula_id", "visual_id").drop_nulls().collect()
 
 
+def has_documents(collection: Collection) -> bool:
+    """Return whether documents were imported into a collection."""
+    kind = Import.Kind.DOCUMENTS
+    return Import.objects.filter(collection=collection, kind=kind, kept__gt=0).exists()
+
+
 class IdSource(NamedTuple):
     """A column of a stored file with ids of items, and whether it has all ids of the kind."""
 
@@ -93,7 +99,8 @@ def id_source(lab: Lab, items: ItemKind) -> IdSource | None:
         return None
     posts, formulas = (str(file.name or "") for file in (found.posts_index, found.formulas_index))
     if items in (ItemKind.POSTS, ItemKind.DOCUMENTS):
-        source = IdSource(posts, "post_id", found.is_complete and items is ItemKind.POSTS)
+        has_all = items is ItemKind.POSTS or has_documents(found)
+        source = IdSource(posts, "post_id", found.is_complete and has_all)
     elif items is ItemKind.FORMULA_IDS:
         source = IdSource(formulas, "formula_id", found.is_complete)
     elif mapping := _newest_mapping(found):

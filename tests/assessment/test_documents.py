@@ -11,6 +11,7 @@ from arqlab.core.models import Task, User
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
+from assessment.pools.services.typesetting import typeset_waiting_pools
 from assessment.qrels.services.loading import load_lab
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from evaluation.models import RunScore
@@ -39,6 +40,10 @@ topics = "topics.xml"
 qrels = [{ name = "official", file = "qrels.tsv" }]
 """
 TOPICS = '<Topics><Topic number="M-1"><Title>Trace of an operator</Title></Topic></Topics>'
+XHTML = """<html xmlns="http://www.w3.org/1999/xhtml"><head><title>A trace</title></head><body>
+<p onclick="x()">Let <math alttext="x^{2}"><mi>x</mi></math> be.</p>
+<script>x()</script></body></html>
+"""
 # In ascending order of scores: NTCIR orders by the submitted ranks.
 RUN = b"M-1 Q0 0704.0005_3 1 1.0 t\nM-1 Q0 0704.0005_4 2 2.0 t\nM-1 Q0 math/9801_1 3 3.0 t\n"
 
@@ -129,6 +134,35 @@ def test_a_document_in_the_collection_is_shown_with_its_text(
 
     assert instance["heading"] == "Document 10"
     assert "Since <span" in instance["html"]
+
+
+def test_imported_documents_are_shown_with_title_text_and_formulas(
+    documents: Task, run: Run, assessor: User, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    (own / "pages").mkdir(parents=True)
+    (own / "pages" / "0704.0005_3.xhtml").write_text(XHTML)
+    (own / "pages" / "0704.0005_4.txt").write_text("Plain $y$ & text.")
+    lab = LAB + '[collection]\nslug = "arxiv"\ndocuments = "pages"\ncomplete = false\n'
+    (own / "lab.toml").write_text(lab)
+    for name in ("topics.xml", "qrels.tsv"):
+        (own / name).write_bytes((tmp_path / name).read_bytes())
+    assert not load_lab(folder=own, at=NOW, by=None).warnings
+    pool = freeze_pool(
+        task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW
+    )
+    typeset_waiting_pools(seconds=60)
+
+    desk = Desk(assessor, "M-1", lab="arxiv", task="main")
+    shown = {item.item: desk.get(f"items/{item.pk}/")["instances"][0] for item in pool.items.all()}
+
+    page = shown["0704.0005_3"]
+    assert (page["heading"], page["thread_url"]) == ("Document 0704.0005_3", "")
+    assert page["title_html"] == "A trace"
+    assert 'data-latex="x^{2}"' in page["html"]
+    assert "script" not in page["html"]
+    assert "&amp; text." in shown["0704.0005_4"]["html"]
+    assert "Look it up by its id" in shown["math/9801_1"]["html"]
 
 
 def test_the_pages_of_the_task_describe_documents(documents: Task, run: Run, client) -> None:

@@ -168,7 +168,9 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
     empty = rows.filter(is_empty.fill_null(pl.col("item") == ""))
     yield from find_rows("empty-item", empty, pl.lit("an empty cell"), "an id")
     named = rows.filter(pl.col("item") != "")
-    if items is ItemKind.POSTS and rules.posts is not None:
+    if items is ItemKind.DOCUMENTS and rules.posts is not None:
+        yield from _check_documents(named, rules, rules.posts)
+    elif items is ItemKind.POSTS and rules.posts is not None:
         yield from _check_posts(named, rules, rules.posts)
     elif items is ItemKind.FORMULA_IDS and rules.formulas is not None:
         yield from _check_formulas(named, rules, rules.formulas)
@@ -213,6 +215,18 @@ def _check_posts(
         questions = found.filter(pl.col("type") != "answer")
         shown = pl.format("{}, a {}", "item", "type")
         yield from find_rows("wrong-type", questions, shown, "an answer")
+
+
+def _check_documents(
+    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
+) -> Iterator[Finding]:
+    """Find documents that are not in the collection, if it has any documents."""
+    documents = posts.filter(pl.col("type") == "document").select(item="post_id")
+    if documents.lazy().limit(1).collect().is_empty():
+        return
+    known = looked_up(documents, rows)
+    is_unknown = ~rows["item"].is_in(known["item"].implode())
+    yield from _unknown_items(rows, is_unknown, rules, ItemKind.DOCUMENTS)
 
 
 def _check_formulas(

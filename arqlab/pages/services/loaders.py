@@ -123,13 +123,14 @@ def judgments_from_file(one: Loading) -> list[str]:
 
 
 def collection_from_files(one: Loading) -> list[str]:
-    """Import the files of a data dump and of formula indexes into the lab's collection."""
+    """Import a data dump, documents and formula indexes into the lab's collection."""
     load, options = one.load, one.load.options
     since, until = (_day(options.get(name)) for name in ("since", "until"))
+    documents = sent_files(load, "documents")
     file = CollectionFile(
         slug=options["slug"],
         complete=bool(options.get("complete")),
-        files=_dump(load),
+        files=_dump(load) | ({"documents": documents[0]} if documents else {}),
         formulas={name: path for name in REPRESENTATIONS if (path := _index(load, name))},
         window=Window(since, until, bool(options.get("keep_later"))),
     )

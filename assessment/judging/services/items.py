@@ -147,7 +147,7 @@ def _state(shown: ShownItem) -> str:
 
 def _read(item: PoolItem, instance: ShownInstance) -> _Read:
     definitions, post = Definitions(), instance.post
-    title = post.safe_title if post and post.kind == Post.Kind.QUESTION else ""
+    title = post.safe_title if post and post.kind != Post.Kind.ANSWER else ""
     texts = (read_text(title, definitions), read_text(body_of(item, post), definitions))
     return _Read(instance, *(texts if _is_formula(item) else map(_without_ids, texts)))
 

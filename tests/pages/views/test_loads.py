@@ -349,6 +349,21 @@ def test_a_lab_a_collection_and_topics_are_loaded_with_warnings_of_qrels(creator
     assert ["none of the posts" in one for one in again.warnings] == [True, True]
 
 
+def test_documents_are_loaded_into_a_collection(scene, post):
+    line = '{"id": "a_1", "title": "Traces", "text": "Of $x$"}\n'
+
+    load = post(
+        scene.organizer,
+        "/labs/arqmath-x/collection/load/",
+        slug="arxiv",
+        documents=file("docs.jsonl", line + "{\n"),
+    )
+
+    assert load.state == Load.State.DONE, load.message
+    assert load.summary == ["Documents (docs.jsonl): 1 of 2 rows kept, 1 problem."]
+    assert Post.objects.get().safe_title == "Traces"
+
+
 @pytest.mark.parametrize(
     ("form", "said"),
     [
