@@ -16,7 +16,7 @@ from collection.views.visual_maps import visual_map_detail
 app_name = "collection"
 urlpatterns = [
     path("labs/<slug:lab>/posts/", post_list, name="post-list"),
-    path("labs/<slug:lab>/posts/<str:post_id>/", post_detail, name="post-detail"),
+    path("labs/<slug:lab>/posts/<path:post_id>/", post_detail, name="post-detail"),
     path("labs/<slug:lab>/formulas/by-id/<str:formula_id>/", formula_by_id, name="formula-by-id"),
     path("labs/<slug:lab>/formulas/<path:visual_id>/", formula_detail, name="formula-detail"),
     path(

@@ -61,6 +61,9 @@ class Load(models.Model):
     )
     message = models.TextField(blank=True, help_text="Why the load was refused or stopped.")
     summary = models.JSONField(default=list, blank=True, help_text="Sentences on what was loaded.")
+    warnings = models.JSONField(
+        default=list, blank=True, help_text="Sentences on loaded qrels that join nothing."
+    )
     problem_count = models.PositiveIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0)
     by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")

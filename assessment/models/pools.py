@@ -9,6 +9,7 @@ from django.utils.functional import cached_property
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.labels import LabelScale, scale_of_rows
 from arqlab.ir.records import ItemKind
+from arqlab.ir.words import ITEM_WORDS
 from collection.models import VisualMap
 
 
@@ -84,7 +85,8 @@ class Pool(models.Model):
 
 
 class PoolItem(models.Model):
-    """An item to judge: an answer post, a visually distinct formula or a Task 3 answer.
+    """An item to judge: an answer post, a visually distinct formula, a Task 3 answer or a
+    document.
 
     `position` is its place in the seeded random order of the topic. An item is completed when each
     of its instances has a judgment. It is leased while an assessor has it on the page; when the
@@ -94,10 +96,10 @@ class PoolItem(models.Model):
     class Kind(models.TextChoices):
         """The kind of item; a Task 1 pool may contain Task 3 answers too."""
 
-        POSTS = ItemKind.POSTS.value, "post"
-        VISUAL_IDS = ItemKind.VISUAL_IDS.value, "formula"
-        ANSWERS = ItemKind.ANSWERS.value, "generated answer"
-        DOCUMENTS = ItemKind.DOCUMENTS.value, "document"
+        POSTS = ItemKind.POSTS.value, ITEM_WORDS[ItemKind.POSTS].one
+        VISUAL_IDS = ItemKind.VISUAL_IDS.value, ITEM_WORDS[ItemKind.VISUAL_IDS].one
+        ANSWERS = ItemKind.ANSWERS.value, ITEM_WORDS[ItemKind.ANSWERS].one
+        DOCUMENTS = ItemKind.DOCUMENTS.value, ITEM_WORDS[ItemKind.DOCUMENTS].one
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="items", db_index=False)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="pool_items", db_index=False)

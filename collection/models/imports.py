@@ -17,9 +17,10 @@ class Import(models.Model):
     """The import of one file. It can resume after `rows`, the number of rows read and stored."""
 
     class Kind(models.TextChoices):
-        """The files of a data dump, and the three representations of the formula index."""
+        """The files of a data dump, documents, and the representations of the formula index."""
 
         POSTS = "posts", "Posts"
+        DOCUMENTS = "documents", "Documents"
         COMMENTS = "comments", "Comments"
         POST_LINKS = "post_links", "Post links"
         TAGS = "tags", "Tags"

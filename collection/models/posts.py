@@ -1,6 +1,6 @@
-"""Posts of a data dump with their comments, links, authors and tags.
+"""Posts of a data dump with their comments, links, authors and tags; documents of other sources.
 
-Ids are strings, as in the dump. Texts are stored unchanged (`body`) and sanitized (`clean_body`).
+Ids are strings, as in the source. Texts are stored unchanged (`body`) and sanitized (`clean_body`).
 The sanitized text is null if sanitizing changed nothing except formula ids, which are added again
 on each read. `rules` is the version of the sanitizer's rules that produced it. Texts with another
 version are sanitized on each read.
@@ -11,6 +11,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from arqlab.ir.records import LONGEST_ID
 from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body, lacks_ids
 from collection.models.collections import Collection
 
@@ -18,18 +19,22 @@ NEVER_CLEANED = 0  # lower than any version of the rules
 
 
 class Post(models.Model):
-    """A question or an answer, with votes, owner and dates if the dump has them."""
+    """A question or an answer, with votes, owner and dates if the dump has them; or a document.
+
+    A document (or paragraph) has a title and a text. It is in no thread: its `thread_id` is empty.
+    """
 
     class Kind(models.TextChoices):
-        """The kind of a post. Only questions have a title and tags; only answers are judged."""
+        """The kind of a post. Answers have no title; only answers and documents are judged."""
 
         QUESTION = "question", "Question"
         ANSWER = "answer", "Answer"
+        DOCUMENT = "document", "Document"
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="posts", db_index=False)
-    post_id = models.CharField(max_length=40)
+    post_id = models.CharField(max_length=LONGEST_ID)
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    thread_id = models.CharField(max_length=40)
+    thread_id = models.CharField(max_length=40, blank=True)
     is_searched = models.BooleanField(
         default=True,
         help_text="A post outside the date window is kept for topics and threads but not searched.",
@@ -60,7 +65,7 @@ class Post(models.Model):
                 fields=["collection", "post_id"], name="post_once_per_collection"
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["question", "answer"]), name="post_kind_known"
+                condition=Q(kind__in=["question", "answer", "document"]), name="post_kind_known"
             ),
         ]
         indexes = [models.Index(fields=["collection", "thread_id"], name="post_by_thread")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from io import BytesIO
+from typing import NamedTuple
 
 import polars as pl
 from django.core.files.storage import FileSystemStorage, storages
@@ -11,12 +12,14 @@ from django.db.models.fields.files import FieldFile
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from collection.models import Collection, VisualMap
+from arqlab.ir.records import ItemKind
+from collection.models import Collection, Import, VisualMap
 
 # A file with other content has another name, so an entry never goes stale. The columns of 28
 # million formulas take more than two gigabytes (five columns of ids, 16 bytes per cell), so only a
 # few are cached.
 CACHED_FRAMES = 2
+GIVEN = "given_visual_id"
 
 
 def collection_of(lab: Lab) -> Collection | None:
@@ -75,6 +78,45 @@ def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
     return columns.select("formula_id", "visual_id").drop_nulls().collect()
 
 
+def has_documents(collection: Collection) -> bool:
+    """Return whether documents were imported into a collection."""
+    kind = Import.Kind.DOCUMENTS
+    return Import.objects.filter(collection=collection, kind=kind, kept__gt=0).exists()
+
+
+class IdSource(NamedTuple):
+    """A column of a stored file with ids of items, and whether it has all ids of the kind."""
+
+    file: str
+    column: str
+    is_complete: bool
+
+
+def id_source(lab: Lab, items: ItemKind) -> IdSource | None:
+    """Return where the lab's collection has the ids of a kind of item, or None if it has none."""
+    found = collection_of(lab)
+    if found is None or items is ItemKind.ANSWERS:
+        return None
+    posts, formulas = (str(file.name or "") for file in (found.posts_index, found.formulas_index))
+    if items in (ItemKind.POSTS, ItemKind.DOCUMENTS):
+        has_all = items is ItemKind.POSTS or has_documents(found)
+        source = IdSource(posts, "post_id", found.is_complete and has_all)
+    elif items is ItemKind.FORMULA_IDS:
+        source = IdSource(formulas, "formula_id", found.is_complete)
+    elif mapping := _newest_mapping(found):
+        source = IdSource(mapping, "visual_id", found.is_complete)
+    else:
+        source = IdSource(formulas, GIVEN, is_complete=False)  # some formulas may have no id yet
+    return source if source.file else None
+
+
+def known_ids(source: IdSource, wanted: pl.Series) -> pl.Series:
+    """Return the wanted ids that a collection has, reading one column of its file."""
+    column = pl.col(source.column)
+    known = scan_columns(source.file).filter(column.is_in(wanted.unique().implode()))
+    return known.select(column.unique()).collect().to_series()
+
+
 def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
     """Return a lazy scan of a stored Parquet file. Local files are read only as far as needed."""
     storage = storages["default"]
@@ -102,7 +144,7 @@ def _formulas(name: str, mapping: str) -> pl.DataFrame:
 def _joined(name: str, mapping: str, wanted: pl.Expr) -> pl.LazyFrame:
     """Return a lazy scan of the wanted formulas, with visual ids from the mapping or the index."""
     columns = ("formula_id", "post_id", "thread_id", "type")
-    index = scan_columns(name).filter(wanted).select(*columns, visual_id="given_visual_id")
+    index = scan_columns(name).filter(wanted).select(*columns, visual_id=GIVEN)
     if not mapping:
         return index
     ids = scan_columns(mapping).filter(wanted).select("formula_id", newest="visual_id")

@@ -74,6 +74,7 @@ class Holdings:
 
     questions: int
     answers: int
+    documents: int
     later: int
     first_post: datetime | None
     last_post: datetime | None
@@ -137,7 +138,7 @@ class MissingPart:
 def holdings_of(collection: Collection) -> Holdings:
     """Return the contents of a collection, with eight queries and two scans of Parquet files."""
     searched = Post.objects.filter(collection=collection, is_searched=True)
-    questions, answers = _posts_by_type(collection)
+    by_type = _posts_by_type(collection)
     links = dict(
         PostLink.objects.filter(collection=collection)
         .order_by()
@@ -148,9 +149,10 @@ def holdings_of(collection: Collection) -> Holdings:
     # have the earliest and latest dates.
     dates = searched.exclude(created_at=None).order_by("pk").values_list("created_at", flat=True)
     return Holdings(
-        questions=questions,
-        answers=answers,
-        later=max(0, Post.objects.filter(collection=collection).count() - questions - answers),
+        questions=by_type.get("question", 0),
+        answers=by_type.get("answer", 0),
+        documents=by_type.get("document", 0),
+        later=max(0, Post.objects.filter(collection=collection).count() - sum(by_type.values())),
         first_post=dates.first(),
         last_post=dates.last(),
         comments=Comment.objects.filter(collection=collection).count(),
@@ -206,10 +208,12 @@ def missing_parts(
         Import.Kind.USERS: holdings.authors,
         Import.Kind.TAGS: holdings.tags,
     }
+    # A collection of documents only needs no data dump.
+    is_dump = not holdings.documents or holdings.questions + holdings.answers > 0
     missing = [
         effect
         for kind, effect in MISSING_FILES.items()
-        if kind not in imported and not present.get(kind)
+        if is_dump and kind not in imported and not present.get(kind)
     ]
     if holdings.formulas and holdings.visual_map is None:
         missing.append((UNNUMBERED, NUMBER))
@@ -227,16 +231,15 @@ def _row(record: Import, at: datetime) -> ImportRow:
     return ImportRow(record, is_stale)
 
 
-def _posts_by_type(collection: Collection) -> tuple[int, int]:
-    """Return the numbers of questions and answers from the Parquet file.
+def _posts_by_type(collection: Collection) -> dict[str, int]:
+    """Return the numbers of questions, answers and documents from the Parquet file.
 
     The table of posts is too long to be counted for a page.
     """
     if not collection.posts_index:
-        return 0, 0
+        return {}
     counts = scan_columns(collection.posts_index).group_by("type").len().collect()
-    by_type = dict(counts.iter_rows())
-    return by_type.get("question", 0), by_type.get("answer", 0)
+    return dict(counts.iter_rows())
 
 
 def _rows_in(file: FieldFile) -> int:

@@ -63,11 +63,18 @@ class Thread:
 
 
 def find_thread(collection: Collection, post_id: str) -> Thread | None:
-    """Return the thread of a question or answer, or None if the collection does not have it."""
+    """Return the thread of a question or answer, or None if the collection does not have it.
+
+    A document is the question of a thread of its own.
+    """
     if "\0" in post_id:  # PostgreSQL raises an error for null bytes
         return None
-    thread = Post.objects.filter(collection=collection, post_id=post_id).values("thread_id")[:1]
-    posts = list(Post.objects.filter(collection=collection, thread_id__in=thread).order_by("pk"))
+    named = Post.objects.filter(collection=collection, post_id=post_id)
+    # Documents have no thread: each is shown alone.
+    threads = named.exclude(thread_id="").values("thread_id")[:1]
+    posts = list(
+        Post.objects.filter(collection=collection, thread_id__in=threads).order_by("pk")
+    ) or list(named)
     return _thread(collection, posts) if posts else None
 
 
@@ -84,7 +91,7 @@ def find_commented(collection: Collection | int, comment_ids: Iterable[str]) -> 
 
 
 def _thread(collection: Collection, posts: list[Post]) -> Thread:
-    question = next((post for post in posts if post.kind == Post.Kind.QUESTION), None)
+    question = next((post for post in posts if post.kind != Post.Kind.ANSWER), None)
     accepted = question.accepted_id if question else ""
     answers = [post for post in posts if post.kind == Post.Kind.ANSWER]
     answers.sort(

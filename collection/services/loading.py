@@ -14,6 +14,7 @@ from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
+from arqlab.formats.documents import EXPECTED, is_of_documents
 from arqlab.formats.formulas.index import read_index
 from arqlab.formats.labs.folder import CollectionFile
 from arqlab.ir.records import FileRefusedError, Problem
@@ -35,7 +36,7 @@ from collection.services.indexing import index_if_small
 from collection.services.parquet_files import replace_files
 from collection.services.visual_maps import make_visual_map
 
-ORDER = ("posts", "comments", "post_links", "tags", "users", "votes", "badges")
+ORDER = ("posts", "documents", "comments", "post_links", "tags", "users", "votes", "badges")
 """The order of import: votes are counted on posts, and badges on users."""
 
 
@@ -170,6 +171,11 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
                 "a file of the collection",
                 "Check the path.",
             )
+    documents = file.files.get("documents")
+    if documents is not None and documents.exists() and not is_of_documents(documents):
+        yield Problem(
+            str(documents), None, "a file of another kind", EXPECTED, "Convert or rename the file."
+        )
     for path in file.formulas.values():
         first = next(read_index(path), None) if path.is_file() else None
         if (

@@ -224,7 +224,7 @@ def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Po
     results = []
     for post in found.posts:
         formulas = found.formula_ids.get(post.post_id, [])
-        question = titles.get(post.thread_id)
+        question = post if post.kind == Post.Kind.DOCUMENT else titles.get(post.thread_id)
         title = marked(question.safe_title, found=words, formulas=formulas) if question else []
         text = snippet(post.safe_body, found=words, formulas=formulas)
         results.append(

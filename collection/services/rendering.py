@@ -60,7 +60,7 @@ class RenderedPost:
 
     @property
     def kind(self) -> str:
-        """Return `question` or `answer`."""
+        """Return `question`, `answer` or `document`."""
         return self.post.kind
 
     @property

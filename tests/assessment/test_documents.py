@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from arqlab.core.models import Task, User
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
+from assessment.pools.services.typesetting import typeset_waiting_pools
 from assessment.qrels.services.loading import load_lab
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from evaluation.models import RunScore
@@ -38,8 +40,17 @@ topics = "topics.xml"
 qrels = [{ name = "official", file = "qrels.tsv" }]
 """
 TOPICS = '<Topics><Topic number="M-1"><Title>Trace of an operator</Title></Topic></Topics>'
+XHTML = """<html xmlns="http://www.w3.org/1999/xhtml"><head><title>A trace</title></head><body>
+<p onclick="x()">Let <math alttext="x^{2}"><mi>x</mi></math> be.</p>
+<script>x()</script></body></html>
+"""
 # In ascending order of scores: NTCIR orders by the submitted ranks.
 RUN = b"M-1 Q0 0704.0005_3 1 1.0 t\nM-1 Q0 0704.0005_4 2 2.0 t\nM-1 Q0 math/9801_1 3 3.0 t\n"
+
+
+def shown_text(html: str) -> str:
+    """Return the text of a page without navigation, scripts and markup."""
+    return re.sub(r"(?s)<(script|style|nav|header|footer).*?</\1>|<[^>]+>", " ", html)
 
 
 @pytest.fixture
@@ -125,6 +136,35 @@ def test_a_document_in_the_collection_is_shown_with_its_text(
     assert "Since <span" in instance["html"]
 
 
+def test_imported_documents_are_shown_with_title_text_and_formulas(
+    documents: Task, run: Run, assessor: User, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    (own / "pages").mkdir(parents=True)
+    (own / "pages" / "0704.0005_3.xhtml").write_text(XHTML)
+    (own / "pages" / "0704.0005_4.txt").write_text("Plain $y$ & text.")
+    lab = LAB + '[collection]\nslug = "arxiv"\ndocuments = "pages"\ncomplete = false\n'
+    (own / "lab.toml").write_text(lab)
+    for name in ("topics.xml", "qrels.tsv"):
+        (own / name).write_bytes((tmp_path / name).read_bytes())
+    assert not load_lab(folder=own, at=NOW, by=None).warnings
+    pool = freeze_pool(
+        task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW
+    )
+    typeset_waiting_pools(seconds=60)
+
+    desk = Desk(assessor, "M-1", lab="arxiv", task="main")
+    shown = {item.item: desk.get(f"items/{item.pk}/")["instances"][0] for item in pool.items.all()}
+
+    page = shown["0704.0005_3"]
+    assert (page["heading"], page["thread_url"]) == ("Document 0704.0005_3", "")
+    assert page["title_html"] == "A trace"
+    assert 'data-latex="x^{2}"' in page["html"]
+    assert "script" not in page["html"]
+    assert "&amp; text." in shown["0704.0005_4"]["html"]
+    assert "Look it up by its id" in shown["math/9801_1"]["html"]
+
+
 def test_the_pages_of_the_task_describe_documents(documents: Task, run: Run, client) -> None:
     client.force_login(User.objects.create_superuser("boss"))
 
@@ -134,5 +174,35 @@ def test_the_pages_of_the_task_describe_documents(documents: Task, run: Run, cli
     assert "0704.0005_3 → 1 → 12.53" in page
     assert "Query_Id" not in page
     assert "You judge documents" in client.get("/labs/arxiv/tasks/main/guidelines/").text
-    assert client.get("/labs/arxiv/tasks/main/pools/plan/").status_code == 200
-    assert client.get("/labs/arxiv/tasks/main/").status_code == 200
+    for page in ("", "pools/plan/", "pools/freeze/", "qrels/", "leaderboard/", "guidelines/"):
+        text = client.get(f"/labs/arxiv/tasks/main/{page}").text
+        assert not re.findall(r"\bthreads?\b|\bquestion\b|\banswers?\b", shown_text(text), re.I)
+
+
+def test_the_judging_page_has_a_topic_and_no_words_of_threads_or_formula_instances(
+    documents: Task, run: Run, assessor: User, client
+) -> None:
+    freeze_pool(task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW)
+    client.force_login(assessor)
+
+    text = shown_text(client.get("/labs/arxiv/tasks/main/judge/M-1/").text)
+
+    assert "Switch between topic and item" in text
+    found = set(re.findall(r"\b(?:threads?|questions?|answers?|posts?|instances?)\b", text, re.I))
+    assert found == {"Thread"}  # the hidden link of the template of all items
+    assert "Next instance of the formula" not in text
+
+
+def test_forms_of_the_task_have_no_fields_of_threads(documents: Task, client) -> None:
+    client.force_login(User.objects.create_superuser("boss"))
+
+    edit = "/labs/arxiv/tasks/main/edit/"
+    form = client.get(edit).context["form"]
+    fields = {name: form[name].value() for name in form.fields}
+    sent = {name: value for name, value in fields.items() if value} | {"name": "Main"}
+    saved = client.post(edit, sent)
+
+    assert "threads" not in fields
+    assert (saved.status_code, Task.objects.get().name) == (302, "Main")
+    load = client.get("/labs/arxiv/tasks/main/load/topics/")
+    assert "topic_formulas" not in load.context["form"].fields

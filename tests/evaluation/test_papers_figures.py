@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from arqlab.core.models import Task
+from arqlab.core.models import Lab, Task
 from arqlab.core.services.labs import change_task
 from arqlab.formats.runs.filename import read_name
 from assessment.models import QrelSet
+from assessment.qrels.selectors.joining import lab_join_warnings
 from evaluation.selectors.boards import live_board
 from tests.paths import ROOT
 
@@ -64,6 +65,7 @@ def test_the_leaderboard_prints_the_published_scores(lab, order, shared_data: Pa
         change_task(task=one, changes={}, protocol={"order": order}, by=None)
     for task, file in sorted({(row["task"] or TASK_OF[lab], row["run"]) for row in figures}):
         submit(next(shared_data.glob(f"{lab}/runs/**/{Path(file).name}")), f"{lab}/{task}")
+    assert not lab_join_warnings(Lab.objects.get(slug=lab))
     for row in figures:
         board = printed(f"{lab}/{row['task'] or TASK_OF[lab]}", QRELS_OF[row["qrels"]])
         wanted = {measure: f"0{row[measure]}" for measure in MEASURES if row[measure]}

@@ -137,6 +137,8 @@ class TaskForm(forms.Form):
             ].help_text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
         if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["max_characters"]
+        if not task.words.has_threads:
+            del self.fields["threads"]
 
     def clean_threads(self) -> str:
         """Return the selected value, or the current one if the field was not sent."""
@@ -204,7 +206,7 @@ class TaskForm(forms.Form):
     @property
     def changes(self) -> dict[str, Any]:
         """Return the task's own fields."""
-        return {name: self.cleaned_data[name] for name in OWN_FIELDS}
+        return {name: self.cleaned_data[name] for name in OWN_FIELDS if name in self.cleaned_data}
 
 
 _EMPTY: tuple[Any, ...] = (None, "", [])

@@ -12,6 +12,7 @@ from arqlab.ir.protocols.overrides import with_overrides
 from arqlab.ir.protocols.presets import PROTOCOLS, TaskProtocol
 from arqlab.ir.records import ItemKind, TaskKind
 from arqlab.ir.topics import merged_info
+from arqlab.ir.words import ITEM_WORDS, TASK_WORDS, TaskWords
 
 
 class Lab(models.Model):
@@ -52,11 +53,11 @@ class Task(models.Model):
     class Items(models.TextChoices):
         """The kind of item in runs and qrels."""
 
-        POSTS = ItemKind.POSTS.value, "posts"
-        FORMULA_IDS = ItemKind.FORMULA_IDS.value, "formula ids"
-        VISUAL_IDS = ItemKind.VISUAL_IDS.value, "visual ids"
-        ANSWERS = ItemKind.ANSWERS.value, "generated answers"
-        DOCUMENTS = ItemKind.DOCUMENTS.value, "documents"
+        POSTS = ItemKind.POSTS.value, ITEM_WORDS[ItemKind.POSTS].ids
+        FORMULA_IDS = ItemKind.FORMULA_IDS.value, ITEM_WORDS[ItemKind.FORMULA_IDS].ids
+        VISUAL_IDS = ItemKind.VISUAL_IDS.value, ITEM_WORDS[ItemKind.VISUAL_IDS].ids
+        ANSWERS = ItemKind.ANSWERS.value, ITEM_WORDS[ItemKind.ANSWERS].ids
+        DOCUMENTS = ItemKind.DOCUMENTS.value, ITEM_WORDS[ItemKind.DOCUMENTS].ids
 
     class Threads(models.TextChoices):
         """When teams and visitors may see the threads of the topics."""
@@ -129,6 +130,11 @@ class Task(models.Model):
     def preset(self) -> TaskProtocol:
         """Return the lab's preset for this kind of task."""
         return PROTOCOLS[self.lab.protocol].tasks[TaskKind(self.kind)]
+
+    @property
+    def words(self) -> TaskWords:
+        """Return the words for this kind of task in texts for people."""
+        return TASK_WORDS[TaskKind(self.kind)]
 
     @cached_property
     def protocol(self) -> TaskProtocol:

@@ -26,8 +26,9 @@ ALL_DAYS: Final = Window(None, None, False)
 class CollectionFile:
     """The collection that a lab searches.
 
-    `files` has a file, or an archive that contains it, for each kind of dump file. `formulas` has a
-    TSV file, or a folder of them, for each representation. Posts outside `window` are not searched.
+    `files` has a file, or an archive that contains it, for each kind of dump file, and for
+    `documents` a file or folder. `formulas` has a TSV file, or a folder of them, for each
+    representation. Posts outside `window` are not searched.
     """
 
     slug: str
@@ -45,7 +46,7 @@ class CollectionFile:
 def read_collection_table(table: LabTable) -> CollectionFile | None:
     """Return the collection, or None (with the problems noted) if it has no slug."""
     slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
-    files = _dump(table) | _named(table, DUMP_FILES)
+    files = _dump(table) | _named(table, DUMP_FILES) | _documents(table)
     indexes = table.table("formulas", required=False)
     formulas = {} if indexes is None else _indexes(indexes)
     window = _window(table)
@@ -56,6 +57,12 @@ def read_collection_table(table: LabTable) -> CollectionFile | None:
 def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
     found = {kind: table.file(kind, required=False) for kind in kinds}
     return {kind: file for kind, file in found.items() if file is not None}
+
+
+def _documents(table: LabTable) -> dict[str, Path]:
+    """Return the file or folder of the key `documents`."""
+    found = table.file_or_folder("documents", required=False)
+    return {} if found is None else {"documents": found}
 
 
 def _dump(table: LabTable) -> dict[str, Path]:

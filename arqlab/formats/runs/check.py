@@ -29,18 +29,12 @@ from arqlab.formats.runs.report import (
 )
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind, Severity, TaskKind
+from arqlab.ir.words import ITEM_WORDS
 
 INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
 LISTED = 5  # topics named in a message
 SAMPLE = "the items of this lab's sample of the collection"
 SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
-ITEM_NAMES = {
-    ItemKind.POSTS: "a post id",
-    ItemKind.FORMULA_IDS: "a formula id",
-    ItemKind.VISUAL_IDS: "a visual id",
-    ItemKind.ANSWERS: "an answer",
-    ItemKind.DOCUMENTS: "a document id",
-}
 
 
 def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:
@@ -174,7 +168,9 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
     empty = rows.filter(is_empty.fill_null(pl.col("item") == ""))
     yield from find_rows("empty-item", empty, pl.lit("an empty cell"), "an id")
     named = rows.filter(pl.col("item") != "")
-    if items is ItemKind.POSTS and rules.posts is not None:
+    if items is ItemKind.DOCUMENTS and rules.posts is not None:
+        yield from _check_documents(named, rules, rules.posts)
+    elif items is ItemKind.POSTS and rules.posts is not None:
         yield from _check_posts(named, rules, rules.posts)
     elif items is ItemKind.FORMULA_IDS and rules.formulas is not None:
         yield from _check_formulas(named, rules, rules.formulas)
@@ -221,6 +217,18 @@ def _check_posts(
         yield from find_rows("wrong-type", questions, shown, "an answer")
 
 
+def _check_documents(
+    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
+) -> Iterator[Finding]:
+    """Find documents that are not in the collection, if it has any documents."""
+    documents = posts.filter(pl.col("type") == "document").select(item="post_id")
+    if documents.lazy().limit(1).collect().is_empty():
+        return
+    known = looked_up(documents, rows)
+    is_unknown = ~rows["item"].is_in(known["item"].implode())
+    yield from _unknown_items(rows, is_unknown, rules, ItemKind.DOCUMENTS)
+
+
 def _check_formulas(
     rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
@@ -257,7 +265,7 @@ def _unknown_items(
 ) -> Iterator[Finding]:
     """Find the rows with an unknown item: a note if it is uncertain, a warning if all are."""
     unknown = rows.filter(is_unknown)
-    item = ITEM_NAMES[items]
+    item = ITEM_WORDS[items].an_id
     part = SAMPLE if not rules.complete else SOME_VISUAL_IDS
     severity = Severity.ERROR if rules.complete and sure else Severity.NOTE
     expected = f"{item} of the collection"

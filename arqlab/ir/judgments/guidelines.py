@@ -143,6 +143,7 @@ _REPORTS: Mapping[ScaleLabel, str] = MappingProxyType(
         ),
     }
 )
+_NO_THREADS = "you looked things up elsewhere if that could help, and still cannot decide."
 _CANNOT_JUDGE = "you cannot judge the item."
 _TO_ORGANIZERS = "Explain the reason to the organizers in the comment."
 _ALIKE = """<p>Judge similar items consistently. If you notice that an earlier label was wrong,
@@ -164,8 +165,8 @@ def default_guideline(
     that are not judgments count as 0 for them (004 §6.3.1).
     """
     if kind == TaskKind.DOCUMENTS:
-        labels = _table(scale, relevant_from)
-        return _DOCUMENTS + labels + _DOCUMENT_RULES + _reports(scale, _UNJUDGED)
+        reports = _reports(scale, _UNJUDGED, {**_REPORTS, DO_NOT_KNOW: _NO_THREADS})
+        return _DOCUMENTS + _table(scale, relevant_from) + _DOCUMENT_RULES + reports
     is_known = scale.judgments == ARQMATH.judgments
     table = "" if is_known else _table(scale, relevant_from)
     if kind == TaskKind.FORMULAS:
@@ -191,12 +192,12 @@ def _table(scale: LabelScale, relevant_from: int) -> str:
     return f"<table>\n{head}\n<tbody>\n{rows}</tbody>\n</table>\n"
 
 
-def _reports(scale: LabelScale, counts: str) -> str:
+def _reports(scale: LabelScale, counts: str, reasons: Mapping[ScaleLabel, str] = _REPORTS) -> str:
     """Return when to choose the labels that are not judgments, and how the item then counts."""
     if not scale.reports:
         return _ALIKE
     lines = "".join(
-        f"<li><strong>{escape(label.word)}</strong>: {_REPORTS.get(label, _CANNOT_JUDGE)}</li>\n"
+        f"<li><strong>{escape(label.word)}</strong>: {reasons.get(label, _CANNOT_JUDGE)}</li>\n"
         for label in scale.reports
     )
     head = "<h3>When you cannot judge</h3>"

@@ -122,12 +122,21 @@ def _formulas(
 
 
 def _ntcir(
-    pool: PoolProtocol, *, limit: int, measures: tuple[str, ...]
+    pool: PoolProtocol,
+    *,
+    limit: int,
+    measures: tuple[str, ...],
+    later_measures: tuple[str, ...] = (),
 ) -> Mapping[TaskKind, TaskProtocol]:
     """Return the rules of the NTCIR tasks: retrieval of formulas, and of documents or paragraphs.
 
-    NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant (003 §4). Its
-    pools follow the submitted ranks, and its qrels keep all topics.
+    NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant, and unjudged
+    items are not (003 §4). Its pools follow the submitted ranks, and its qrels keep all topics.
+
+    For the tasks on documents (formulas and text: 004 §2) these papers give neither depths nor
+    measures. Their rules are those of the formula tasks of the same year, one of which searched
+    arXiv too (003 Table 2, §3), without `later_measures`: those were computed for formulas, and
+    after the lab.
     """
     formulas = TaskProtocol(
         limit=limit,
@@ -135,12 +144,12 @@ def _ntcir(
         relevant_from=3,
         min_relevant=0,
         order="rank",
-        measures=measures,
+        measures=later_measures + measures,
         items=ItemKind.FORMULA_IDS,
         trec_only=True,
         pool=pool,
     )
-    documents = replace(formulas, items=ItemKind.DOCUMENTS)
+    documents = replace(formulas, items=ItemKind.DOCUMENTS, measures=measures)
     return {TaskKind.FORMULAS: formulas, TaskKind.DOCUMENTS: documents}
 
 
@@ -199,30 +208,25 @@ _ALL = (
     Protocol(
         "ntcir-10",
         "NTCIR-10 Math Pilot (2013)",
+        # At most 100 results, pooled until there are 100 (003 §3). P@hit, the precision of all
+        # results, is SetP (003 §4).
         _ntcir(
             PoolProtocol(method="rank-by-rank", size=100),
             limit=100,
-            measures=("AP", "P@5", "P@10", "Judged@10"),
+            measures=("AP", "P@5", "P@10", "SetP", "Judged@10"),
         ),
     ),
     Protocol("ntcir-11", "NTCIR-11 Math-2, known item (2014)", {TaskKind.FORMULAS: _KNOWN_ITEM}),
     Protocol(
         "ntcir-12",
         "NTCIR-12 MathIR (2016)",
-        # nDCG' comes first: later comparisons of these runs report it (003 Table 7).
+        # At most 1,000 results, 20 of each run pooled (003 §3); precision at four depths (003 §4).
+        # For formulas, nDCG' comes first: later comparisons of these runs report it (003 Table 7).
         _ntcir(
             PoolProtocol(primary=20, alternate=20),
             limit=1000,
-            measures=(
-                "nDCG(judged_only=True)@1000",
-                "P@5",
-                "P@10",
-                "P@15",
-                "P@20",
-                "AP",
-                "Bpref",
-                "Judged@10",
-            ),
+            measures=("P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10"),
+            later_measures=("nDCG(judged_only=True)@1000",),
         ),
     ),
 )

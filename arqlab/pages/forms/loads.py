@@ -129,6 +129,11 @@ class TopicsForm(LoadForm):
         label="Delete topics of this task that are not in the file", required=False
     )
 
+    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
+        super().__init__(*args, place=place, **kwargs)
+        if isinstance(place, Task) and not place.words.has_threads:
+            del self.fields["topic_formulas"]
+
 
 class QrelsForm(LoadForm):
     """One version of a task's qrels."""
@@ -188,7 +193,7 @@ class JudgmentsForm(LoadForm):
 
 
 class CollectionFilesForm(LoadForm):
-    """Files of a data dump and of formula indexes."""
+    """Files of a data dump, documents, and formula indexes."""
 
     is_small = False
     slug = forms.CharField(
@@ -203,6 +208,12 @@ class CollectionFilesForm(LoadForm):
         label="Data dump",
         help_text="Posts.xml, Comments.xml, PostLinks.xml, Tags.xml, Users.xml, Votes.xml and "
         "Badges.xml, plain or compressed (gz, bz2, 7z), or one 7z archive of them.",
+    )
+    documents = forms.FileField(
+        label="Documents",
+        required=False,
+        help_text="For tasks that retrieve documents or paragraphs: lines of JSON with id, title "
+        "and html or text (.jsonl, .jsonl.gz), or a zip of HTML and text files named by their ids.",
     )
     latex = OptionalFilesField(label="Formulas in LaTeX", help_text="TSV, plain, gz or bz2.")
     slt = OptionalFilesField(

@@ -29,6 +29,7 @@ from arqlab.pages.services.loading import Loading, read_sent
 from arqlab.pages.services.topic_candidates import list_candidates
 from arqlab.pages.services.topic_loading import topics_from_files
 from assessment.judging.services.importing import import_judgments
+from assessment.qrels.selectors.joining import join_warnings, lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
 from assessment.qrels.selectors.versions import lab_summary, topic_judgments
 from assessment.qrels.services.loading import load_lab, load_qrels
@@ -74,6 +75,7 @@ def lab_from_files(one: Loading) -> list[str]:
     for task in lab_summary(loaded.lab):
         judged = f"; qrels {task.qrels} with {task.judged:,} judgments" if task.qrels else ""
         lines.append(f"{task.task}: {counted(task.topics, 'topic')}{judged}.")
+    one.warnings.extend(loaded.warnings)
     collection = collection_of(loaded.lab)
     return [*lines, *(_collection_lines(collection) if collection else ())]
 
@@ -104,6 +106,7 @@ def qrels_from_file(one: Loading) -> list[str]:
     file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
     found = load_qrels(task=task, file=file, at=one.at, by=one.by)
     judged = topic_judgments(found)
+    one.warnings.extend(join_warnings(found))
     return [
         f"Version {found.version} ({found.name}): {counted(frame.height, 'line')}, "
         f"{counted(len(judged), 'judged topic')}."
@@ -120,13 +123,14 @@ def judgments_from_file(one: Loading) -> list[str]:
 
 
 def collection_from_files(one: Loading) -> list[str]:
-    """Import the files of a data dump and of formula indexes into the lab's collection."""
+    """Import a data dump, documents and formula indexes into the lab's collection."""
     load, options = one.load, one.load.options
     since, until = (_day(options.get(name)) for name in ("since", "until"))
+    documents = sent_files(load, "documents")
     file = CollectionFile(
         slug=options["slug"],
         complete=bool(options.get("complete")),
-        files=_dump(load),
+        files=_dump(load) | ({"documents": documents[0]} if documents else {}),
         formulas={name: path for name in REPRESENTATIONS if (path := _index(load, name))},
         window=Window(since, until, bool(options.get("keep_later"))),
     )
@@ -134,6 +138,7 @@ def collection_from_files(one: Loading) -> list[str]:
     collection = add_to_collection(
         lab=one.lab, file=file, at=one.at, judged=judged, progress=one.progress
     )
+    one.warnings.extend(lab_join_warnings(one.lab))
     return _collection_lines(collection)
 
 

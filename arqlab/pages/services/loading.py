@@ -15,12 +15,16 @@ from collection.services.importing.import_records import Progress
 
 
 class Loading(NamedTuple):
-    """A load that is running: its time, its user and the callback for its progress."""
+    """A load that is running: its time, its user and the callback for its progress.
+
+    The loader adds `warnings` about what it loaded.
+    """
 
     load: Load
     at: datetime
     by: User
     progress: Progress
+    warnings: list[str]
 
     @property
     def task(self) -> Task:

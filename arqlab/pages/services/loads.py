@@ -125,9 +125,11 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
         return False
     load = Load.objects.select_related("lab", "task__lab", "by").get(pk=load_id)
     try:
+        warnings: list[str] = []
         with panics_as_errors(), _heartbeat(load):
             _require_unarchived(load)  # it may have been archived while the load waited
-            lines = LOADERS[load.kind](Loading(load, at, _user_of(load), _LoadProgress(load)))
+            one = Loading(load, at, _user_of(load), _LoadProgress(load), warnings)
+            lines = LOADERS[load.kind](one)
     except FileRefusedError as refused:
         _finish(load, Load.State.REFUSED, problems=refused.problems)
     except UserError as refused:
@@ -137,7 +139,7 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
         log.exception("Load %s failed.", load.pk)
         _finish(load, Load.State.FAILED, message=BROKEN)
     else:
-        _finish(load, Load.State.DONE, summary=lines)
+        _finish(load, Load.State.DONE, summary=lines, warnings=warnings)
     return True
 
 
@@ -195,6 +197,7 @@ def _finish(
     message: str = "",
     problems: Iterable[Problem] = (),
     summary: Iterable[str] = (),
+    warnings: Iterable[str] = (),
 ) -> None:
     """Store the result of a load, unless another worker took it over."""
     found = list(problems)
@@ -203,6 +206,7 @@ def _finish(
         state=state,
         message=message,
         summary=list(summary),
+        warnings=list(warnings),
         problem_count=len(found),
         updated_at=timezone.now(),
     ):

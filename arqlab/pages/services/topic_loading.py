@@ -13,6 +13,8 @@ from arqlab.formats.topics.read import read_topics
 from arqlab.formats.topics.threads import read_topic_threads, threads_of
 from arqlab.ir.records import FileRefusedError, Problem, TaskKind, TopicRecord
 from arqlab.pages.services.loading import Loading, read_path, read_sent
+from assessment.models import QrelSet
+from assessment.qrels.selectors.joining import join_warnings
 
 
 def topics_from_files(one: Loading) -> list[str]:
@@ -42,6 +44,8 @@ def topics_from_files(one: Loading) -> list[str]:
         threads={**kept_threads, **threads_of(ids, threads or {})},
     )
     total = load_topics(task=task, file=file, by=one.by)
+    for version in QrelSet.objects.filter(task=task).select_related("task__lab"):
+        one.warnings.extend(join_warnings(version))
     new, gone = len(set(ids) - known.keys()), len(known.keys() - set(ids))
     changed = total - new - gone
     return [f"{counted(len(ids), 'topic')}: {new} new, {changed} changed, {gone} deleted."]

@@ -25,6 +25,7 @@ from arqlab.texts.posts.text import without_marks
 RULES = 3
 
 _TAG = re.compile(r"<[^<>]*+>")
+_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.:-]")
 
 
 class FoundFormula(NamedTuple):
@@ -118,8 +119,10 @@ def clean_line(html: str, *, prefix: str, first: int = 1) -> CleanText:
 
 def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanText, CleanText]:
     """Sanitize the title and the body of a post, with formulas numbered across both."""
-    clean_title = clean_line(title, prefix=post_id)
-    return clean_title, clean_post(body, prefix=post_id, first=1 + clean_title.numbered)
+    # Ids of documents may have characters that ids of formulas cannot have.
+    prefix = post_id if post_id.isdecimal() else _NOT_IN_IDS.sub("-", post_id)[:60]
+    clean_title = clean_line(title, prefix=prefix)
+    return clean_title, clean_post(body, prefix=prefix, first=1 + clean_title.numbered)
 
 
 def lacks_ids(html: str) -> bool:

@@ -147,7 +147,7 @@ def _state(shown: ShownItem) -> str:
 
 def _read(item: PoolItem, instance: ShownInstance) -> _Read:
     definitions, post = Definitions(), instance.post
-    title = post.safe_title if post and post.kind == Post.Kind.QUESTION else ""
+    title = post.safe_title if post and post.kind != Post.Kind.ANSWER else ""
     texts = (read_text(title, definitions), read_text(body_of(item, post), definitions))
     return _Read(instance, *(texts if _is_formula(item) else map(_without_ids, texts)))
 
@@ -235,7 +235,7 @@ def _instance(each: _Read, post: list[_Read], page: _Page) -> dict[str, Any]:
         "title_html": html(each.title),
         "html": _missing(each, item) + html(each.body),
         "thread_url": thread_url(item, instance.doc_id, instance.post_id, page.lab_slug)
-        if instance.post and page.has_threads
+        if instance.post and page.has_threads and item.kind != PoolItem.Kind.DOCUMENTS
         else "",
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from arqlab.core.models import Task
 from arqlab.formats.runs.layouts import TASK3_IDS
@@ -61,6 +61,14 @@ def choice_of(pool: Pool) -> PoolChoice:
         without_runs={row["run"]: row["reason"] for row in pool.left_out.get("runs", ())},
         without_topics={row["topic"]: row["reason"] for row in pool.left_out.get("topics", ())},
     )
+
+
+def mixed_tasks(task: Task, protocol: PoolProtocol) -> QuerySet[Task]:
+    """Return the tasks whose answers a pool of the task includes: those of Task 3, or none."""
+    if task.kind != Task.Kind.ANSWERS or not protocol.includes_generated_answers:
+        return Task.objects.none()
+    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
+    return tasks.select_related("lab")
 
 
 def candidate_runs(task: Task) -> RunQuerySet:

@@ -18,7 +18,7 @@ from arqlab.formats.topics.threads import threads_of
 from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.pooling.pools import PoolSources
 from assessment.models import Judgment
-from assessment.pools.selectors.choices import PoolChoice, poolable_runs
+from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.pools.selectors.earlier import pooled_before
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
@@ -53,12 +53,6 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
     """Return the current sources of a pool of the task, without reading their files."""
     collection = collection_of(task.lab)
     runs, left_out = poolable_runs(task, choice.without_runs)
-    is_mixed = task.kind == Task.Kind.ANSWERS and choice.protocol.includes_generated_answers
-    written = (
-        Task.objects.filter(lab=task.lab, kind=Task.Kind.GENERATED_ANSWERS)
-        if is_mixed
-        else Task.objects.none()
-    )
     return TaskSources(
         task,
         choice,
@@ -66,7 +60,9 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
         runs=tuple(runs),
         left_out=tuple(left_out),
         written=tuple(
-            run for each in written for run in poolable_runs(each, choice.without_runs)[0]
+            run
+            for each in mixed_tasks(task, choice.protocol)
+            for run in poolable_runs(each, choice.without_runs)[0]
         ),
         visual_map=newest_map(collection)
         if collection and task.kind == Task.Kind.FORMULAS

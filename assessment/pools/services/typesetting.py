@@ -33,7 +33,8 @@ def typeset_waiting_pools(*, seconds: float) -> None:
 
 def _begin_again() -> None:
     """Restart the pools whose collection imported posts later, because posts may have changed."""
-    done = Import.objects.filter(kind=Import.Kind.POSTS, collection__labs=OuterRef("task__lab"))
+    kinds = (Import.Kind.POSTS, Import.Kind.DOCUMENTS)
+    done = Import.objects.filter(kind__in=kinds, collection__labs=OuterRef("task__lab"))
     newest = Subquery(
         done.order_by("-finished_at").exclude(finished_at=None).values("finished_at")[:1]
     )

@@ -11,10 +11,9 @@ from django.db.models import Count, Q, QuerySet
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.ir.judgments.qrels import JudgedTopic, judged_topics
-from arqlab.ir.records import ItemKind
 from assessment.models import Qrel, QrelSet
 from collection.models import VisualMap
-from submissions.models import AnswerId, Run
+from submissions.models import AnswerId
 
 QRELS_COLUMNS = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
 
@@ -110,34 +109,6 @@ def lab_fingerprint(lab: Lab) -> str:
         for row in rows.values_list():
             digest.update(repr(row).encode())
     return digest.hexdigest()
-
-
-def unjoined_warning(qrel_set: QrelSet) -> str:
-    """Return a warning if answers of the qrels (Task 3) have ids that join no run, else "".
-
-    They join by the ids of published answers, or as RUN_ID:TOPIC.
-    """
-    if qrel_set.items != ItemKind.ANSWERS:
-        return ""
-    qrels = qrels_frame(qrel_set)
-    published = AnswerId.objects.filter(task=qrel_set.task_id).values_list("query_id", "answer_id")
-    runs = Run.objects.filter(task=qrel_set.task_id).exclude(identifier="")
-    names = set(runs.values_list("identifier", flat=True))
-    known = set(published)
-    unknown = [
-        item
-        for topic, item in qrels.select("topic", "item").iter_rows()
-        if (topic, item) not in known
-        and not (item.endswith(f":{topic}") and item.removesuffix(f":{topic}") in names)
-    ]
-    if not unknown:
-        return ""
-    return (
-        f"Qrels {qrel_set.name} of {qrel_set.task}: {len(unknown):,} of {qrels.height:,} answers "
-        f"join no run, such as {unknown[0]}. Runs get no labels for them. If the qrels have ids of "
-        "their own, load the file that joins them to runs with answer_ids in lab.toml. If they "
-        "name runs (RUN_ID:TOPIC), submit these runs with these tags."
-    )
 
 
 def lab_summary(lab: Lab) -> list[TaskSummary]:

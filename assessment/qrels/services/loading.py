@@ -17,8 +17,9 @@ from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
 from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import QrelSet
+from assessment.qrels.selectors.joining import lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
-from assessment.qrels.selectors.versions import lab_fingerprint, unjoined_warning
+from assessment.qrels.selectors.versions import lab_fingerprint
 from assessment.qrels.services.versions import qrels_hash, store_qrels
 from collection.services.importing.import_records import Progress
 from collection.services.loading import load_collection, require_loadable
@@ -29,7 +30,7 @@ from submissions.services.answer_ids import load_answer_ids
 class LoadedLab:
     """The result of loading a folder: the lab, whether anything is new or different, and warnings.
 
-    The warnings are about qrels whose answers join no run.
+    The warnings are about qrels whose topics or items join nothing of the lab.
     """
 
     lab: Lab
@@ -59,9 +60,8 @@ def load_lab(
     if file.collection is not None:
         judged = judged_formulas(file.collection.slug, lab)
         load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
-    versions = QrelSet.objects.filter(task__lab=lab).select_related("task__lab")
-    warnings = tuple(filter(None, map(unjoined_warning, versions)))
-    return LoadedLab(lab, is_changed=lab_fingerprint(lab) != before, warnings=warnings)
+    is_changed = lab_fingerprint(lab) != before
+    return LoadedLab(lab, is_changed=is_changed, warnings=tuple(lab_join_warnings(lab)))
 
 
 @transaction.atomic

@@ -16,10 +16,10 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items
+from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.versions import (
     qrel_versions,
     qrels_frame,
-    unjoined_warning,
     version_topics,
 )
 from assessment.qrels.services.versions import choose_current_qrels
@@ -68,7 +68,7 @@ def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> Htt
         "lines": topic_lines(topics, labels),
         "chart": label_chart(((topic.topic, topic.labels) for topic in topics), labels),
         "labels": labels,
-        "warning": unjoined_warning(shown),
+        "warnings": join_warnings(shown),
     }
     return render(
         request,

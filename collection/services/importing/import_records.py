@@ -68,6 +68,14 @@ def start_import(
     return record
 
 
+def is_overtaken(record: Import) -> bool:
+    """Return whether a file of the same name with other contents or window was imported later."""
+    others = Import.objects.filter(
+        collection=record.collection, kind=record.kind, source=record.source
+    )
+    return others.filter(finished_at__gt=record.finished_at).exists()
+
+
 def restart_import(record: Import, at: datetime) -> None:
     """Reset a finished import, so that it starts again from the first row."""
     record.problems.all().delete()

@@ -29,6 +29,7 @@ from collection.services.importing.import_records import (
     Progress,
     file_digest,
     finish_import,
+    is_overtaken,
     restart_import,
     save_progress,
     start_import,
@@ -68,7 +69,7 @@ def import_posts(
         collection=collection, kind=Import.Kind.POSTS, source=path.name, sha256=digest, at=at
     )
     if record.state == Import.State.DONE:
-        if not _is_overtaken(record):
+        if not is_overtaken(record):
             return record
         restart_import(record, at)
     with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
@@ -90,14 +91,6 @@ def import_posts(
             index_found_formulas(collection, batches.found, reimported=batches.threads.seen)
             finish_import(record=record, at=at)
     return record
-
-
-def _is_overtaken(record: Import) -> bool:
-    """Return whether a file of the same name with other contents or window was imported later."""
-    others = Import.objects.filter(
-        collection=record.collection, kind=record.kind, source=record.source
-    )
-    return others.filter(finished_at__gt=record.finished_at).exists()
 
 
 def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:

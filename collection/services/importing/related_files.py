@@ -26,6 +26,7 @@ from arqlab.formats.formulas.seen_ids import SeenIds
 from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import Collection, Import
 from collection.services.importing import related_rows, votes_and_badges
+from collection.services.importing.documents import import_documents
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
     Progress,
@@ -153,7 +154,7 @@ def import_file(
     at: datetime,
     progress: Progress | None = None,
 ) -> Import:
-    """Import a file of a data dump. Return the record.
+    """Import a file of a data dump, or documents. Return the record.
 
     A file that is already imported is read again only if the posts (for badges, the users) were
     imported later. Rows outside the date window, and rows on posts that the collection does not
@@ -161,6 +162,8 @@ def import_file(
     `FileRefusedError` if the file does not exist, and `UserError` if another process is importing
     it.
     """
+    if kind == Kind.DOCUMENTS:
+        return import_documents(collection=collection, path=path, at=at, progress=progress)
     if kind == Kind.POSTS:
         return import_posts(
             collection=collection, path=path, window=window, at=at, progress=progress

@@ -60,6 +60,13 @@ def test_a_sample_shows_that_it_is_one(folder):
     assert collection_of(folder, "complete = false\n").complete is False
 
 
+def test_documents_are_a_file_or_a_folder(folder):
+    assert collection_of(folder, 'documents = "dump"\n').files == {"documents": folder / "dump"}
+    assert mistakes(folder, 'documents = "nowhere"\n') == [
+        (7, "documents = 'nowhere', which is not a file or folder")
+    ]
+
+
 def test_a_collection_without_posts_has_none(folder):
     assert collection_of(folder, "").posts is None
 

@@ -3,6 +3,7 @@
 import gzip
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -362,3 +363,29 @@ def test_real_answers_in_two_columns_are_repaired_to_runs(name):
     assert not before.is_valid
     assert after.is_valid
     assert after.rows == before.rows == data.count(b"\n")
+
+
+DOCUMENTS = RunRules(
+    TaskKind.DOCUMENTS, ("M.1",), limit=9, items=ItemKind.DOCUMENTS, trec_only=True
+)
+HELD = pl.DataFrame(
+    {"post_id": ["a_1", "7"], "type": ["document", "answer"], "thread_id": ["", "1"]}
+)
+
+
+@pytest.mark.parametrize(("complete", "severity"), [(True, Severity.ERROR), (False, Severity.NOTE)])
+@pytest.mark.parametrize("posts", [HELD, HELD.lazy()])
+def test_documents_are_looked_up_in_a_collection_of_documents(posts, complete, severity):
+    rules = replace(DOCUMENTS, posts=posts, complete=complete)
+
+    report = check(["M.1 Q0 a_1 1 3.0 t", "M.1 Q0 7 2 2.0 t", "M.1 Q0 b_2 3 1.0 t"], rules)
+
+    [unknown] = [group for group in report.problems if group.kind == "unknown-item"]
+    assert (unknown.severity, unknown.occurrences["line"].to_list()) == (severity, [2, 3])
+    assert "every item is a document id" in unknown.message
+
+
+def test_documents_are_not_looked_up_in_a_collection_without_any():
+    rules = replace(DOCUMENTS, posts=HELD.filter(pl.col("type") == "answer"), complete=True)
+
+    assert found(check(["M.1 Q0 b_2 1 1.0 t"], rules)) == {}

@@ -1,7 +1,5 @@
 """The presets match the papers (protocol §4 to §8)."""
 
-from dataclasses import replace
-
 import pytest
 
 from arqlab.ir.measures.names import parse_measures
@@ -164,6 +162,9 @@ def test_ntcir_takes_the_format_of_trec_only(slug, kind):
     assert PROTOCOLS[slug].tasks[kind].trec_only == slug.startswith("ntcir")
 
 
+NTCIR_KINDS = (TaskKind.FORMULAS, TaskKind.DOCUMENTS)
+
+
 @pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
 def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]
@@ -171,11 +172,17 @@ def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     assert (task.labels, task.relevant_from) == (NTCIR, 3)
 
 
-@pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
-def test_ntcir_also_has_tasks_of_documents(slug):
-    tasks = PROTOCOLS[slug].tasks
+@pytest.mark.parametrize(
+    ("slug", "reported"),
+    [
+        ("ntcir-10", {"P@5", "P@10", "SetP", "AP"}),
+        ("ntcir-12", {"P@5", "P@10", "P@15", "P@20"}),
+    ],
+)
+def test_ntcir_also_has_tasks_of_documents_with_the_measures_of_its_year(slug, reported):
+    formulas, documents = (PROTOCOLS[slug].tasks[kind] for kind in NTCIR_KINDS)
 
-    assert tasks[TaskKind.DOCUMENTS].items == ItemKind.DOCUMENTS
-    assert (
-        replace(tasks[TaskKind.DOCUMENTS], items=ItemKind.FORMULA_IDS) == tasks[TaskKind.FORMULAS]
-    )
+    assert (documents.items, documents.pool) == (ItemKind.DOCUMENTS, formulas.pool)
+    assert (documents.labels, documents.relevant_from) == (NTCIR, 3)
+    assert reported <= set(documents.measures) <= set(formulas.measures)
+    assert not [name for name in documents.measures if "judged_only" in name]

@@ -25,6 +25,7 @@ from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
 from tests.assessment.factories import make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
+from tests.evaluation.factories import GOOD, make_run
 from tests.factories import UserFactory, make_lab
 from tests.pages.views.test_home import text_of
 
@@ -347,6 +348,55 @@ def test_qrels_become_a_version(scene, post):
     assert load.summary == ["Version 1 (official): 2 lines, 2 judged topics."]
     assert qrels_frame(made).rows() == [("A.1", "10", 1), ("A.2", "11", 0)]
     assert (made.relevant_from, len(made.scale)) == (1, 4)
+
+
+def test_qrels_that_join_nothing_are_loaded_with_a_warning(scene, post, client_of):
+    make_run(scene.team, scene.task, GOOD)
+
+    load = post(
+        scene.organizer,
+        TASK + "load/qrels/",
+        file=file("qrels.tsv", "A.1 0 x1 1\n"),
+        name="official",
+        items="posts",
+    )
+
+    told = "Qrels official of arqmath-x/task1: none of the posts on its 1 line is in the"
+    assert load.state == Load.State.DONE
+    assert QrelSet.objects.get().lines == 1
+    for page in (f"/loads/{load.pk}/", TASK + "qrels/1/"):
+        assert told in text_of(client_of(scene.organizer).get(page))
+
+
+def test_a_lab_a_collection_and_topics_are_loaded_with_warnings_of_qrels(creator, post):
+    post(creator, "/load-lab/", file=file("tiny.zip", zipped(FILES)))
+    topics = file("topics.xml", TOPICS.replace("A.302", "A.303"))
+    sent = {"topics": topics, "delete_others": "on"}
+
+    changed = post(creator, "/labs/tiny/tasks/task1/load/topics/", **sent)
+    dump = file("Posts.xml", "<posts><row Id='1' PostTypeId='1' Title='T' Body='B'/></posts>")
+    collection = {"slug": "small", "complete": "on", "dump": dump}
+    imported = post(creator, "/labs/tiny/collection/load/", **collection)
+    again = post(creator, "/load-lab/", file=file("tiny.zip", zipped(FILES)))
+
+    assert ["1 of 2 topics (1 line)" in one for one in changed.warnings] == [True]
+    assert ["none of the posts" in one for one in imported.warnings] == [False, True, True]
+    assert ["none of the posts" in one for one in again.warnings] == [True, True]
+
+
+def test_documents_are_loaded_into_a_collection(scene, post):
+    line = '{"id": "a_1", "title": "Traces", "text": "Of $x$"}\n'
+
+    load = post(
+        scene.organizer,
+        "/labs/arqmath-x/collection/load/",
+        slug="arxiv",
+        documents=file("docs.jsonl", line + "{\n"),
+    )
+
+    assert load.state == Load.State.DONE, load.message
+    assert load.summary == ["Documents (docs.jsonl): 1 of 2 rows kept, 1 problem."]
+    assert Post.objects.get().safe_title == "Traces"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Task
+from arqlab.formats.runs.layouts import TASK3_IDS
 from assessment.models import Pool
 from assessment.pools.selectors.changes import pool_news
 from assessment.qrels.services.versions import choose_current_qrels
@@ -52,6 +53,24 @@ def test_runs_that_cannot_be_pooled_are_listed(browser, lab, team):
     page = browser.get(at(formulas, "freeze"))
 
     assert "1 valid run with visual ids cannot be pooled: Alpha visual." in sentences(page)
+
+
+def test_a_mixed_pool_lists_what_is_odd_in_each_of_its_tasks(browser, lab, team, task):
+    third = WrittenTaskFactory(lab=lab, slug="task3")
+    make_run(team, third, {"A.1": ["A.1"]}, tag="bare", report={"format": TASK3_IDS.format})
+    make_run(team, task, {"A.1": ["10"]}, tag="new", sha256="good")
+    identical = "1 group of runs is byte-identical: Alpha good = Alpha new."
+
+    assert sentences(browser.get(at(task, "freeze"), filled())) == [identical]
+    page = browser.get(at(task, "freeze"), filled(includes_generated_answers="on"))
+
+    assert sentences(page) == [
+        f"Answer retrieval: {identical}",
+        "Generated answers: Submission is open and has no deadline.",
+        "Generated answers: 1 valid run without texts cannot be pooled: Alpha bare.",
+        "Generated answers: 1 team has valid runs but no primary run: Alpha.",
+    ]
+    assert page.context["oddities"][1].url == "/labs/arqmath-x/tasks/task3/close/"
 
 
 def test_a_formula_pool_that_extends_relevant_posts_wants_current_qrels(browser, lab, task):

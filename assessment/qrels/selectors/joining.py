@@ -1,0 +1,133 @@
+"""Warnings of qrels that do not join their lab: unknown topics, and items that nothing has.
+
+Qrels are loaded whatever they name, because a collection or runs may follow. The warnings are
+computed from what the lab has now, so they disappear when it is loaded.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import polars as pl
+from django.db.models import Count
+
+from arqlab.core.models import Lab, Task
+from arqlab.core.oddities import counted, name_list
+from arqlab.core.selectors import topic_ids
+from arqlab.ir.records import ItemKind
+from assessment.models import Qrel, QrelSet
+from assessment.qrels.selectors.versions import qrels_frame
+from collection.selectors.collections import IdSource, id_source, known_ids, scan_columns
+from submissions.models import AnswerId, Run
+from submissions.selectors import run_items
+
+MUCH = 0.1
+"""The part of the items above which qrels are odd if neither a complete collection nor a run has
+them. A sample of a collection, or a few runs, lack most items of any qrels."""
+_CHECK = (
+    "Check that these are qrels of this task, that the items are {label} (`items` in lab.toml), "
+    "and that ids are written as in the collection and the runs. Then load the corrected file "
+    "under a new name."
+)
+
+
+def join_warnings(qrel_set: QrelSet) -> list[str]:
+    """Return a sentence on unknown topics and one on items that join nothing, if there are any."""
+    items = _unjoined_answers if qrel_set.items == ItemKind.ANSWERS else _unjoined_items
+    head = f"Qrels {qrel_set.name} of {qrel_set.task}: "
+    return [head + found for found in (_unknown_topics(qrel_set), items(qrel_set)) if found]
+
+
+def lab_join_warnings(lab: Lab) -> list[str]:
+    """Return the warnings of all versions of the qrels of a lab."""
+    versions = QrelSet.objects.filter(task__lab=lab).select_related("task__lab")
+    return [warning for one in versions for warning in join_warnings(one)]
+
+
+def _unknown_topics(qrel_set: QrelSet) -> str:
+    known = topic_ids(qrel_set.task)
+    counts = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id").annotate(Count("pk"))
+    unknown = {topic: lines for topic, lines in counts.order_by("query_id") if topic not in known}
+    if not unknown:
+        return ""
+    lines = counted(sum(unknown.values()), "line")
+    return (
+        f"{len(unknown):,} of {qrel_set.topics:,} topics ({lines}) are not in the task, such as "
+        f"{name_list(list(unknown))}. No run has items for them. Load these topics, or load the "
+        "qrels without them under a new name."
+    )
+
+
+def _unjoined_items(qrel_set: QrelSet) -> str:
+    """Return a sentence if too few items are in the collection or in runs.
+
+    Items of a complete collection or a run are known. A sample and runs suggest that all is well
+    as soon as one item joins.
+    """
+    task, items = qrel_set.task, ItemKind(qrel_set.items)
+    source = id_source(task.lab, items)
+    left = _outside(qrel_set.pk, qrel_set.sha256, source) if source else qrels_frame(qrel_set)
+    enough = MUCH * qrel_set.lines if source and source.is_complete else qrel_set.lines - 1
+    runs = [run for run in _runs(task) if run_items(run, task) == items]
+    for run in runs:
+        if left.height <= enough:
+            break
+        left = left.lazy().join(scan_columns(run.index), on=["topic", "item"], how="anti").collect()
+    if left.height <= enough or not (source or runs):
+        return ""
+    return _unjoined_sentence(qrel_set, left, has_collection=source is not None, runs=len(runs))
+
+
+def _unjoined_sentence(
+    qrel_set: QrelSet, left: pl.DataFrame, *, has_collection: bool, runs: int
+) -> str:
+    label = Task.Items(qrel_set.items).label
+    places = ["in the collection"] * has_collection
+    places += [f"in the task's {counted(runs, 'run')}"] * bool(runs)
+    examples = name_list(left["item"].to_list())
+    if left.height == qrel_set.lines:
+        lines = counted(left.height, "line")
+        found = f"none of the {label} on its {lines} is {' or '.join(places)}"
+        return f"{found}, such as {examples}. No run gets a label. {_CHECK.format(label=label)}"
+    found = f"the {label} on {left.height:,} of its {qrel_set.lines:,} lines are "
+    neither = f"neither {' nor '.join(places)}" if len(places) > 1 else f"not {places[0]}"
+    return f"{found}{neither}, such as {examples}. {_CHECK.format(label=label)}"
+
+
+def _runs(task: Task) -> list[Run]:
+    """Return the valid runs, also those withdrawn since: their items were pooled."""
+    return list(Run.objects.submitted().filter(task=task, status=Run.Status.VALID).order_by("pk"))
+
+
+@lru_cache(maxsize=16)
+def _outside(key: int, sha256: str, source: IdSource) -> pl.DataFrame:
+    """Return the lines of qrels whose items a collection lacks: versions and files never change."""
+    qrels = qrels_frame(QrelSet.objects.get(pk=key, sha256=sha256))
+    known = known_ids(source, qrels["item"])
+    return qrels.filter(~pl.col("item").is_in(known.implode()))
+
+
+def _unjoined_answers(qrel_set: QrelSet) -> str:
+    """Return a sentence on answers (Task 3) that join no run.
+
+    They join by the ids of published answers, or as RUN_ID:TOPIC.
+    """
+    qrels = qrels_frame(qrel_set)
+    published = AnswerId.objects.filter(task=qrel_set.task_id).values_list("query_id", "answer_id")
+    runs = Run.objects.filter(task=qrel_set.task_id).exclude(identifier="")
+    names = set(runs.values_list("identifier", flat=True))
+    known = set(published)
+    unknown = [
+        item
+        for topic, item in qrels.select("topic", "item").iter_rows()
+        if (topic, item) not in known
+        and not (item.endswith(f":{topic}") and item.removesuffix(f":{topic}") in names)
+    ]
+    if not unknown:
+        return ""
+    return (
+        f"{len(unknown):,} of {qrels.height:,} answers join no run, such as {unknown[0]}. Runs get "
+        "no labels for them. If the qrels have ids of their own, load the file that joins them to "
+        "runs with answer_ids in lab.toml. If they name runs (RUN_ID:TOPIC), submit these runs "
+        "with these tags."
+    )
