@@ -139,6 +139,23 @@ def test_a_label_that_was_not_submitted_can_be_cleared(at_work, by):
     assert Judgment.objects.count() == 0
 
 
+@pytest.mark.parametrize("focus", ["nothing", "a clicked label", "the item"])
+def test_space_scrolls_the_item_wherever_the_focus_is(at_work, focus):
+    page = at_work.page
+    page.set_viewport_size({"width": 1024, "height": 240})
+    page.locator(f"{SHOWN} .post").evaluate("post => post.append('long '.repeat(2000))")
+    if focus == "nothing":
+        page.evaluate("document.activeElement.blur()")
+    if focus == "a clicked label":
+        page.get_by_role("button", name="Low").click()
+    at_work.press("Space")
+
+    page.wait_for_function(
+        "() => document.querySelector('.judge-item.is-shown .judge-scroll').scrollTop > 0"
+    )
+    assert Judgment.objects.count() == 0
+
+
 def test_an_item_that_was_skipped_by_mistake_is_brought_back(at_work):
     skipped = at_work.active
     at_work.press("l")

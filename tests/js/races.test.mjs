@@ -403,14 +403,43 @@ test("a label beside another is reported after the last item too, and can be cha
   await other.enter();
   await world.settle();
   assert.equal(server.counting[10], 0);
-  for (const label of [0, 0]) await judgeSaved({ world, assessor: other }, label);
-  assert.equal(other.state, "finished");
+  assert.equal(other.state, "finished"); // the first tab held the other items
   await reloaded({ world, assessor: other });
 
   assert(other.notices.some((text) => text.endsWith(BESIDE)));
   const before = other.notices.length;
   await other.resolve("Dismiss");
   assert.equal(other.notices.length, before - 1);
+});
+
+test("a tab shows items that no other tab holds, and any item if there are no others", async () => {
+  const items = [[10], [20], [30], [40], [50], [60], [70]];
+  const { world, browser, assessor } = await begin({ items });
+  const other = await new Judging(browser).open();
+  await world.settle();
+  assert.deepEqual([assessor.item, other.item], [1, 7]);
+  const third = await new Judging(browser).open();
+  await world.settle();
+  assert.equal(third.item, 1);
+  assessor.leave();
+  third.reload();
+  await world.settle();
+  assert.equal(third.item, 1);
+});
+
+test("a label that another tab sent is called saved", async () => {
+  const { world, server, browser, assessor } = await begin();
+  server.failure = () => ({ status: 503 });
+  await assessor.judge(3);
+  await world.settle();
+  assert.match(assessor.line, /1 judgment is waiting/);
+  server.failure = null;
+  await openHome(browser);
+  await world.settle();
+  await world.pass(60_000);
+  await world.settle();
+
+  assert.match(assessor.line, /^saved \d/);
 });
 
 test("a topic whose last labels another tab sent is finished", async () => {

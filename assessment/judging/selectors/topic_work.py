@@ -94,19 +94,34 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
     )
 
 
+def skipped_items(topic: Topic) -> QuerySet[PoolItem]:
+    """Return the items of a topic that were skipped and wait to be judged, in their order."""
+    return PoolItem.objects.filter(
+        topic=topic, done_at=None, later_at__isnull=False, pool__closed_at=None
+    ).order_by("later_at", "pool", "position")
+
+
 def judged_rows(
     topic: Topic, user: User, *, chosen: Mapping[str, str], scale: LabelScale
 ) -> QuerySet[Judgment]:
-    """Return an assessor's current judgments of a topic, newest first.
+    """Return an assessor's judgments of a topic, newest first, without those changed since.
 
-    `chosen` filters by a label of the scale, by `commented` or by `changed`.
+    `chosen` filters by a label of the scale, by `commented`, by `changed` or by `beside`: labels
+    that do not count, because another label came first or the item was returned.
     """
-    own = own_judgments(topic.pk, user.pk).select_related("supersedes")
-    found = own.order_by("-judged_at", "-pk")
+    own = Judgment.objects.filter(instance__item__topic=topic, assessor=user)
+    changed = Judgment.objects.filter(supersedes=OuterRef("pk"))
+    found = (
+        own.filter(Q(is_current=True) | ~Exists(changed))
+        .select_related("instance__item", "supersedes")
+        .order_by("-judged_at", "-pk")
+    )
     label = chosen.get("label", "")
     wanted = Q(label=int(label)) if label in map(str, scale.values) else Q()
     if chosen.get("only") == "commented":
         wanted &= ~Q(comment="")
     if chosen.get("only") == "changed":
         wanted &= Q(supersedes__isnull=False)
+    if chosen.get("only") == "beside":
+        wanted &= Q(is_current=False)
     return found.filter(wanted)

@@ -19,12 +19,17 @@ from assessment.guidelines.selectors import current_guideline, guideline_text
 from assessment.guidelines.services import guideline_html
 from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import assigned_topic_or_404
-from assessment.judging.selectors.topic_work import judged_rows, next_topic, work_on
+from assessment.judging.selectors.topic_work import (
+    judged_rows,
+    next_topic,
+    skipped_items,
+    work_on,
+)
 from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import Sitting, open_sitting
 from assessment.models import Guideline
 
-KEPT = {"commented": "With a comment", "changed": "Changed"}
+KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
 
 @require_safe
@@ -110,6 +115,7 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
         "chosen": chosen,
         "work": work,
         "kept": KEPT.items(),
+        "skipped": skipped_items(topic),
         "listing": listing,
         "page": page,
         "judgments": judged_list(page, lab=topic.task.lab, scale=work.scale),

@@ -84,6 +84,11 @@ export class Card {
     this.element.classList.add("is-ready");
   }
 
+  /** Scroll by nearly a page, forwards or backwards. */
+  scroll(pages) {
+    this.scroller.scrollBy({ top: pages * this.scroller.clientHeight * 0.85 });
+  }
+
   /** Turn to an instance and scroll to its formula, with as much text before it as fits. */
   activate(instance, { scrolls = true } = {}) {
     this.active = instance;

@@ -36,6 +36,12 @@ export function commandOf(event) {
   return command && [command];
 }
 
+/** Space scrolls what has the focus, and the item if nothing has it. */
+function scrolling({ key, target, shiftKey }) {
+  if (key !== " " || target !== document.body) return undefined;
+  return ["scroll", shiftKey ? -1 : 1];
+}
+
 /** In a comment, Enter submits, Shift+Enter starts a new line and Escape leaves the field. */
 function commandInText(event) {
   if (event.key === "Enter" && !event.shiftKey) return ["proceed"];
@@ -76,7 +82,7 @@ export function listen({ run, box }) {
     if (isIgnored(event)) return;
     const isText = event.target.matches("textarea");
     if (!isText && !box.checked && event.key !== "Enter") return;
-    const command = isText ? commandInText(event) : commandOf(event);
+    const command = isText ? commandInText(event) : (scrolling(event) ?? commandOf(event));
     if (!command) return;
     event.preventDefault();
     last = event.key;

@@ -1,14 +1,20 @@
-// Notices that the assessor has not dismissed yet. They survive a reload of their tab, such as the
-// one at the end of a topic.
+// Notices that the assessor has not dismissed yet, shared by all tabs of the browser. They survive
+// a reload, such as the one at the end of a topic. Event: `change` (another tab added or dismissed).
 
-export class NoticesStore {
+import * as storage from "./local-storage.js";
+
+export class NoticesStore extends EventTarget {
   constructor(user) {
+    super();
     this.name = `arqlab.judge.notices.${user}`;
-    try {
-      this.texts = JSON.parse(sessionStorage.getItem(this.name)) ?? [];
-    } catch {
-      this.texts = [];
-    }
+    this.own = storage.value(this.name) ?? []; // for browsers that block local storage
+    addEventListener("storage", ({ key }) => {
+      if (key === this.name) this.dispatchEvent(new Event("change"));
+    });
+  }
+
+  get texts() {
+    return storage.value(this.name) ?? this.own;
   }
 
   add(text) {
@@ -20,11 +26,7 @@ export class NoticesStore {
   }
 
   #keep(texts) {
-    this.texts = texts;
-    try {
-      sessionStorage.setItem(this.name, JSON.stringify(texts));
-    } catch {
-      // The storage is full or blocked: the page still shows them.
-    }
+    this.own = texts;
+    storage.set(this.name, JSON.stringify(texts));
   }
 }

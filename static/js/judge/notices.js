@@ -13,6 +13,7 @@ export class Notices {
   constructor(place, outbox, open) {
     Object.assign(this, { place, outbox, open, entries: new Map() });
     this.stored = new NoticesStore(outbox.user);
+    this.stored.addEventListener("change", () => this.#draw());
     this.list = place.querySelector("ul");
     outbox.addEventListener("change", () => this.#draw());
     outbox.addEventListener("sent", ({ detail }) => this.#addMessages(detail));

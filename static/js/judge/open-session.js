@@ -4,7 +4,8 @@ import { askAs } from "./api.js";
 import { Counts } from "./counts.js";
 import { Drafts } from "./drafts.js";
 import { Notices } from "./notices.js";
-import { Outbox } from "./outbox.js";
+import { OtherTabs } from "./other-tabs.js";
+import { Outbox, uuid } from "./outbox.js";
 import { Queue } from "./queue.js";
 import { Session } from "./session.js";
 import { Status } from "./status.js";
@@ -16,13 +17,16 @@ export async function openSession({ page, config, timer, choices }) {
   const { api } = config;
   const outbox = await Outbox.open({
     user: config.user,
-    have: (row) => (row.base === api ? queue.ids.filter((id) => id !== row.item) : []),
+    have: (row) => (row.base === api ? queue.known.filter((id) => id !== row.item) : []),
     probe: () => queue.probe(),
   });
+  const others = new OtherTabs(config.user, uuid());
+  await others.refresh();
   const queue = new Queue({
     base: api,
     busy: () => outbox.waiting.filter((row) => row.base === api).map((row) => row.item),
     isSettled: (id, since) => outbox.recentlySent.has(id, since),
+    others,
   });
   const counts = new Counts({ outbox, queue, base: api });
   const drafts = new Drafts(config.user);
@@ -35,6 +39,10 @@ export async function openSession({ page, config, timer, choices }) {
   session.addEventListener("shown", ({ detail }) => status.show(detail.card, session.isEarlier));
   outbox.addEventListener("sent", ({ detail: { answer } }) => {
     if (answer.saved) status.saved(answer.saved[0].judged_at);
+  });
+  outbox.addEventListener("gone", ({ detail }) => {
+    const at = outbox.recentlySent.at(detail.row.item); // sent by another tab
+    if (at) status.saved(at);
   });
   outbox.addEventListener("change", () => status.connection(outbox));
   return { status, outbox, queue, session };
@@ -53,7 +61,7 @@ export function showNotices({ page, config, outbox, session }, open) {
 /** Show the first item that came with the page, and send what an earlier page left unsent. */
 export function start({ config, status, outbox, queue, session }) {
   const items = config.items.filter((item) => !outbox.recentlySent.has(item.item));
-  items.forEach((item) => queue.add(item));
+  items.forEach((item) => queue.addNew(item));
   status.connection(outbox);
   if (config.shown) session.showItem(config.shown);
   if (config.items.length || config.shown) session.settle();

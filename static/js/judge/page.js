@@ -66,6 +66,7 @@ const COMMANDS = {
   comment: () => session.shown && session.focus(session.shown.active.comment),
   "leave-text": turnToText,
   next: () => labelling.nextInstance(),
+  scroll: (pages) => session.shown?.scroll(pages),
   thread: openThread,
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
@@ -98,8 +99,10 @@ function instanceOf({ target }) {
 }
 
 /** A click on the chosen label clears it; with Shift, all instances get the label. */
-function press({ dataset }, instance, { shiftKey }) {
+function press({ dataset }, instance, { shiftKey, detail }) {
   const label = Number(dataset.label);
+  // After a click Space should scroll, not press the button again.
+  if (detail > 0) turnToText();
   if (shiftKey) run("label-all", label);
   else if (instance === session.shown.active && instance.label === label) run("clear");
   else run("label", label, instance);

@@ -13,11 +13,12 @@ const RENEWAL = 10 * 60_000;
 export class Queue extends EventTarget {
   /**
    * `busy()` returns the ids of items whose labels are waiting to be sent; `isSettled(id, since)`
-   * returns whether they arrived since then.
+   * returns whether they arrived since then. `others` knows what other tabs hold (other-tabs.js).
    */
-  constructor({ base, busy, isSettled }) {
+  constructor({ base, busy, isSettled, others }) {
     super();
-    Object.assign(this, { base, busy, isSettled, held: [], isExhausted: false, filling: null });
+    Object.assign(this, { base, busy, isSettled, others });
+    Object.assign(this, { held: [], isExhausted: false, filling: null });
   }
 
   get first() {
@@ -32,6 +33,11 @@ export class Queue extends EventTarget {
     return [...new Set([...this.held.map((item) => item.item), ...this.busy()])];
   }
 
+  /** The items that a response should not bring. */
+  get known() {
+    return [...new Set([...this.ids, ...this.others.ids])];
+  }
+
   /** Return whether to request items: few or none are left, and there may be more. */
   get isLow() {
     return this.held.length === 0 || (this.held.length < FEW && !this.isExhausted);
@@ -40,11 +46,21 @@ export class Queue extends EventTarget {
   /** Add an item, unless it is in the queue or its labels are waiting to be sent. */
   add(item) {
     if (!item || this.ids.includes(item.item)) return;
-    this.held.push(Object.assign(item, { renewAt: Date.now() + RENEWAL }));
+    this.#hold([...this.held, Object.assign(item, { renewAt: Date.now() + RENEWAL })]);
+  }
+
+  /** Add an item that came with the page, unless another tab holds it. */
+  addNew(item) {
+    if (!this.others.ids.includes(item.item)) this.add(item);
   }
 
   remove(id) {
-    this.held = this.held.filter((item) => item.item !== id);
+    this.#hold(this.held.filter((item) => item.item !== id));
+  }
+
+  #hold(items) {
+    this.held = items;
+    this.others.hold(items.map((item) => item.item));
   }
 
   /** Take the next item of a response, or null. */
@@ -65,14 +81,23 @@ export class Queue extends EventTarget {
     this.isExhausted = false;
     while (this.held.length <= AHEAD && !this.isExhausted) {
       const askedAt = Date.now();
-      const { item, progress } = await ask(`${this.base}next/?have=${this.ids.join(",")}`);
+      const { item, progress } = await this.#next();
       if (!this.isSettled(item?.item, askedAt)) this.take(item);
       this.#emit("progress", progress);
     }
   }
 
+  /** Ask for an item that no tab holds; if this one has none, for one that another tab holds. */
+  async #next() {
+    await this.others.refresh();
+    const answer = await ask(`${this.base}next/?have=${this.known.join(",")}`);
+    if (answer.item || this.held.length || this.known.length === this.ids.length) return answer;
+    return ask(`${this.base}next/?have=${this.ids.join(",")}`);
+  }
+
   /** Renew the leases that are due. Throws Outage. */
   async renew() {
+    this.#hold(this.held);
     const due = this.held.filter((each) => each.renewAt <= Date.now());
     for (const item of due) await this.#lease(item);
   }

@@ -23,6 +23,11 @@ export class RecentlySent {
     return this.#times[item] > since;
   }
 
+  /** When an item was sent, in milliseconds, or undefined. */
+  at(item) {
+    return this.#times[item];
+  }
+
   /** When each item was sent, by any tab. */
   get #times() {
     return { ...this.own, ...storage.value(this.name) };

@@ -73,8 +73,10 @@ export class Status {
     }, 4000);
   }
 
+  /** Note when a judgment was saved, by this tab or another. */
   saved(judged_at) {
-    this.savedAt = new Date(judged_at);
+    const at = new Date(judged_at);
+    if (!this.savedAt || at > this.savedAt) this.savedAt = at;
   }
 
   /** Show new rows or another connection; a connection lost or restored is announced, too. */

@@ -229,6 +229,11 @@ const navigator = {
       if (!locks.has(name)) locks.set(name, new Lock());
       return locks.get(name).request(page, work);
     },
+    async query() {
+      const { locks } = here().tab.browser;
+      const held = [...locks].filter(([, lock]) => lock.line.length).map(([name]) => ({ name }));
+      return { held };
+    },
   },
 };
 

@@ -239,6 +239,33 @@ def test_the_list_is_filtered_by_label_comment_and_change(client, assessor, chos
     assert re.findall(r"Answer, position (\d+)", page) == found
 
 
+def test_a_label_that_does_not_count_stays_in_the_list_and_is_marked(client, assessor, organizer):
+    first, second, _ = instances()
+    judge(organizer, first, 1)
+    judge(assessor, first, 3, is_current=False)
+    judge(assessor, second, 2, judged_at=NOW + timedelta(hours=1))
+
+    page = client.get(f"{PAGE}judgments/").text
+    beside = client.get(f"{PAGE}judgments/?only=beside").text
+
+    assert re.findall(r"Answer, position (\d+)", page) == ["2", "1"]
+    assert page.count("does not count") == 1
+    assert re.findall(r"Answer, position (\d+)", beside) == ["1"]
+    assert "Low" not in re.sub(r'(?s)<nav class="choices".*?</nav>', "", beside)
+
+
+def test_skipped_items_are_listed_until_they_are_judged(client, assessor):
+    judged, waiting, _ = instances()
+    later = PoolItem.objects.filter(instances__in=[judged, waiting])
+    later.update(later_at=NOW)
+    PoolItem.objects.filter(instances=judged).update(done_at=NOW)
+
+    page = client.get(f"{PAGE}judgments/").text
+
+    [listed] = re.findall(r"(?s)<p>\s*Skipped,(.*?)</p>", page)
+    assert re.findall(r'data-item="(\d+)"', listed) == [str(waiting.item_id)]
+
+
 def test_the_panel_of_the_judging_page_gets_the_list_without_its_frame(client, assessor):
     judge(assessor, instances()[0], 3)
 
@@ -263,11 +290,11 @@ def test_the_list_asks_the_database_no_more_often_for_more_judgments(
     judge(assessor, instances()[0], 3)
     path = f"{PAGE}judgments/"
     assert "<math" in client.get(path).content.decode()  # its formulas are typeset and kept
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(path)
     judge(assessor, instances()[1], 3)
 
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(path)
 
 
@@ -294,7 +321,7 @@ def test_a_long_list_is_searched_and_sorted(client, task, assessor, django_asser
         judge(assessor, item.instances.get(), 3, comment=comment, active_ms=number * 1000)
 
     def found(query: str) -> tuple[bool, str]:
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(13):
             html = client.get(f"{PAGE}judgments/?{query}").text
         return "A Needle" in html, re.findall(r"(\d+) rows?", html)[0]
 
