@@ -54,7 +54,8 @@ def judge_all(assessor: User, task: Task, labels: Mapping[tuple[str, str], int])
         desk = Desk(assessor, topic, task=task.slug, lab=task.lab.slug)
         item = desk.next()
         while item:
-            assert all(instance["html"] for instance in item["instances"])
+            texts = {instance["instance"]: instance["html"] for instance in item["instances"]}
+            assert all(texts[instance["text_of"]] for instance in item["instances"])
             given = [labels[topic, doc_id_of(instance)] for instance in item["instances"]]
             item = desk.submit(item, *given)["next"]
             assert desk.last.status_code == 200

@@ -117,7 +117,7 @@ def test_the_scores_of_more_runs_take_no_more_queries(scene, client, django_asse
         for tag in tags:
             submit(scene, tag=tag)
         release(scene)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             rows = table(client, f"{TASK}scores.tsv")
         assert {row["run"] for row in rows} >= set(tags)
 
