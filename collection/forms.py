@@ -22,7 +22,7 @@ class LookUpForm(forms.Form):
     kind = forms.ChoiceField(
         label="Post type",
         required=False,
-        choices=[("", "Questions and answers"), ("question", "Questions"), ("answer", "Answers")],
+        choices=[("", "All"), ("question", "Questions"), ("answer", "Answers")],
     )
     tags = forms.CharField(label="Tags", required=False, max_length=200)
     score = forms.IntegerField(

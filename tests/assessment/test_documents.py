@@ -19,7 +19,7 @@ from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
-from tests.assessment.factories import NOW, assign, judge
+from tests.assessment.factories import NOW, assign, judge, raise_ticket
 from tests.assessment.judging.desk import Desk
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
@@ -163,6 +163,23 @@ def test_imported_documents_are_shown_with_title_text_and_formulas(
     assert "script" not in page["html"]
     assert "&amp; text." in shown["0704.0005_4"]["html"]
     assert "Look it up by its id" in shown["math/9801_1"]["html"]
+
+
+def test_the_ticket_of_a_document_links_to_its_text(
+    documents: Task, assessor: User, client
+) -> None:
+    make_run(TeamFactory(lab=documents.lab), documents, {"M-1": ["10"]})
+    pool = freeze_pool(
+        task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW
+    )
+    ticket = raise_ticket(assessor, pool.items.get().instances.get(), html="")
+    client.force_login(User.objects.create_superuser("boss"))
+
+    page = shown_text(client.get(f"/labs/arxiv/tickets/{ticket.pk}/").text)
+
+    assert "View document" in page
+    assert "Open the document to view the item." in page
+    assert "hread" not in page
 
 
 def test_the_pages_of_the_task_describe_documents(documents: Task, run: Run, client) -> None:

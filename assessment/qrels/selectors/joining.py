@@ -25,7 +25,7 @@ MUCH = 0.1
 """The part of the items above which qrels are odd if neither a complete collection nor a run has
 them. A sample of a collection, or a few runs, lack most items of any qrels."""
 _CHECK = (
-    "Check that these are qrels of this task, that the items are {label} (`items` in lab.toml), "
+    "Check that these are qrels of this task, that the items are {label} (items in lab.toml), "
     "and that ids are written as in the collection and the runs. Then load the corrected file "
     "under a new name."
 )
@@ -84,7 +84,7 @@ def _unjoined_sentence(
     label = Task.Items(qrel_set.items).label
     places = ["in the collection"] * has_collection
     places += [f"in the task's {counted(runs, 'run')}"] * bool(runs)
-    examples = name_list(left["item"].to_list())
+    examples = name_list(left.sort("topic", "item")["item"].to_list())
     if left.height == qrel_set.lines:
         lines = counted(left.height, "line")
         found = f"none of the {label} on its {lines} is {' or '.join(places)}"

@@ -422,6 +422,31 @@ def test_average_relevance_is_the_label_of_the_first_answer():
     assert means(score_frame(run_frame(run), qrels, ["AR"])) == {"AR": pytest.approx(4 / 3)}
 
 
+@needs_data
+@pytest.mark.parametrize(
+    "run", ["PSU-task1-PSU1-auto-both-A", "judged-only/PSU-task1-PSU2-auto-both-P"]
+)
+def test_the_measures_of_task_3_rate_the_first_answers_of_a_real_run(run):
+    rows = read_run(DATA / "arqmath-1" / "runs" / "task1" / f"{run}.tsv.gz")
+    file = DATA / "arqmath-1" / "qrels.task1.tsv"
+    lines = map(str.split, file.read_text().splitlines())
+    judged = {(topic, item): float(label) for topic, _, item, label in lines}
+    first: dict[str, tuple[float, str]] = {}
+    for topic, item, _, score in rows:
+        first[topic] = max(first.get(topic, (score, item)), (score, item))
+    topics = {topic for topic, _ in judged}
+    labels = [judged.get((topic, first[topic][1]), 0.0) for topic in topics & first.keys()]
+
+    qrels = read_qrels(file.read_bytes(), path=file.name, scale=ARQMATH)
+    found = means(score_frame(index_frame(rows), qrels, ["AR", "P@1"]))
+
+    assert sum(labels) > 0
+    assert found == {
+        "AR": pytest.approx(sum(labels) / len(topics)),
+        "P(rel=2)@1": pytest.approx(sum(label >= 2 for label in labels) / len(topics)),
+    }
+
+
 def test_task_3_means_are_over_the_topics_that_the_run_answered():
     qrels = qrels_frame({"A.1": {"x": 3}, "A.2": {"x": 6}, "A.3": {"x": 3}})
     run = run_frame({"A.1": {"x": 1.0}, "A.2": {"x": 1.0}})

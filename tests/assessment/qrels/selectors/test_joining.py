@@ -50,9 +50,9 @@ def test_items_that_no_run_has_are_reported_until_one_has_them(task, team):
 
     [warning] = join_warnings(qrels)
 
-    assert "none of the posts on its 7 lines is in the task's 1 run, such as x0, " in warning
+    assert "none of the posts on its 7 lines is in the task's 1 run, such as x0, x1, " in warning
     assert "x4 and 2 more. No run gets a label." in warning
-    assert "`items` in lab.toml" in warning
+    assert "(items in lab.toml)" in warning
     make_run(team, task, {"A.1": ["x6"]})
     assert join_warnings(qrels) == []
 
