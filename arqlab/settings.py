@@ -183,10 +183,8 @@ DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
 if EMAIL_URL:
     _mail = urlsplit(EMAIL_URL)
     EMAIL_HOST, EMAIL_PORT = _mail.hostname or "localhost", _mail.port or 25
-    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = (
-        unquote(_mail.username or ""),
-        unquote(_mail.password or ""),
-    )
+    EMAIL_HOST_USER = unquote(_mail.username or "")
+    EMAIL_HOST_PASSWORD = unquote(_mail.password or "")
     EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_PORT == 587, EMAIL_PORT == 465
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
@@ -207,6 +205,10 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 FILE_UPLOAD_PERMISSIONS = 0o640
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "arqlab.core.upload_handlers.IncomingFileUploadHandler",
+]
 # A table of topic information has four fields per topic, and a lab a few hundred topics. Forms that
 # leave out runs and topics have one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000

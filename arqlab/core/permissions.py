@@ -39,6 +39,12 @@ def may_create_labs(user: Visitor) -> bool:
     return user.has_perm("core.add_lab")
 
 
+def organizes_any_lab(user: Visitor) -> bool:
+    """Return whether a user organizes a lab."""
+    role = Membership.Role.ORGANIZER
+    return user.is_authenticated and Membership.objects.filter(user_id=user.pk, role=role).exists()
+
+
 def require_lab_creator(request: HttpRequest) -> User:
     """Return the signed-in user if they may create labs; raise `PermissionDenied` otherwise."""
     user = signed_in(request)

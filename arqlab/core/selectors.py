@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count, Prefetch, QuerySet
 from django.utils.html import strip_tags
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
+from arqlab.formats.labs.packed import SPARE
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
@@ -74,6 +78,13 @@ class OwnLab:
 
     row: LabRow
     standing: LabRoles
+
+
+def room_for_files() -> int:
+    """Return how many bytes of files the server can take; some of the disk always stays free."""
+    folder = Path(settings.MEDIA_ROOT)
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return max(0, shutil.disk_usage(existing).free - SPARE)
 
 
 def task_named(path: str) -> Task:

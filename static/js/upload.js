@@ -3,7 +3,8 @@
 // after an upload, {"errors": ["…"], "question": "…"} if it refuses the files. The user may
 // confirm a question and send the files again.
 //
-// data-max-bytes limits a file, data-max-zip-bytes a zip, in the browser as on the server.
+// data-max-bytes limits a file, data-max-zip-bytes a zip, data-max-total-bytes all files together,
+// in the browser as on the server. data-file-word is what a file is called, if it is no run file.
 
 import { csrfToken } from "./csrf-token.js";
 import { failureOf } from "./request-errors.js";
@@ -13,13 +14,14 @@ const OFFLINE = `You are offline. ${STILL_SELECTED} Submit them when you are onl
 const CANCELLED = `You cancelled the upload. Nothing was stored. ${STILL_SELECTED}`;
 const LOST = `The connection was lost. Nothing was stored. ${STILL_SELECTED} Try again.`;
 const MAYBE_STORED =
-  "The connection was lost after your files were sent. Look for them in the list of runs before " +
-  "you submit them again.";
+  "The connection was lost after your files were sent. Look for them in the list before you " +
+  "submit them again.";
 const SIGNED_OUT =
   `You are signed out. Nothing was stored. ${STILL_SELECTED} Sign in, then submit again.`;
 
 /** Return 3.9 MB, 812.0 KB or 12 bytes, as Django's filesizeformat does. */
 export function size(bytes) {
+  if (bytes >= 2 ** 30) return `${(bytes / 2 ** 30).toFixed(1)} GB`;
   if (bytes >= 2 ** 20) return `${(bytes / 2 ** 20).toFixed(1)} MB`;
   return bytes >= 2 ** 10 ? `${(bytes / 2 ** 10).toFixed(1)} KB` : `${bytes} bytes`;
 }
@@ -117,12 +119,17 @@ class UploadForm {
 
   /** Return why files cannot be sent: each that is larger than the server accepts. */
   tooLarge() {
-    const { maxBytes, maxZipBytes } = this.form.dataset;
-    return this.files.flatMap((file) => {
-      const isZip = /\.zip$/i.test(file.name);
-      const limit = Number((isZip ? maxZipBytes : maxBytes) ?? Infinity);
+    const { maxBytes, maxZipBytes, maxTotalBytes, fileWord = "run file" } = this.form.dataset;
+    const files = [...this.form.querySelectorAll('input[type="file"]')].flatMap((input) => [...input.files]);
+    const total = files.reduce((sum, file) => sum + file.size, 0);
+    if (total > Number(maxTotalBytes || Infinity)) {
+      return [`The files are ${size(total)}; the server has room for ${size(Number(maxTotalBytes))}. Ask the administrators for room.`];
+    }
+    return files.flatMap((file) => {
+      const isZip = Boolean(maxZipBytes) && /\.zip$/i.test(file.name);
+      const limit = Number((isZip ? maxZipBytes : maxBytes) || Infinity);
       if (file.size <= limit) return [];
-      const what = `the limit for a ${isZip ? "zip" : "run file"} is ${size(limit)}`;
+      const what = `the limit for a ${isZip ? "zip" : fileWord} is ${size(limit)}`;
       const todo = isZip ? "Upload fewer runs at a time." : "Check that you chose the right file.";
       return [`${file.name} is ${size(file.size)}; ${what}. ${todo}`];
     });

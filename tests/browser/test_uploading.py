@@ -7,6 +7,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
 from arqlab.core.models import Team
+from arqlab.pages.models import Load
 from submissions.models import Run
 from tests.browser.conftest import enter
 from tests.browser.test_first_path import DROP
@@ -160,3 +161,19 @@ def test_a_file_that_is_too_large_is_not_sent(page, tmp_path):
     page.get_by_role("button", name="Remove Alpha-task1-large").click()
     submit(page)
     expect(page.get_by_role("heading", level=1, name="bm25")).to_be_visible()
+
+
+def test_files_for_which_the_server_has_no_room_are_not_sent(page):
+    scene = make_lab()
+    page.goto("/healthz/")
+    enter(page, scene.organizer)
+    page.goto("/labs/arqmath-x/collection/load/")
+    page.evaluate("document.querySelector('form[data-upload]').dataset.maxTotalBytes = 1500")
+    for field in ("dump", "latex"):
+        file = {"name": f"{field}.xml", "mimeType": "text/xml", "buffer": b"x" * 1000}
+        page.set_input_files(f"#id_{field}", files=[file])
+    page.get_by_role("button", name="Load collection files").click()
+
+    refusal = "The files are 2.0 KB; the server has room for 1.5 KB."
+    expect(page.locator("[data-error-summary]")).to_contain_text(refusal)
+    assert not Load.objects.exists()

@@ -61,8 +61,8 @@ NOT_ALLOWED = ErrorText(
 )
 TOO_LARGE = ErrorText(
     "Too much data",
-    "The form is larger than the server accepts, so nothing was saved.",
-    "Go back and shorten the text, or save it in several steps.",
+    "The form or its files are larger than the server accepts, so nothing was saved.",
+    "Go back and shorten the text, or save it in several steps. Send fewer or smaller files.",
 )
 TOO_MANY = ErrorText(
     "Too many attempts",

@@ -11,6 +11,7 @@ from django.core.files import File
 from django.template.defaultfilters import filesizeformat
 
 from arqlab.core.models import Lab, Task
+from arqlab.core.selectors import room_for_files
 from arqlab.formats.labs.tables import slug_text
 from arqlab.ir.protocols.scales import read_scale
 from collection.models import Collection
@@ -42,6 +43,16 @@ class LoadForm(forms.Form):
                     name, f"{large[0].name} is too large: the limit is {limit}. Check the file."
                 )
         return cleaned
+
+    @property
+    def file_limit(self) -> int | str:
+        """Return how many bytes each file may have, or "" without a limit."""
+        return settings.RUN_MAX_BYTES if self.is_small else ""
+
+    @property
+    def total_limit(self) -> int | str:
+        """Return how many bytes all files may have together, or "" without a limit."""
+        return "" if self.is_small else room_for_files()
 
     @property
     def uploads(self) -> dict[str, list[File]]:

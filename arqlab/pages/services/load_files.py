@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.core.files import File
+from django.core.files.uploadedfile import TemporaryUploadedFile
 
 from arqlab.pages.models import Load
 
@@ -53,15 +55,35 @@ def store_files(load: Load, uploads: Uploads, *, replaced: Iterable[str] = ()) -
 
 
 def _store(file: File, path: Path) -> tuple[int, str]:
+    """Store a file and return its size and SHA-256. A large one is moved, without a copy."""
     digest, size = hashlib.sha256(), 0
     # A new file: the old one may be linked to where it was unpacked.
     path.unlink(missing_ok=True)
-    with path.open("wb") as out:
+    is_moved = _moved(file, path)
+    with path.open("rb" if is_moved else "wb") as out:
         for chunk in file.chunks():
-            out.write(chunk)
+            if not is_moved:
+                out.write(chunk)
             digest.update(chunk)
             size += len(chunk)
     return size, digest.hexdigest()
+
+
+def _moved(file: File, path: Path) -> bool:
+    """Give a file that was uploaded to the disk its second name; the first is deleted at the end.
+
+    Return False if it is in memory or on another file system.
+    """
+    if not isinstance(file, TemporaryUploadedFile):
+        return False
+    try:
+        file.flush()
+        os.link(file.temporary_file_path(), path)
+        path.chmod(settings.FILE_UPLOAD_PERMISSIONS)
+    except OSError:
+        path.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def _safe_name(name: str) -> str:

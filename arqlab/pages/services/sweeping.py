@@ -22,7 +22,7 @@ from arqlab.pages.services.load_files import load_folder
 
 log = logging.getLogger(__name__)
 RUN_FOLDERS = ("uploads", "indexes", "reports")
-LOADS, UNUSED = "loads", "unused"
+LOADS, INCOMING, UNUSED = "loads", "incoming", "unused"
 LEAST_AGE = timedelta(days=1)
 """The age from which a file counts as unused: files are stored before the rows that refer to them,
 but never this long before."""
@@ -33,7 +33,8 @@ KEPT_FOR = timedelta(days=30)
 def sweep_files(*, at: datetime) -> int:
     """Put unused files aside, and delete those put aside long ago. Return how many were put aside.
 
-    Unpacked copies of loads that are over are deleted at once: a repeated load unpacks again.
+    Unpacked copies of loads that are over are deleted at once, because a repeated load unpacks
+    again, and so are the beginnings of files whose upload did not end.
     """
     root = Path(settings.MEDIA_ROOT)
     unused = list(_unused_paths(root, at))
@@ -43,6 +44,9 @@ def sweep_files(*, at: datetime) -> int:
         path.rename(aside)
         log.info("No row refers to %s. It was moved to %s.", path, aside)
     _delete_unpacked(at)
+    for path in (root / INCOMING).glob("*"):
+        if _is_old(path, at):  # the upload ended without a form
+            path.unlink(missing_ok=True)
     for folder in _folders(root / UNUSED):
         if _is_day_before(folder.name, (at - KEPT_FOR).astimezone(UTC).date()):
             shutil.rmtree(folder)

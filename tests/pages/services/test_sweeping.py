@@ -145,6 +145,15 @@ def test_a_folder_to_which_files_are_written_is_kept(db, media):
     assert sweep_files(at=timezone.now()) == 0
 
 
+def test_the_beginning_of_a_file_whose_upload_was_interrupted_is_deleted(db, media):
+    put(media / "incoming/tmp1.upload.xml")
+
+    sweep_files(at=timezone.now() + timedelta(hours=23))
+    assert files_in(media) == {"incoming/tmp1.upload.xml"}
+    sweep_files(at=timezone.now() + LATER)
+    assert not files_in(media)
+
+
 def test_other_folders_are_left_alone(db, media):
     paths = {"unused/notes/a.txt", "collections/mse.parquet", "loads/readme.txt", "mine/a.txt"}
     for path in paths:

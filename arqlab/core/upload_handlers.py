@@ -1,0 +1,60 @@
+"""Storage of files while they are uploaded, and refusal of requests that are too large."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.core.files.temp import NamedTemporaryFile
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
+
+from arqlab.core.permissions import may_create_labs, organizes_any_lab
+from arqlab.core.selectors import room_for_files
+
+LOADS = frozenset({"pages:lab-load", "pages:collection-load", "pages:load-repeat"})
+"""The pages that take whole labs and collections, up to the room on the server."""
+MOST_FILES = 16
+"""Other requests have at most as many bytes as this number of the largest files."""
+
+
+class IncomingFile(TemporaryUploadedFile):
+    """A file in the folder `incoming`, which is deleted when it is closed."""
+
+    def __init__(self, name: Any, content_type: Any, charset: Any, extra: Any) -> None:
+        folder = Path(settings.MEDIA_ROOT) / "incoming"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = NamedTemporaryFile(suffix=".upload", dir=folder)
+        UploadedFile.__init__(self, file, name, content_type, 0, charset, extra)
+
+
+class IncomingFileUploadHandler(TemporaryFileUploadHandler):
+    """Stores files beside those that are kept, from where loads move them without a copy.
+
+    Django's is /tmp, which may be in memory or too small for a data dump of gigabytes. A request is
+    refused before any of its bytes is stored if it is larger than its page takes.
+    """
+
+    def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
+        """Raise `RequestDataTooBig` for a request that is too large."""
+        content_length = args[2]
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_FILES * settings.RUN_MAX_BYTES
+        if content_length > limit and self._may_load():
+            limit = room_for_files()
+        if content_length > limit:
+            raise RequestDataTooBig(f"{content_length} bytes were sent; the limit is {limit}.")
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Create the file."""
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        details = (self.file_name, self.content_type, self.charset, self.content_type_extra)
+        self.file = IncomingFile(*details)
+
+    def _may_load(self) -> bool:
+        """Return whether the request is a load of an organizer or of a creator of labs."""
+        request: Any = self.request
+        match, user = request.resolver_match, request.user
+        is_load = match is not None and match.view_name in LOADS
+        return is_load and (may_create_labs(user) or organizes_any_lab(user))
