@@ -101,7 +101,7 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
     is_panel = "HX-Request" in request.headers
     work = work_on(topic, user)
     rows = judged_rows(topic, user, chosen=chosen, scale=work.scale)
-    listing = JudgmentListForm(request.GET)
+    listing = JudgmentListForm(request.GET, lab=topic.task.lab)
     page = listing.page_of(rows)
     context = {
         "lab": topic.task.lab,
