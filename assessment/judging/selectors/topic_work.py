@@ -105,8 +105,8 @@ def judged_rows(
     found = own.order_by("-judged_at", "-pk")
     label = chosen.get("label", "")
     wanted = Q(label=int(label)) if label in map(str, scale.values) else Q()
-    if chosen.get("only") == "commented":
+    if chosen.get("marked") == "commented":
         wanted &= ~Q(comment="")
-    if chosen.get("only") == "changed":
+    if chosen.get("marked") == "changed":
         wanted &= Q(supersedes__isnull=False)
     return found.filter(wanted)

@@ -216,8 +216,8 @@ def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, as
     [
         ("label=3", ["1"]),
         ("label=0", ["2"]),
-        ("only=commented", ["1"]),
-        ("only=changed", ["2"]),
+        ("marked=commented", ["1"]),
+        ("marked=changed", ["2"]),
         ("label=x", ["2", "1"]),
     ],
 )
@@ -301,7 +301,7 @@ def test_a_long_list_is_searched_and_sorted(client, task, assessor, django_asser
 
     assert [found(query) for query in ("", "page=2")] == [(False, "120"), (True, "120")]
     assert [found(f"sort={order}seconds") for order in ("", "-")] == [(True, "120"), (False, "120")]
-    assert found("q=needle&label=3&only=commented") == (True, "1")
+    assert found("q=needle&label=3&marked=commented") == (True, "1")
     assert found("q=n!+stirling+a+needle") == (True, "1")
     assert found("q=answer") == (False, "120")
     for hidden in ("500", "<b>", "span"):  # ids and markup tell answers apart
