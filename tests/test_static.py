@@ -56,7 +56,7 @@ def test_a_template_has_nothing_inline_and_nothing_from_another_host(path: Path)
 
     assert not re.findall(r"<script\b[^>]*>(?!\s*</script>)", source)
     assert not re.findall(r"<style\b|\sstyle\s*=", source)
-    assert not re.findall(r"\son(?!ly=)[a-z]+\s*=", source)
+    assert not re.findall(r"\son[a-z]+\s*=", source)
     assert not re.findall(r"(?:src|href|action)\s*=\s*[\"']?(?:https?:)?//", source)
     assert not re.findall(r"javascript:|hx-on|\|\s*safeseq", source)
 

@@ -319,7 +319,7 @@ def test_earlier_judgments_are_found_by_label_and_opened_beside_the_question(at_
     panel = at_work.page.locator("#judge-judgments")
     panel.get_by_role("link", name="High").click()
     expect(panel.locator("tbody tr")).to_have_count(1)
-    panel.get_by_label("Search comments").fill("nothing")
+    panel.get_by_label("Search").fill("nothing")
     at_work.press("Enter")
     expect(panel).to_contain_text("No matching judgments")
     panel.get_by_role("link", name="Show all").click()

@@ -250,3 +250,20 @@ def test_an_invitation_that_two_accept_at_once_is_used_once(lab, organizer, outs
     # `invitation` is as it was read before the other user accepted it.
     with pytest.raises(UserError, match="already been used"):
         accept_invitation(invitation=invitation, user=member)
+
+
+def test_invitations_are_searched_filtered_sorted_and_paged(browser, django_assert_max_num_queries):
+    invited(browser, "zoe@example.org", role="organizer")
+    invited(browser, " ".join(f"person{number}@example.org" for number in range(120)))
+
+    def found(query: str) -> tuple[bool, str]:
+        with django_assert_max_num_queries(9):
+            html = text_of(browser.get(f"{LIST}?{query}"))
+        return "Copy the link for zoe@example.org" in html, re.findall(r"(\d+) rows?", html)[0]
+
+    assert [found(query) for query in ("", "page=2")] == [(False, "121"), (True, "121")]
+    for query in ("sort=-address", "sort=invited"):
+        assert found(query) == (True, "121")
+    for query in ("q=ZOE", "role=organizer"):
+        assert found(query) == (True, "1")
+    assert found("q=zoe&role=assessor") == (False, "0")

@@ -28,18 +28,18 @@ class ListForm(forms.Form):
     reverses it. Values that are not offered are ignored.
     """
 
-    search_label: ClassVar = "Search"
     searched: ClassVar[tuple[str, ...]]
     filters: ClassVar[Mapping[str, tuple[str, str]]]
     orders: ClassVar[Mapping[str, str | Transform]]
     default_order: ClassVar[str]
 
-    q = forms.CharField(required=False, widget=forms.TextInput(attrs={"type": "search"}))
+    q = forms.CharField(
+        label="Search", required=False, widget=forms.TextInput(attrs={"type": "search"})
+    )
 
     def __init__(self, data: Mapping[str, Any], **choices: Iterable[tuple[str, str]]) -> None:
         """Read the address (`request.GET`); `choices` has the values and texts of each filter."""
         super().__init__(data, auto_id="list-%s")
-        self.fields["q"].label = self.search_label
         for name, (label, _) in self.filters.items():
             values = [("", "any"), *choices[name]]
             self.fields[name] = forms.ChoiceField(label=label, choices=values, required=False)
@@ -61,16 +61,21 @@ class ListForm(forms.Form):
         """Return the other parameters of the address, which a new search keeps."""
         return [(k, v) for k, v in self.data.items() if k not in self.fields and k != "page"]
 
+    def matching(self, rows: QuerySet[Any], words: Iterable[str]) -> QuerySet[Any]:
+        """Return the rows that contain all words in the searched fields."""
+        for word in words:
+            anywhere = (Q(**{f"{field}__icontains": word}) for field in self.searched)
+            rows = rows.filter(reduce(or_, anywhere))
+        return rows
+
     def page_of(self, rows: QuerySet[Row]) -> Page[Row]:
         """Return the page of the rows that the address asks for; the last one if it is too high."""
         given = self.cleaned_data
         for name, (_, lookup) in self.filters.items():
             if given.get(name):
                 rows = rows.filter(**{lookup: given[name]})
-        for word in given.get("q", "").split():
-            rows = rows.filter(
-                reduce(or_, (Q(**{f"{field}__icontains": word}) for field in self.searched))
-            )
+        if words := given.get("q", "").split():
+            rows = self.matching(rows, words)
         by = self.orders[self.order.removeprefix("-")]
         is_reversed = self.order.startswith("-")
         first = OrderBy(F(by) if isinstance(by, str) else by, descending=is_reversed)

@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,7 +16,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.notices import selectors
-from arqlab.notices.forms import InvitationForm
+from arqlab.notices.forms import InvitationForm, InvitationListForm
 from arqlab.notices.models import Invitation
 from arqlab.notices.services.invitations import (
     Invited,
@@ -27,8 +26,6 @@ from arqlab.notices.services.invitations import (
     resend_invitation,
     withdraw_invitation,
 )
-
-ROWS_A_PAGE = 100
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -43,10 +40,10 @@ def invitation_list(request: HttpRequest, lab: str) -> HttpResponse:
             form.refuse(error)
         else:
             return redirect("notices:invitation-list", lab=lab)
-    pages = Paginator(selectors.invitations_of(found), ROWS_A_PAGE)
-    page = pages.get_page(request.GET.get("page"))
+    listing = InvitationListForm(request.GET)
+    page = listing.page_of(selectors.invitations_of(found))
     rows = [(invitation, _link(request, invitation)) for invitation in page]
-    context = {"lab": found, "form": form, "page": page, "rows": rows}
+    context = {"lab": found, "form": form, "listing": listing, "page": page, "rows": rows}
     context["sends_mail"] = settings.SENDS_MAIL
     return render(request, "notices/invitation_list.html", context)
 

@@ -118,10 +118,10 @@ def judged_rows(
     )
     label = chosen.get("label", "")
     wanted = Q(label=int(label)) if label in map(str, scale.values) else Q()
-    if chosen.get("only") == "commented":
+    if chosen.get("marked") == "commented":
         wanted &= ~Q(comment="")
-    if chosen.get("only") == "changed":
+    if chosen.get("marked") == "changed":
         wanted &= Q(supersedes__isnull=False)
-    if chosen.get("only") == "beside":
+    if chosen.get("marked") == "beside":
         wanted &= Q(is_current=False)
     return found.filter(wanted)

@@ -52,6 +52,32 @@ def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -
     ]
 
 
+def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: Lab) -> list[int]:
+    """Return the keys of the judgments with all words in heading, text, comment or reason.
+
+    Ids that the assessor does not see are not searched: they tell answers apart.
+    """
+    found, wanted = list(judgments), [word.lower() for word in words]
+    posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
+    texts = (
+        (judgment.pk, _searched(judgment, posts.get(judgment.instance.post_id)))
+        for judgment in found
+    )
+    return [pk for pk, text in texts if all(word in text for word in wanted)]
+
+
+def _searched(judgment: Judgment, post: Post | None) -> str:
+    """Return all text of a row in lower case, with LaTeX for formulas."""
+    instance, item = judgment.instance, judgment.instance.item
+    if item.kind == PoolItem.Kind.VISUAL_IDS:
+        text = [_judged_latex(judgment, post)]
+    else:
+        parts = pieces(body_of(item, post))
+        text = [part if isinstance(part, str) else part.latex for part in parts]
+    heading = heading_of(item, post, instance.post_id)
+    return " ".join((heading, *text, judgment.comment, judgment.reason)).lower()
+
+
 def _row(
     judgment: Judgment,
     label: ScaleLabel,
@@ -70,12 +96,17 @@ def _row(
 
 def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
     """Return the judged formula, or the beginning of the post."""
-    instance, item = judgment.instance, judgment.instance.item
+    item = judgment.instance.item
     if item.kind != PoolItem.Kind.VISUAL_IDS:
         return _beginning(body_of(item, post))
+    return [one_formula(_judged_latex(judgment, post), Definitions())]
+
+
+def _judged_latex(judgment: Judgment, post: Post | None) -> str:
+    """Return the LaTeX of a judged formula, or an empty text if the post lacks it."""
     found = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
-    latex = next((formula.latex for formula in found if formula.formula_id == instance.doc_id), "")
-    return [one_formula(latex, Definitions())]
+    wanted = judgment.instance.doc_id
+    return next((formula.latex for formula in found if formula.formula_id == wanted), "")
 
 
 def _beginning(clean_html: str) -> list[_Part]:

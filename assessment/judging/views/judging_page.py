@@ -102,11 +102,11 @@ def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> H
     """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)
-    chosen = {name: request.GET.get(name, "") for name in ("label", "only")}
+    chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers
     work = work_on(topic, user)
     rows = judged_rows(topic, user, chosen=chosen, scale=work.scale)
-    listing = JudgmentListForm(request.GET)
+    listing = JudgmentListForm(request.GET, lab=topic.task.lab)
     page = listing.page_of(rows)
     context = {
         "lab": topic.task.lab,

@@ -15,10 +15,10 @@ from django.utils import timezone
 from arqlab.core.services.topic_pages import topic_pages
 from arqlab.ir import records
 from assessment.guidelines.services import write_guideline
-from assessment.models import Judgment, Pool, PoolItem
-from tests.assessment.factories import NOW, assign, judge, make_pool
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from tests.assessment.factories import NOW, assign, judge, make_formula_pool, make_pool
 from tests.collection.factories import load_small
-from tests.factories import Scene, TopicFactory
+from tests.factories import FormulaTaskFactory, Scene, TopicFactory
 
 PAGE = "/labs/arqmath-x/tasks/task1/judge/A.1/"
 CONFIG = re.compile(r'<script id="judge-config" type="application/json">(.*?)</script>', re.DOTALL)
@@ -216,8 +216,8 @@ def test_the_list_has_the_own_judgments_newest_first_and_nobody_elses(client, as
     [
         ("label=3", ["1"]),
         ("label=0", ["2"]),
-        ("only=commented", ["1"]),
-        ("only=changed", ["2"]),
+        ("marked=commented", ["1"]),
+        ("marked=changed", ["2"]),
         ("label=x", ["2", "1"]),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_label_that_does_not_count_stays_in_the_list_and_is_marked(client, ass
     judge(assessor, second, 2, judged_at=NOW + timedelta(hours=1))
 
     page = client.get(f"{PAGE}judgments/").text
-    beside = client.get(f"{PAGE}judgments/?only=beside").text
+    beside = client.get(f"{PAGE}judgments/?marked=beside").text
 
     assert re.findall(r"Answer, position (\d+)", page) == ["2", "1"]
     assert page.count("does not count") == 1
@@ -316,16 +316,37 @@ def test_a_long_list_comes_in_pages_that_keep_what_was_chosen(client, task, asse
 
 def test_a_long_list_is_searched_and_sorted(client, task, assessor, django_assert_max_num_queries):
     make_pool(task, {"A.1": [str(number) for number in range(500, 620)]})
-    for number, item in enumerate(PoolItem.objects.filter(pool__number=2), 1):
-        comment = "A Needle" if number == 1 else ""
-        judge(assessor, item.instances.get(), 3, comment=comment, active_ms=number * 1000)
+    PoolItem.objects.filter(pool__number=2, position=1).update(text="By Stirling, $n!$.")
+    for item in PoolItem.objects.filter(pool__number=2):
+        comment = "A Needle" if item.position == 1 else ""
+        judge(assessor, item.instances.get(), 3, comment=comment, active_ms=item.position * 1000)
 
     def found(query: str) -> tuple[bool, str]:
-        with django_assert_max_num_queries(13):
+        with django_assert_max_num_queries(17):
             html = client.get(f"{PAGE}judgments/?{query}").text
         return "A Needle" in html, re.findall(r"(\d+) rows?", html)[0]
 
     assert [found(query) for query in ("", "page=2")] == [(False, "120"), (True, "120")]
     assert [found(f"sort={order}seconds") for order in ("", "-")] == [(True, "120"), (False, "120")]
-    assert found("q=needle&label=3&only=commented") == (True, "1")
-    assert found("q=500") == (False, "0")  # ids are not searched
+    assert found("q=needle&label=3&marked=commented") == (True, "1")
+    assert found("q=n!+stirling+a+needle") == (True, "1")
+    assert found("q=answer") == (False, "120")
+    for hidden in ("500", "<b>", "span"):  # ids and markup tell answers apart
+        assert found(f"q={hidden}") == (False, "0")
+
+
+def test_a_judged_formula_is_found_by_its_latex_and_its_post(scene, client, assessor):
+    task = FormulaTaskFactory(lab=scene.lab, slug="task2")
+    topic = TopicFactory(task=task, query_id="B.1")
+    make_formula_pool(task, {"B.1": {"70": [("7", "1"), ("9", "12")], "71": [("8", "10")]}})
+    assign(assessor, topic)
+    for instance in PoolInstance.objects.filter(item__topic=topic):
+        judge(assessor, instance, 3)
+
+    def found(words: str) -> list[str]:
+        page = client.get("/labs/arqmath-x/tasks/task2/judge/B.1/judgments/", {"q": words}).text
+        return sorted(re.findall(r">(\w+ post \d+)</a>", page))
+
+    assert found("A=2B") == found("post 10") == ["Answer post 10"]
+    assert found("a^2") == ["Question post 1"]
+    assert found("even") == []  # of the post, not of the formula
