@@ -209,8 +209,7 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "arqlab.core.upload_handlers.IncomingFileUploadHandler",
 ]
-# A table of topic information has four fields per topic, and a lab a few hundred topics. Forms that
-# leave out runs and topics have one for each.
+# Topic information has four fields per topic; forms that leave out runs and topics, one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
 RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
