@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -217,3 +218,14 @@ def test_teams_do_not_find_the_page(client_of, member, collection):
         client_of(member).get(reverse("collection:post-list", args=["arqmath-x"])).status_code
         == 404
     )
+
+
+def test_the_next_results_in_the_pane_have_their_own_address(ask, collection):
+    for number in range(500, 530):
+        add_post(collection, str(number), f"<p>many needles {number}</p>")
+    index_posts(collection=collection)
+
+    html = ask("needles", pane="1").text
+
+    [address] = re.findall(r'rel="next"\s+href="([^"]*)"', html)
+    assert unescape(address) == f"{PAGE}?q=needles&pane=1&page=2"
