@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from arqlab.celery import app
+from arqlab.core.services.formulas import typeset_old_formulas
 from assessment.pools.services import typesetting
 
 
 @app.task
 def typeset_pools(seconds: float = 5.0) -> None:
-    """Typeset formulas of frozen pools for a few seconds, so that other tasks get their turn."""
+    """Typeset formulas of frozen pools for a few seconds, so that other tasks get their turn.
+
+    Then formulas that an older version of the typesetter stored are typeset again.
+    """
     typesetting.typeset_waiting_pools(seconds=seconds)
+    typeset_old_formulas(seconds=seconds)

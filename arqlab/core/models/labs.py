@@ -198,5 +198,6 @@ class TypesetFormula(models.Model):
     mathml = models.TextField(blank=True)
     engine = models.CharField(
         max_length=40,
+        db_index=True,
         help_text="Version of the typesetter. A formula with another version is typeset again.",
     )
