@@ -169,6 +169,11 @@ class Topic(models.Model):
     title_html = models.TextField(blank=True)
     body_html = models.TextField(blank=True)
     formula_html = models.TextField(blank=True)
+    engine = models.CharField(
+        max_length=40,
+        blank=True,
+        help_text="Version of the typesetter. HTML of another version is made again.",
+    )
 
     class Meta:
         ordering = ["task", "position"]

@@ -166,9 +166,10 @@ def _operator(mo: Any) -> int:
         return _EXPLICIT[left]
     if len(mo) or (left == right == _THIN):
         return OP
-    parent = mo.getparent()
-    is_end = parent is not None and len(parent) > 1 and mo in (parent[0], parent[-1])
-    if left == right == "0em" and not is_end and not mo.get("fence"):
+    # Temml leaves no space beside a sign in braces, but neither at the ends of a row.
+    row = mo.getparent()
+    is_inside = row is not None and len(row) > 1 and mo not in (row[0], row[-1])
+    if left == right == "0em" and is_inside and not mo.get("fence"):
         return ORD
     if mo.get("separator") == "true":
         return PUNCT
@@ -200,10 +201,14 @@ def _inside(element: Any, number: int, style: Style) -> Style:
 
 def _space(row: Any, style: Style) -> None:
     parts = [child for child in row if not is_space(child)]
+    lead = etree.Element("mspace")
     if _is_continued(row):
-        row.insert(0, etree.Element("mrow"))
-        parts.insert(0, row[0])
+        parts.insert(0, lead)  # the end of the cell to the left, as a letter
     widths = _spaces(parts, style)
+    if lead in parts and widths[0]:
+        lead.set("width", widths[0])
+        row.insert(0, lead)
+        widths[0] = ""
     for before, after, width in zip(parts, parts[1:], widths, strict=False):
         if before.tag != "mo" and after.tag != "mo" and width:
             after.addprevious(etree.Element("mspace", width=width))
