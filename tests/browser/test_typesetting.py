@@ -119,3 +119,12 @@ def test_a_long_formula_continues_the_line_of_its_text(shown: Shown) -> None:
     assert rows[0]["left"] > edges(page.locator("p"))["left"]
     assert rows[-1]["top"] > rows[0]["bottom"]
     assert max(row["right"] for row in rows) <= edges(page.locator("p"))["right"] + 0.01
+
+
+@pytest.mark.parametrize("latex", ["x=" + "1" * 200, r"f\left(" + "x" * 100 + r"\right)"])
+def test_a_part_wider_than_the_page_scrolls_in_itself(shown: Shown, latex: str) -> None:
+    page = shown(latex, width=1000)
+    whole = edges(page.locator(".math-container"))
+
+    assert whole["right"] <= edges(page.locator("p"))["right"] + 0.01
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

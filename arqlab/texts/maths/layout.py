@@ -30,7 +30,9 @@ from arqlab.texts.maths.spacing import (
     space_rows,
 )
 
+WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
 _STEPS = {letter: step for step, letters in SLANTS.items() for letter in letters}
+_STYLE = {"displaystyle", "scriptlevel"}
 _PRIMES = {2: "″", 3: "‴", 4: "⁗"}
 _SCRIPTS = {"msub", "msup", "msubsup"}
 _LOW = {"mi", "mn", "mo", "mtext", "mrow", "mspace"} | _SCRIPTS
@@ -55,6 +57,7 @@ def lay_out(math: Any, latex: str) -> None:
     for element in list(math.iter(*_REPAIRS)):
         for repair in _REPAIRS[element.tag]:
             repair(element)
+    hoist_style(math)
     flatten(math)
     breaks = [] if is_display else signs_of(math)
     space_rows(math, Style(is_display, 0))
@@ -62,6 +65,14 @@ def lay_out(math: Any, latex: str) -> None:
         sign.getparent().remove(sign)  # Firefox leaves a second space beside it
     if breaks:
         make_breakable(math, breaks)
+
+
+def hoist_style(math: Any) -> None:
+    r"""Make a style of the whole formula, such as `\displaystyle`, one of `<math>`."""
+    style = math[0] if len(math) == 1 else None
+    if style is not None and style.tag == "mstyle" and set(style.attrib) <= _STYLE:
+        math.set("displaystyle", style.get("displaystyle", "false"))
+        math[:] = list(style)
 
 
 def split_number(mn: Any, latex: str) -> None:
@@ -219,6 +230,7 @@ def make_breakable(math: Any, signs: list[Any]) -> None:
             groups.append([])
         is_after = (is_after and is_space(part)) or part in signs
         groups[-1].append(part)
-    math.set("class", "tml-lines")
     for group in groups:
         etree.SubElement(math, "mrow").extend(group)
+    is_wide = any(len("".join(row.itertext())) > WIDE for row in math)
+    math.set("class", "tml-lines tml-wide-part" if is_wide else "tml-lines")

@@ -161,3 +161,15 @@ def test_the_label_of_an_arrow_in_a_diagram_is_not_flattened() -> None:
     diagram = tree(r"\begin{CD}A@>f>>B\end{CD}", display=True)
 
     assert not diagram.findall(".//*[@height='0.1px']")
+
+
+def test_a_style_of_the_whole_formula_does_not_keep_it_from_breaking() -> None:
+    found = tree(r"\displaystyle a=\sum_i b_i")
+
+    assert (found.get("displaystyle"), len(found.findall("mrow"))) == ("true", 2)
+    assert found.find(".//munder") is not None
+
+
+def test_a_formula_with_a_wide_part_says_so() -> None:
+    assert tree("a=1").get("class") == "tml-lines"
+    assert tree("a=" + "1" * 40).get("class") == "tml-lines tml-wide-part"
