@@ -128,3 +128,14 @@ def test_a_part_wider_than_the_page_scrolls_in_itself(shown: Shown, latex: str) 
 
     assert whole["right"] <= edges(page.locator("p"))["right"] + 0.01
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_accents_are_close_and_do_not_touch(shown: Shown) -> None:
+    page = shown(r"\bar x\tilde f\hat A\vec v\widehat{xyz}")
+
+    for accent in page.locator("mover").all():
+        over, letters = (edges(part) for part in accent.locator("> *").all()[::-1])
+        assert over["bottom"] <= letters["top"] + 0.01
+        assert over["top"] > letters["top"] - 0.45
+        width = edges(accent)["right"] - edges(accent)["left"]
+        assert width < len(accent.text_content() or "") * 0.75

@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from arqlab.texts.maths.letter_slants import SLANTS
+from arqlab.texts.maths.letter_slants import ACCENTS, SLANTS
 from arqlab.texts.maths.spacing import (
     APPLY,
     BIN,
@@ -32,6 +32,10 @@ from arqlab.texts.maths.spacing import (
 
 WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
 _STEPS = {letter: step for step, letters in SLANTS.items() for letter in letters}
+_TOPS = {letter: step for step, letters in ACCENTS.items() for letter in letters}
+# Temml's accents, and the signs of the same accents that are as wide as TeX's.
+_ACCENTS = {sign: sign for sign in "ˆ˙¨ˇ´`˘˚→"} | {"‾": "¯", "~": "˜"}
+_ARROW = 0.55  # the size of the arrow of \\vec
 _STYLE = {"displaystyle", "scriptlevel"}
 _PRIMES = {2: "″", 3: "‴", 4: "⁗"}
 _SCRIPTS = {"msub", "msup", "msubsup"}
@@ -120,6 +124,30 @@ def set_scripts(element: Any) -> None:
         element[1].set("class", f"{element[1].get('class', '')} tml-sub-{step}".strip())
 
 
+def letter_of(base: Any) -> str:
+    """Return the letter of the font that is the base of scripts or an accent, or an empty text."""
+    if base.tag != "mi" or len(base.text or "") != 1:
+        return ""
+    is_upright = base.get("mathvariant") == "normal"
+    return str(base.text if is_upright else _ITALICS.get(base.text, base.text))
+
+
+def set_accent(element: Any) -> None:
+    """Set an accent as one: close to its letter, and over its top."""
+    base, mo = element
+    is_wide = mo.get("stretchy") == "true" and mo.text in ("ˆ", "~")
+    is_accent = mo.get("stretchy") == "false" and mo.text in _ACCENTS
+    if mo.tag != "mo" or base.tag == "mo" or not (is_wide or is_accent):
+        return
+    element.set("accent", "true")
+    mo.attrib.pop("style", None)
+    is_arrow = mo.text == "→"
+    mo.text = _ACCENTS[mo.text]
+    step = 0 if is_wide else round(_TOPS.get(letter_of(base), 0) / (_ARROW if is_arrow else 1))
+    names = ["tml-vec"] * is_arrow + [f"tml-top-{min(step, 8)}"] * bool(step)
+    mo.set("class", " ".join(names))
+
+
 def join_primes(script: Any) -> None:
     """Write two to four primes as one sign, whose strokes are as close as they should be."""
     is_primes = script.tag == "mrow" and all(mo.get("class") == "tml-prime" for mo in script)
@@ -200,6 +228,7 @@ _REPAIRS: dict[str, list[Callable[[Any], None]]] = {
     "msqrt": [set_root],
     "mroot": [set_root],
     "mrow": [set_fences],
+    "mover": [set_accent],
     "menclose": [draw_line],
     "mpadded": [keep_label],
 }

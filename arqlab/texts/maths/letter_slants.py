@@ -1,6 +1,6 @@
-"""Letters of the math font by how far they lean over what follows; bin/math-font writes this."""
+"""Letters of the math font by how they slant, in steps of 0.05 em; bin/math-font writes this."""
 
-# Steps of 0.05 em of a script.
+# How far a letter leans over what follows, in a script's size.
 SLANTS = {
     1: "𝐵𝑅𝑋𝑐𝑑𝑔𝑞𝑦𝑧𝑬𝑹𝑺𝑿𝒄𝒅𝒒𝒚𝛣𝛸𝛺𝛽𝛿𝜂𝜉𝜋𝜎𝜠𝜮𝜲𝜴𝜹𝜻𝜼",
     2: "𝐶𝐸𝐻𝐼𝐾𝑆𝑍𝑪𝑯𝑰𝑲𝒁𝒇𝛦𝛧𝛨𝛪𝛫𝛯𝛱𝛴𝛾𝜁𝜈𝜍𝜕𝜡𝜢𝜤𝜥𝜩𝜫𝜸𝝂𝝇𝝏",
@@ -9,4 +9,13 @@ SLANTS = {
     5: "𝑻𝜯𝜰",
     6: "𝑉𝑌",
     7: "𝑽𝒀",
+}
+# How far right of its middle the accents of a letter stand.
+ACCENTS = {
+    1: "𝐵𝑇𝑈𝑒𝑔𝑙𝑜𝑠𝑡𝑣𝑤𝑥𝑦𝑩𝑷𝑻𝒆𝒈𝒐𝒔𝒕𝒗𝒘𝒙𝒚𝒟𝒰𝒱𝒲𝒵𝓓𝓤𝓥𝓦𝛣𝛲𝛵𝛹𝛼𝜀𝜁𝜃𝜅𝜇𝜉𝜋𝜐𝜑𝜔𝜕𝜖𝜘𝜛𝜝𝜬𝜯𝜰𝜳𝜶𝜺𝜻𝜽𝝁𝝃𝝅𝝊𝝋𝝎𝝏𝝒𝝕",
+    2: "ℛℬ𝐸𝐹𝐻𝐼𝐾𝑀𝑁𝑂𝑄𝑋𝑍𝑐𝑖𝑞𝑧𝑬𝑭𝑯𝑰𝑲𝑴𝑵𝑶𝑸𝑿𝒁𝒄𝒊𝒒𝒛𝒩𝒫𝒬𝒯𝒳𝒴𝓑𝓜𝓧𝓨𝛤𝛦𝛧𝛨𝛩𝛪𝛫𝛭𝛮𝛯𝛰𝛱𝛳𝛴𝛷𝛸𝛿𝜌𝜗𝜙𝜚𝜞𝜠𝜡𝜢𝜣𝜤𝜥𝜧𝜨𝜩𝜪𝜫𝜭𝜮𝜱𝜲𝜴𝜹𝝆𝝐𝝑𝝔",
+    3: "ℋℐℰℳ𝐽𝑆𝑑𝑓𝑗𝑨𝑱𝒋𝒞𝒢𝒦𝒪𝒮𝓒𝓔𝓕𝓝𝓟𝓠𝓡𝓢𝓣𝓩𝛥𝛬𝛺𝛽𝜓𝜟𝜦𝜷𝝍𝝓",
+    4: "𝐴𝐶𝐺𝑪𝑮𝑺𝒅𝒇𝒥𝓖𝓗𝓘𝓚𝓞𝛢𝜜",
+    5: "ℒℱ𝒜𝓙𝓛",
+    6: "𝓐",
 }

@@ -173,3 +173,27 @@ def test_a_style_of_the_whole_formula_does_not_keep_it_from_breaking() -> None:
 def test_a_formula_with_a_wide_part_says_so() -> None:
     assert tree("a=1").get("class") == "tml-lines"
     assert tree("a=" + "1" * 40).get("class") == "tml-lines tml-wide-part"
+
+
+@pytest.mark.parametrize(
+    ("latex", "sign", "classes"),
+    [
+        (r"\bar x", "¯", "tml-top-1"),
+        (r"\tilde A", "˜", "tml-top-4"),
+        (r"\vec v", "→", "tml-vec tml-top-2"),
+        (r"\hat{\mathbf x}", "ˆ", None),
+        (r"\widehat{AB}", "ˆ", None),
+        (r"\widetilde x", "˜", None),
+    ],
+)
+def test_accents_are_accents_over_the_top_of_their_letter(
+    latex: str, sign: str, classes: str | None
+) -> None:
+    accent = next(tree(latex).iter("mover"))
+
+    assert accent.get("accent") == "true"
+    assert (accent[1].text, accent[1].get("class")) == (sign, classes)
+
+
+def test_what_stands_over_an_operator_is_no_accent() -> None:
+    assert next(tree(r"a\overset{!}{=}b").iter("mover")).get("accent") is None
