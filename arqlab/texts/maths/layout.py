@@ -30,6 +30,7 @@ from arqlab.texts.maths.spacing import (
     space_rows,
 )
 
+SHORT = 16  # signs; a formula with no more is not broken
 WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
 _STEPS = {letter: step for step, letters in SLANTS.items() for letter in letters}
 _TOPS = {letter: step for step, letters in ACCENTS.items() for letter in letters}
@@ -63,7 +64,8 @@ def lay_out(math: Any, latex: str) -> None:
             repair(element)
     hoist_style(math)
     flatten(math)
-    breaks = [] if is_display else signs_of(math)
+    is_short = len("".join(math.itertext())) <= SHORT
+    breaks = [] if is_display or is_short else signs_of(math)
     space_rows(math, Style(is_display, 0))
     for sign in [mo for mo in math.iter("mo") if mo.text == APPLY]:
         sign.getparent().remove(sign)  # Firefox leaves a second space beside it
