@@ -139,3 +139,15 @@ def test_accents_are_close_and_do_not_touch(shown: Shown) -> None:
         assert over["top"] > letters["top"] - 0.45
         width = edges(accent)["right"] - edges(accent)["left"]
         assert width < len(accent.text_content() or "") * 0.75
+
+
+def test_a_matrix_within_a_line_stands_on_its_baseline(shown: Shown) -> None:
+    page = shown(r"M=\begin{pmatrix}a_{11}&a_{12}\\a_{21}&a_{22}\end{pmatrix}", before="Let ")
+    row = edges(page.locator("math mi").first)
+    text = page.evaluate(
+        """() => { const range = document.createRange();
+        range.selectNodeContents(document.querySelector("p").firstChild);
+        return range.getBoundingClientRect().bottom; }"""
+    )
+
+    assert abs(row["bottom"] - text / EM) < 0.1

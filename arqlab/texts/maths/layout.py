@@ -71,6 +71,8 @@ def lay_out(math: Any, latex: str) -> None:
         sign.getparent().remove(sign)  # Firefox leaves a second space beside it
     if breaks:
         make_breakable(math, breaks)
+    if not is_display:
+        set_class(math, is_broken=bool(breaks))
 
 
 def hoist_style(math: Any) -> None:
@@ -79,6 +81,14 @@ def hoist_style(math: Any) -> None:
     if style is not None and style.tag == "mstyle" and set(style.attrib) <= _STYLE:
         math.set("displaystyle", style.get("displaystyle", "false"))
         math[:] = list(style)
+
+
+def set_class(math: Any, *, is_broken: bool) -> None:
+    """Tell the style sheet about lines, and about parts that may have to scroll."""
+    parts = math if is_broken else [math]
+    is_wide = any(len("".join(part.itertext())) > WIDE for part in parts)
+    if names := ["tml-lines"] * is_broken + ["tml-wide-part"] * is_wide:
+        math.set("class", " ".join(names))
 
 
 def split_number(mn: Any, latex: str) -> None:
@@ -263,5 +273,3 @@ def make_breakable(math: Any, signs: list[Any]) -> None:
         groups[-1].append(part)
     for group in groups:
         etree.SubElement(math, "mrow").extend(group)
-    is_wide = any(len("".join(row.itertext())) > WIDE for row in math)
-    math.set("class", "tml-lines tml-wide-part" if is_wide else "tml-lines")

@@ -173,6 +173,7 @@ def test_a_style_of_the_whole_formula_does_not_keep_it_from_breaking() -> None:
 def test_a_formula_with_a_wide_part_says_so() -> None:
     assert tree("a=" + "1" * 20).get("class") == "tml-lines"
     assert tree("a=" + "1" * 40).get("class") == "tml-lines tml-wide-part"
+    assert tree("1" * 40).get("class") == "tml-wide-part"
 
 
 @pytest.mark.parametrize(
