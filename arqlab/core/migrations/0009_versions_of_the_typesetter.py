@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0007_documents'),
+        ('core', '0008_tasks_have_a_judging_deadline'),
     ]
 
     operations = [
