@@ -66,7 +66,7 @@ def test_every_described_variable_is_read():
 
 def test_every_script_that_a_page_names_is_there():
     for page in PAGES:
-        for name in re.findall(r"(?<![/\w])bin/([a-z]+)", page.read_text(encoding="utf-8")):
+        for name in re.findall(r"(?<![/\w])bin/([a-z-]+)", page.read_text(encoding="utf-8")):
             assert (ROOT / "bin" / name).exists(), f"{page.name}: bin/{name}"
 
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from arqlab.celery import app
+from arqlab.core.services.formulas import typeset_old_formulas
+from arqlab.core.services.topic_pages import typeset_old_topics
 from assessment.pools.services import typesetting
 
 
 @app.task
 def typeset_pools(seconds: float = 5.0) -> None:
-    """Typeset formulas of frozen pools for a few seconds, so that other tasks get their turn."""
+    """Typeset formulas of frozen pools for a few seconds, so that other tasks get their turn.
+
+    Then what an older version of the typesetter stored is typeset again: topics, formulas.
+    """
     typesetting.typeset_waiting_pools(seconds=seconds)
+    typeset_old_topics(seconds=seconds)
+    typeset_old_formulas(seconds=seconds)

@@ -184,6 +184,11 @@ class Topic(models.Model):
     title_html = models.TextField(blank=True)
     body_html = models.TextField(blank=True)
     formula_html = models.TextField(blank=True)
+    engine = models.CharField(
+        max_length=40,
+        blank=True,
+        help_text="Version of the typesetter. HTML of another version is made again.",
+    )
 
     class Meta:
         ordering = ["task", "position"]
@@ -213,5 +218,6 @@ class TypesetFormula(models.Model):
     mathml = models.TextField(blank=True)
     engine = models.CharField(
         max_length=40,
+        db_index=True,
         help_text="Version of the typesetter. A formula with another version is typeset again.",
     )

@@ -27,6 +27,7 @@ from arqlab.core.services.people import grant_role
 from arqlab.core.services.topic_pages import TopicPage, topic_pages
 from arqlab.formats.labs.folder import LabFile, TaskFile
 from arqlab.ir import records
+from arqlab.texts.maths.typesetting import ENGINE
 
 TOPIC_FIELDS = (
     "position",
@@ -40,6 +41,7 @@ TOPIC_FIELDS = (
     "title_html",
     "body_html",
     "formula_html",
+    "engine",
 )
 
 
@@ -231,6 +233,7 @@ def _topic_fields(
         "title_html": page.title,
         "body_html": page.body,
         "formula_html": page.formula,
+        "engine": ENGINE,
     }
 
 

@@ -1,10 +1,14 @@
-"""The HTML of topics, rendered once when they are loaded."""
+"""The HTML of topics, rendered when they are loaded and after changes of the typesetter."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from django.db import transaction
+
+from arqlab.core.models import Topic
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.ir import records
 from arqlab.texts.html.highlights import matching_formulas
@@ -19,7 +23,9 @@ from arqlab.texts.html.rendering import (
 )
 from arqlab.texts.html.sanitizer import clean_title_and_body
 from arqlab.texts.maths.macros import Definitions
-from arqlab.texts.maths.typesetting import Typeset
+from arqlab.texts.maths.typesetting import ENGINE, Typeset
+
+AT_ONCE = 20  # topics of another version
 
 
 class TopicPage(NamedTuple):
@@ -47,6 +53,33 @@ def topic_pages(topics: Iterable[records.TopicRecord]) -> list[TopicPage]:
         keys_of(text for page in read for text in (page.title, page.body, page.formula))
     )
     return [_page(page, formulas) for page in read]
+
+
+def typeset_old_topics(*, seconds: float) -> None:
+    """Make the HTML that another version of the typesetter made again, for about `seconds`."""
+    end = time.monotonic() + seconds
+    others = Topic.objects.exclude(engine__in=("", ENGINE)).select_for_update()
+    is_left = True
+    while is_left and time.monotonic() < end:
+        with transaction.atomic():
+            old = list(others[:AT_ONCE])
+            for topic, page in zip(old, topic_pages(map(_source, old)), strict=True):
+                topic.title_html, topic.body_html, topic.formula_html = page
+                topic.engine = ENGINE
+            fields = ["title_html", "body_html", "formula_html", "engine"]
+            Topic.objects.bulk_update(old, fields)
+        is_left = bool(old)
+
+
+def _source(topic: Topic) -> records.TopicRecord:
+    return records.TopicRecord(
+        topic.query_id,
+        topic.title,
+        topic.body,
+        tuple(topic.tags),
+        topic.formula_id or None,
+        topic.latex or None,
+    )
 
 
 def question_with_links(

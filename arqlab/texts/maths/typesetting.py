@@ -6,6 +6,9 @@ No link, script or style attribute gets through, so pages need no exception from
 security policy. Temml's style attributes become classes of `static/css/maths.css` and the attribute
 mathcolor.
 
+Browsers lay out MathML with fewer rules than TeX. `arqlab.texts.maths.layout` and `spacing` write
+the rest into Temml's output, and the math font contains some of it (`bin/math-font`).
+
 Inline formulas may break after relations and operators, so that a long formula does not make a
 narrow page scroll. This requires the parts to be children of `<math>`, which `<semantics>` with an
 `<annotation>` would not allow. The LaTeX is therefore in `data-latex` of the span around the
@@ -25,24 +28,27 @@ import quickjs
 from lxml import etree
 
 from arqlab.texts.maths.latex_repair import MACROS, next_attempt, prepared
+from arqlab.texts.maths.layout import lay_out
 
 TEMML = Path(__file__).resolve().parents[3] / "static" / "vendor" / "temml" / "temml.min.js"
 SECONDS = 0.5
 MEMORY = 48 * 2**20
 LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
 ATTEMPTS = 12  # the most attempts to typeset a formula, with a repair before each retry
+_NAMESPACE = re.compile(r' xmlns="[^"]*"')
 _UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
-# The version of the typeset output. Raise it when the vendored Temml, the repairs or the allow-list
-# change the output; stored formulas of another version are typeset again when next shown. The test
-# of the version fails until it is raised and the new output recorded in tests/golden/typeset.toml.
-VERSION = 1
+# The version of the typeset output. Raise it when the vendored Temml, the repairs, the layout or
+# the allow-list change the output. Stored formulas of another version are typeset again, when next
+# shown or in the background. The test of the version fails until it is raised and the new output
+# recorded in tests/golden/typeset.toml.
+VERSION = 2
 ENGINE = f"temml, version {VERSION}"
 
 GLUE = """
 function typeset(latex, display, macros) {
   return temml.renderToString(latex, {
     displayMode: display, macros: JSON.parse(macros),
-    xml: true, annotate: false, throwOnError: true, wrap: display ? 'none' : 'tex',
+    xml: true, annotate: false, throwOnError: true, wrap: 'none',
     trust: false, maxExpand: 1000, maxSize: [40, 40],
   });
 }
@@ -88,7 +94,7 @@ def can_be_set(source: str) -> bool:
 def _typeset(source: str, display: bool) -> Typeset:
     mathml = _converted(source, display, "typeset")
     try:
-        return Typeset(_clean(mathml) if mathml else None, source)
+        return Typeset(_clean(mathml, source) if mathml else None, source)
     except etree.XMLSyntaxError:  # nested too deeply for the parser
         return Typeset(None, source)
 
@@ -197,10 +203,12 @@ _STEPS = (0.0, 0.04, 0.14, 0.17, 0.25, 0.28, 0.4, 0.6, 1.0, 2.0)  # em; the widt
 _SIDES = {"padding-left": "tml-pl-", "padding-right": "tml-pr-", "margin-left": "tml-ml-"}
 
 
-def _clean(mathml: str) -> str:
-    """Return Temml's MathML, rebuilt from the allow-list."""
+def _clean(mathml: str, latex: str) -> str:
+    """Return Temml's MathML, laid out, and rebuilt from the allow-list."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    return _rebuilt(etree.fromstring(mathml.encode(), parser))
+    math = etree.fromstring(_NAMESPACE.sub("", mathml, count=1).encode(), parser)
+    lay_out(math, latex)
+    return _rebuilt(math)
 
 
 def _rebuilt(element: Any) -> str:

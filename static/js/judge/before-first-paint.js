@@ -12,6 +12,6 @@ try {
 // Browsers, too, hide text for up to three seconds while its font loads.
 document.documentElement.classList.add("is-setting");
 const timeout = new Promise((resolve) => setTimeout(resolve, 3000));
-window.formulaFont = Promise.race([document.fonts.load("1em STIX2"), timeout])
+window.formulaFont = Promise.race([document.fonts.load('1em "ArqLab Math"'), timeout])
   .catch(() => {}) // continue with the fallback font
   .finally(() => document.documentElement.classList.remove("is-setting"));

@@ -6,7 +6,7 @@ import pytest
 
 from arqlab.core.models import TypesetFormula
 from arqlab.core.services import formulas
-from arqlab.core.services.formulas import typeset_formulas
+from arqlab.core.services.formulas import typeset_formulas, typeset_old_formulas
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +41,27 @@ def test_another_engine_typesets_stored_formulas_again():
 
     assert typeset_formulas([("x", False)])["x", False].mathml == "<math><mi>x</mi></math>"
     assert TypesetFormula.objects.get().engine == formulas.ENGINE
+
+
+def test_formulas_of_another_version_are_typeset_again_in_the_background(monkeypatch):
+    found = typeset_formulas([("x", False), ("x", True), (r"\frac{", False)])
+    TypesetFormula.objects.filter(is_display=True).update(engine="older", mathml="old")
+    TypesetFormula.objects.filter(latex=r"\frac{").update(engine="the newest", mathml="new")
+
+    typeset_old_formulas(seconds=30)
+
+    assert set(TypesetFormula.objects.values_list("engine", flat=True)) == {formulas.ENGINE}
+    monkeypatch.setattr(formulas, "typeset", None)
+    assert typeset_formulas(found) == found
+
+
+def test_without_time_no_old_formula_is_typeset_again():
+    typeset_formulas([("x", False)])
+    TypesetFormula.objects.update(engine="older")
+
+    typeset_old_formulas(seconds=-1)
+
+    assert TypesetFormula.objects.get().engine == "older"
 
 
 def test_a_formula_stored_by_another_process_in_the_meantime_is_no_error(monkeypatch):

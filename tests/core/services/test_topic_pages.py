@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.core.services.topic_pages import topic_pages
+from arqlab.core.models import Topic
+from arqlab.core.services import topic_pages as module
+from arqlab.core.services.topic_pages import topic_pages, typeset_old_topics
 from arqlab.ir.records import TopicRecord
+from arqlab.texts.maths.typesetting import ENGINE
+from tests.factories import make_lab
 
 pytestmark = pytest.mark.django_db
 
@@ -50,3 +54,48 @@ def test_the_formulas_of_all_topics_are_read_in_one_query(django_assert_num_quer
 
     with django_assert_num_queries(1):
         topic_pages(topics)
+
+
+def old_topic(**fields: object) -> Topic:
+    """Return a topic whose HTML another version of the typesetter made."""
+    given = topic(query_id="B.1", title="Is $x$?", body="<p>$x^2$</p>", latex="x^2")
+    task = make_lab().task
+    return Topic.objects.create(
+        task=task,
+        position=99,
+        title_html="old",
+        body_html="old",
+        formula_html="old",
+        **{**given._asdict(), "tags": [], "formula_id": "", "engine": "older", **fields},
+    )
+
+
+def test_the_html_of_another_version_is_made_again_in_the_background():
+    made = old_topic()
+
+    typeset_old_topics(seconds=30)
+
+    made.refresh_from_db()
+    [page] = topic_pages([topic(title="Is $x$?", body="<p>$x^2$</p>", latex="x^2")])
+    assert (made.title_html, made.body_html, made.formula_html, made.engine) == (*page, ENGINE)
+
+
+@pytest.mark.parametrize(("engine", "seconds"), [("", 30), (ENGINE, 30), ("older", -1)])
+def test_other_html_stays_and_without_time_nothing_is_made(engine, seconds):
+    made = old_topic(engine=engine)
+
+    typeset_old_topics(seconds=seconds)
+
+    made.refresh_from_db()
+    assert made.title_html == "old"
+
+
+def test_topics_are_made_again_in_parts(monkeypatch):
+    monkeypatch.setattr(module, "AT_ONCE", 1)
+    old_topic()
+    Topic.objects.update(engine="older")
+
+    typeset_old_topics(seconds=30)
+
+    assert Topic.objects.count() > 1
+    assert set(Topic.objects.values_list("engine", flat=True)) == {ENGINE}
