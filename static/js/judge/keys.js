@@ -45,7 +45,7 @@ function commandInText(event) {
 /** Return whether Enter or a letter belongs to the focused element. */
 function isTaken(event) {
   const { target } = event;
-  if (target.closest("input, select, dialog")) return true;
+  if (target.closest("input, select")) return true;
   const takesEnter = "a, summary, [role=tab], button:not([data-label][aria-pressed=true])";
   return event.key === "Enter" && target.closest(takesEnter) !== null;
 }
@@ -58,10 +58,16 @@ function isComposed(event) {
 /** Return whether the page must ignore a key. */
 function isIgnored(event) {
   if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return true;
-  return isComposed(event) || document.querySelector("dialog[open]") !== null || isTaken(event);
+  return isComposed(event) || isTaken(event);
 }
 
-/** Call `run(name, value)` for keys, unless a dialog is open or `box` switches single keys off. */
+/** Return whether a command can be run now. In a dialog, only those that it names. */
+function isAllowed([name], { target }) {
+  const dialog = target.closest("dialog") ?? document.querySelector("dialog[open]");
+  return !dialog || (dialog.dataset.commands ?? "").split(" ").includes(name);
+}
+
+/** Call `run(name, value)` for keys, unless a dialog has them or `box` switches single keys off. */
 export function listen({ run, box }) {
   box.checked = storage.get(STORED) !== "off";
   box.addEventListener("change", () => storage.set(STORED, box.checked ? "on" : "off"));
@@ -77,7 +83,7 @@ export function listen({ run, box }) {
     const isText = event.target.matches("textarea");
     if (!isText && !box.checked && event.key !== "Enter") return;
     const command = isText ? commandInText(event) : commandOf(event);
-    if (!command) return;
+    if (!command || !isAllowed(command, event)) return;
     event.preventDefault();
     last = event.key;
     run(...command);

@@ -6,6 +6,7 @@ import { startJudgmentList } from "./judgment-list.js";
 import { listen } from "./keys.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
+import { ThreadDialog } from "./thread-dialog.js";
 import { Timer } from "./timer.js";
 
 const MINUTE = 60_000;
@@ -25,16 +26,20 @@ function dialog(name) {
   return document.getElementById(`judge-${name}`);
 }
 
+const threads = new ThreadDialog(dialog("thread"), page.querySelector(".judge-sign-in"));
+
 function noThread() {
   if (!session.shown) return "No item is shown, so there is no thread to open.";
   return "This item has no link to a thread.";
 }
 
-function openThread() {
+/** T: open the thread of the item, or of the question if it has the focus, or close it. */
+function toggleThread() {
+  if (threads.isOpen) return threads.close();
   const question = page.querySelector(".judge-question");
   const isQuestion = question.contains(document.activeElement);
   const link = isQuestion ? question.querySelector(".judge-thread") : session.shown?.active.thread;
-  if (link?.hasAttribute("href")) link.click();
+  if (link?.hasAttribute("href")) threads.open(link);
   else session.say(noThread());
 }
 
@@ -66,7 +71,7 @@ const COMMANDS = {
   comment: () => session.shown && session.focus(session.shown.active.comment),
   "leave-text": turnToText,
   next: () => labelling.nextInstance(),
-  thread: openThread,
+  thread: toggleThread,
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
   guidelines: () => dialog("guidelines").showModal(),
@@ -122,6 +127,12 @@ pane.addEventListener("input", (event) => labelling.keepDraft(instanceOf(event))
 page.addEventListener("click", (event) => {
   const name = event.target.closest("[data-command]")?.dataset.command;
   if (name && !(name === "skip" && isSecond(event))) run(name);
+});
+page.addEventListener("click", (event) => {
+  const link = event.target.closest(".judge-thread");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault(); // with a key, the browser opens a tab or a window
+  threads.open(link);
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".judge-panel a[data-item]");
