@@ -132,3 +132,26 @@ def test_the_dialog_of_the_thread_breaks_no_rule_of_axe(at_work, width):
 
     assert at_work.page.evaluate("axe.run('#judge-thread').then((found) => found.violations)") == []
     assert PoolItem.objects.filter(done_at=None).count() == 3
+
+
+def test_the_labels_given_in_the_thread_appear_beside_the_item_and_lead_to_it(at_work):
+    first = at_work.active
+    at_work.judge(3)
+    at_work.expect_saved()
+    line = at_work.page.locator(f"{SHOWN} .judge-related")
+    expect(line).to_contain_text("You labelled 1 other answer of this thread:")
+    before = at_work.page.locator(f"{SHOWN} .judge-passage-head").bounding_box()
+    assert before["height"] < 50
+    line.get_by_role("link", name="A.1, item 1: High").click()
+
+    expect(at_work.page.locator(f"{SHOWN} #instance-{first}")).to_be_visible()
+
+
+def test_the_line_of_related_labels_moves_nothing(at_work):
+    at_work.judge(3)
+    at_work.expect_saved()
+    text = at_work.page.locator(f"{SHOWN} .post")
+    before = text.bounding_box()
+    expect(at_work.page.locator(f"{SHOWN} .judge-related")).to_contain_text("You labelled")
+
+    assert text.bounding_box() == before

@@ -6,6 +6,7 @@ import { startJudgmentList } from "./judgment-list.js";
 import { listen } from "./keys.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
+import { startRelatedLabels } from "./related-labels.js";
 import { ThreadDialog } from "./thread-dialog.js";
 import { Timer } from "./timer.js";
 
@@ -128,16 +129,11 @@ page.addEventListener("click", (event) => {
   const name = event.target.closest("[data-command]")?.dataset.command;
   if (name && !(name === "skip" && isSecond(event))) run(name);
 });
-page.addEventListener("click", (event) => {
-  const link = event.target.closest(".judge-thread");
+document.addEventListener("click", (event) => {
+  const link = event.target.closest(".judge-thread, a[data-item]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault(); // with a key, the browser opens a tab or a window
-  threads.open(link);
-});
-document.addEventListener("click", (event) => {
-  const link = event.target.closest(".judge-panel a[data-item]");
-  if (!link) return;
-  event.preventDefault();
+  if (link.matches(".judge-thread")) return threads.open(link);
   dialog("judgments").close();
   run("open", Number(link.dataset.item));
 });
@@ -160,6 +156,7 @@ for (const state of ["held-up", "closed"]) {
   });
 }
 session.addEventListener("finished", () => location.replace(config.page_url));
+startRelatedLabels({ session, config });
 showNotices({ page, config, outbox, session }, (row) => run("correct", row));
 
 setInterval(() => timer.isActive(5 * MINUTE) && session.refresh(), MINUTE);
