@@ -155,3 +155,38 @@ def test_the_line_of_related_labels_moves_nothing(at_work):
     expect(at_work.page.locator(f"{SHOWN} .judge-related")).to_contain_text("You labelled")
 
     assert text.bounding_box() == before
+
+
+@pytest.mark.parametrize("by", ["key", "click"])
+def test_a_recent_comment_is_chosen_for_an_empty_comment(at_work, by):
+    page, popup = at_work.page, at_work.page.get_by_role("group", name="Your recent comments")
+    at_work.judge(3, comment="No proof 1")
+    second = at_work.active
+    field = page.locator(f"{SHOWN} .judge-comment")
+    if by == "key":
+        at_work.press("c", "ArrowDown")
+        expect(popup.get_by_role("button", name="No proof 1")).to_be_focused()
+        at_work.press("3", "ArrowUp")
+        expect(field).to_be_focused()
+        expect(popup).to_be_hidden()
+        at_work.press("ArrowDown")
+        expect(popup.get_by_role("button")).to_be_focused()
+        at_work.press("Enter")
+    else:
+        page.locator(SHOWN).get_by_role("button", name="Your recent comments").click()
+        popup.get_by_role("button", name="No proof 1").click()
+    expect(field).to_have_value("No proof 1")
+    expect(field).to_be_focused()
+    expect(page.get_by_role("button", pressed=True)).to_have_count(0)
+    at_work.reload()
+
+    assert at_work.active == second
+    expect(field).to_have_value("No proof 1")
+
+
+def test_without_earlier_comments_the_page_says_so(at_work):
+    at_work.press("c", "ArrowDown")
+
+    expect(at_work.page.locator(".judge-saved")).to_have_text(
+        "You have no earlier comments in this task."
+    )

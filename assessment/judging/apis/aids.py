@@ -14,7 +14,7 @@ from assessment.judging.apis import responses
 from assessment.judging.apis.requests import LARGEST_ID
 from assessment.judging.apis.views import JudgingApi
 from assessment.judging.permissions import assigned_topic_or_404
-from assessment.judging.selectors.related import related_labels
+from assessment.judging.selectors.related import recent_comments, related_labels
 from assessment.models import Judgment
 
 
@@ -41,6 +41,17 @@ class RelatedLabelsApi(JudgingApi):
         ]
         formula = [_label(one, one.instance.item.topic.query_id, place) for one in found.formula]
         return Response({"threads": threads, "formula": formula})
+
+
+@extend_schema(tags=["judging"])
+class RecentCommentsApi(JudgingApi):
+    """The assessor's own recent comments."""
+
+    @extend_schema(responses={200: responses.RecentCommentsSerializer, **responses.REFUSALS})
+    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """List the assessor's last different comments in the task, newest first."""
+        topic = assigned_topic_or_404(self.person, lab, task, query_id)
+        return Response({"comments": recent_comments(topic.task_id, self.person.pk)})
 
 
 def _label(judgment: Judgment, query_id: str, place: tuple[str, str]) -> dict[str, Any]:

@@ -191,3 +191,9 @@ class RelatedLabelsSerializer(serializers.Serializer[Any]):
 
     threads = ThreadLabelsSerializer(many=True)
     formula = RelatedLabelSerializer(many=True)
+
+
+class RecentCommentsSerializer(serializers.Serializer[Any]):
+    """The assessor's last different comments in a task, newest first."""
+
+    comments = serializers.ListField(child=serializers.CharField())

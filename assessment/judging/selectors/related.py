@@ -1,11 +1,11 @@
-"""An assessor's own labels of other items with the same thread or the same formula."""
+"""An assessor's own labels of related items, and their recent comments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from arqlab.core.models import Topic, User
 from assessment.judging.selectors.items import ShownItem, shown_item
@@ -15,6 +15,7 @@ from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
 
+RECENT_COMMENTS = 8
 WITH_THREADS = (PoolItem.Kind.POSTS, PoolItem.Kind.VISUAL_IDS)
 
 
@@ -83,3 +84,10 @@ def _of_formula(item_id: int, topic: Topic, user: User) -> list[Judgment]:
     )
     read = own.select_related("instance__item__topic")
     return list(read.order_by("instance__item__topic__position", "instance"))
+
+
+def recent_comments(task_id: int, user_id: int) -> list[str]:
+    """Return the assessor's last different comments in a task, newest first."""
+    own = Judgment.objects.filter(assessor=user_id, instance__item__topic__task=task_id)
+    found = own.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
+    return [row["comment"] for row in found.order_by("-last")[:RECENT_COMMENTS]]

@@ -6,6 +6,7 @@ import { startJudgmentList } from "./judgment-list.js";
 import { listen } from "./keys.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
+import { RecentComments } from "./recent-comments.js";
 import { startRelatedLabels } from "./related-labels.js";
 import { ThreadDialog } from "./thread-dialog.js";
 import { Timer } from "./timer.js";
@@ -58,6 +59,9 @@ function turnToText() {
   if (session.shown) session.focus(session.shown.active.section, { preventScroll: true });
 }
 
+const recentComments = new RecentComments({
+  popup: dialog("recent"), config, outbox, say: (text) => status.say(text),
+});
 const judgmentList = { url: config.judgments_url, user: config.user };
 const COMMANDS = {
   label: (value, instance) => labelling.label(value, instance),
@@ -123,6 +127,16 @@ pane.addEventListener("focusin", (event) => {
   const instance = instanceOf(event);
   if (!instance || instance === session.shown.active) return;
   labelling.activate(instance, { scrolls: false });
+});
+pane.addEventListener("click", ({ target }) => {
+  const box = target.closest(".judge-recent-open")?.closest(".judge-comment-box");
+  if (box) recentComments.open(box.querySelector(".judge-comment"));
+});
+pane.addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (key !== "ArrowDown" || !target.matches(".judge-comment") || target.value) return;
+  event.preventDefault();
+  recentComments.open(target);
 });
 pane.addEventListener("input", (event) => labelling.keepDraft(instanceOf(event)));
 page.addEventListener("click", (event) => {

@@ -140,3 +140,21 @@ def test_related_labels_take_the_same_number_of_queries_for_any_number_of_labels
     judge(scene.assessor, place(2), 3)
     with django_assert_max_num_queries(12):
         related(desk)
+
+
+def test_own_recent_comments_of_the_task_are_listed_once_each_the_newest_first(
+    desk: Desk, scene: Scene
+) -> None:
+    for number in range(10):
+        judge(scene.assessor, place(1), 3, comment=f"Comment {number % 9}", is_current=False)
+    judge(scene.assessor, place(1), 3, comment="", is_current=False)
+    judge(scene.organizer, place(2), 3, comment="Not yours")
+
+    expected = ["Comment 0", *(f"Comment {number}" for number in range(8, 1, -1))]
+    assert desk.get("comments/")["comments"] == expected
+
+
+def test_comments_of_another_task_are_not_listed(desk: Desk, formulas: Task, scene: Scene) -> None:
+    judge(scene.assessor, PoolInstance.objects.get(doc_id="8"), 1, comment="On a formula")
+
+    assert desk.get("comments/")["comments"] == []
