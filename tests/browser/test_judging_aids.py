@@ -12,7 +12,7 @@ from assessment.models import PoolItem
 from tests.assessment.factories import assign, make_formula_pool, make_pool
 from tests.browser.conftest import enter
 from tests.browser.judging import SHOWN, SMALL
-from tests.browser.test_every_page import AXE
+from tests.browser.test_every_page import AXE, JUDGE
 from tests.collection.factories import load_small
 from tests.factories import Scene, make_lab
 
@@ -39,8 +39,16 @@ def small(tmp_path: Path, transactional_db: None) -> Scene:
     load_small(scene.lab, tmp_path, posts=POSTS, formulas=None)
     make_pool(scene.task, {"A.1": ["10", "11"]})
     make_formula_pool(scene.task, {"A.2": {"80": [("8", "11")]}})
+    scene.task.topics.filter(query_id="A.1").update(
+        title_html="Why is an even number long?", tags=["parity"], body_html="<p>It is long.</p>"
+    )
     assign(scene.assessor, *scene.task.topics.filter(query_id__in=["A.1", "A.2"]))
     return scene
+
+
+# The highlighted texts, by the name of their highlight.
+HIGHLIGHTED = """(name) => [...CSS.highlights.get(name) ?? []].map(String)"""
+FOUND, CURRENT, TERMS = "judge-find", "judge-find-current", "judge-terms"
 
 
 def panel_of(page: Page) -> Locator:
@@ -190,3 +198,112 @@ def test_without_earlier_comments_the_page_says_so(at_work):
     expect(at_work.page.locator(".judge-saved")).to_have_text(
         "You have no earlier comments in this task."
     )
+
+
+def test_text_is_found_in_question_and_item_and_esc_returns_to_the_item(at_work):
+    page = at_work.page
+    box, count = page.get_by_role("searchbox"), page.locator(".judge-find-count")
+    item = page.locator(f"{SHOWN} .judge-scroll")
+    at_work.press("/")
+    page.keyboard.type("LONG")
+    expect(count).to_have_text("3 of 82, item")
+    assert page.evaluate(HIGHLIGHTED, FOUND) == ["long"] * 82
+    assert item.evaluate("pane => pane.scrollTop") == 0
+    page.keyboard.type("  answer.")
+    expect(count).to_have_text("1 of 80, item")
+    at_work.press("Shift+Enter", "Shift+Enter")
+    expect(count).to_have_text("79 of 80, item")
+    reached = item.evaluate("pane => pane.scrollTop")
+    assert reached > 500
+    assert page.evaluate(HIGHLIGHTED, CURRENT) == ["long answer."]
+    at_work.press("Escape")
+    expect(box).to_be_hidden()
+
+    expect(page.locator(f"{SHOWN} .judge-passage")).to_be_focused()
+    assert page.evaluate(HIGHLIGHTED, FOUND) == []
+    assert item.evaluate("pane => pane.scrollTop") == reached
+    at_work.judge(2)
+
+
+def test_a_formula_is_found_by_its_latex_and_what_is_typed_labels_nothing(at_work):
+    at_work.open(FORMULAS)
+    page, count = at_work.page, at_work.page.locator(".judge-find-count")
+    at_work.press("/")
+    page.keyboard.type("= 2b")
+    expect(count).to_have_text("1 of 2, item")  # the candidate, and its post
+    page.keyboard.type("3")
+    expect(count).to_have_text("No match")
+
+    expect(page.get_by_role("button", pressed=True)).to_have_count(0)
+
+
+def test_text_is_found_in_the_thread_and_esc_closes_first_the_box(at_work):
+    page, panel = at_work.page, panel_of(at_work.page)
+    at_work.press("/")
+    page.keyboard.type("seen")
+    expect(page.locator(".judge-find-count")).to_have_text("No match")
+    page.get_by_role("button", name="In the thread").click()
+    expect(page.locator(".judge-find-count")).to_have_text("1 of 1, thread")
+    expect(panel.get_by_text("Not seen.")).to_be_in_viewport()
+    at_work.press("Escape")
+    expect(page.get_by_role("searchbox")).to_be_hidden()
+    expect(panel).to_be_focused()
+    at_work.press("/", "Enter")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    at_work.press("Escape", "t")
+
+    expect(panel).to_be_hidden()
+
+
+def test_in_a_narrow_window_a_match_turns_to_its_pane_and_esc_to_the_item(at_work):
+    page = at_work.page
+    page.set_viewport_size({"width": 390, "height": 700})
+    at_work.press("/")
+    page.keyboard.type("It is long")
+    expect(page.get_by_text("It is long")).to_be_visible()
+    at_work.press("Escape")
+
+    expect(page.get_by_text("It is long")).to_be_hidden()
+    expect(page.locator(f"{SHOWN} .judge-passage")).to_be_focused()
+
+
+def test_the_collection_is_searched_for_the_text_in_a_new_tab(at_work):
+    page = at_work.page
+    at_work.press("/")
+    page.keyboard.type("even numbers")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="In the collection").click()
+
+    expect(opened.value).to_have_url(re.compile(r"/labs/arqmath-x/posts/\?q=even%20numbers$"))
+
+
+def test_words_of_the_title_and_tags_are_highlighted_on_request_and_it_is_remembered(at_work):
+    page = at_work.page
+    assert page.evaluate(HIGHLIGHTED, TERMS) == []
+    at_work.press("h")
+    expect(page.locator(".judge-saved")).to_have_text(
+        "Words of the question's title and tags are highlighted."
+    )
+    assert page.evaluate(HIGHLIGHTED, TERMS) == ["long"] * 80
+    at_work.reload()
+    at_work.judge(2)
+    page.wait_for_function("CSS.highlights.get('judge-terms')?.size === 2")
+    assert page.evaluate(HIGHLIGHTED, TERMS) == ["Even", "numbers"]
+    at_work.press("?")
+    page.get_by_role("checkbox", name="Highlight the words").uncheck()
+
+    assert page.evaluate(HIGHLIGHTED, TERMS) == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_box_and_the_recent_comments_break_no_rule_of_axe(at_work, width):
+    at_work.page.set_viewport_size({"width": width, "height": 800})
+    at_work.judge(3, comment="No proof")
+    at_work.press("/")
+    at_work.page.keyboard.type("even")
+    at_work.page.evaluate(AXE)
+    assert at_work.page.evaluate(JUDGE, None) == []
+    at_work.press("Escape", "c", "ArrowDown")
+    expect(at_work.page.get_by_role("button", name="No proof")).to_be_focused()
+
+    assert at_work.page.evaluate(JUDGE, None) == []

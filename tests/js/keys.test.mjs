@@ -21,6 +21,8 @@ const MEANINGS = [
   ["4", "Digit4", undefined],
   ["x", "KeyX", undefined],
   ["?", "Minus", ["help"]],
+  ["/", "Slash", ["find"]],
+  ["/", "Digit3", ["find"]], // German: Shift and a digit
   ["Backspace", "Backspace", ["clear"]],
 ];
 

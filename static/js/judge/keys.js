@@ -7,7 +7,7 @@ import * as storage from "./local-storage.js";
 
 const COMMANDS = {
   b: "back", l: "skip", c: "comment", t: "thread", q: "pane", n: "next", i: "guidelines",
-  j: "judgments", "?": "help", backspace: "clear", delete: "clear",
+  j: "judgments", h: "terms", "/": "find", "?": "help", backspace: "clear", delete: "clear",
 };
 const STORED = "arqlab.judge.keys";
 
@@ -19,6 +19,7 @@ function typed({ key, code }) {
 
 /** The label of a key. The number pad counts only while it types digits, not arrows or Home. */
 function labelOf(event) {
+  if (event.key === "/") return undefined; // on many keyboards, Shift and a digit
   return LABELS[typed(event)] ?? LABELS[event.code.match(/^Digit([0-9])$/)?.[1]];
 }
 

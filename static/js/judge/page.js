@@ -3,9 +3,11 @@
 import { Choices } from "./choices.js";
 import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
+import { Find } from "./find.js";
 import { listen } from "./keys.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
+import { QueryTerms } from "./query-terms.js";
 import { RecentComments } from "./recent-comments.js";
 import { startRelatedLabels } from "./related-labels.js";
 import { ThreadDialog } from "./thread-dialog.js";
@@ -14,6 +16,7 @@ import { Timer } from "./timer.js";
 const MINUTE = 60_000;
 const page = document.querySelector(".judge");
 const pane = page.querySelector(".judge-items");
+const question = page.querySelector(".judge-question");
 const config = JSON.parse(document.getElementById("judge-config").textContent);
 const turnTo = startPanes(page);
 const timer = new Timer();
@@ -38,16 +41,14 @@ function noThread() {
 /** T: open the thread of the item, or of the question if it has the focus, or close it. */
 function toggleThread() {
   if (threads.isOpen) return threads.close();
-  const question = page.querySelector(".judge-question");
   const isQuestion = question.contains(document.activeElement);
   const link = isQuestion ? question.querySelector(".judge-thread") : session.shown?.active.thread;
-  if (link?.hasAttribute("href")) threads.open(link);
-  else session.say(noThread());
+  if (link?.hasAttribute("href")) return threads.open(link);
+  return session.say(noThread());
 }
 
 /** Switch between the question and the item, to read and scroll them by keys. */
 function switchPane() {
-  const question = page.querySelector(".judge-question");
   const isQuestion = question.contains(document.activeElement);
   turnTo(isQuestion ? "item" : "question");
   if (isQuestion) turnToText();
@@ -62,6 +63,32 @@ function turnToText() {
 const recentComments = new RecentComments({
   popup: dialog("recent"), config, outbox, say: (text) => status.say(text),
 });
+const terms = new QueryTerms({
+  page, box: dialog("terms"), choices, session, say: (text) => status.say(text),
+});
+const find = new Find(dialog("find"), {
+  searchUrl: config.search_url,
+  turnTo: (name) => name !== "thread" && turnTo(name),
+  places() {
+    if (threads.isOpen) return { thread: [threads.scroller] };
+    return { question: [question], item: session.shown ? [session.shown.element] : [] };
+  },
+  leave: () => (threads.isOpen ? threads.scroller.focus({ preventScroll: true }) : turnToText()),
+});
+
+/** /: find text in the thread if it is open, or else in the question and the item. */
+function openFind() {
+  if (threads.isOpen) return find.open(dialog("thread").querySelector(".judge-find-slot"), "thread");
+  const isQuestion = question.contains(document.activeElement);
+  find.open(page.querySelector(".judge-find-slot"), isQuestion ? "question" : "item");
+}
+
+async function findInThread() {
+  find.hide();
+  await toggleThread();
+  if (threads.isOpen) openFind();
+}
+
 const judgmentList = { url: config.judgments_url, user: config.user };
 const COMMANDS = {
   label: (value, instance) => labelling.label(value, instance),
@@ -76,7 +103,11 @@ const COMMANDS = {
   comment: () => session.shown && session.focus(session.shown.active.comment),
   "leave-text": turnToText,
   next: () => labelling.nextInstance(),
-  thread: toggleThread,
+  // Not awaited: the keys work while the thread loads.
+  thread: () => void toggleThread(),
+  find: openFind,
+  "find-thread": () => void findInThread(),
+  terms: () => terms.toggle(),
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
   guidelines: () => dialog("guidelines").showModal(),
@@ -152,11 +183,15 @@ document.addEventListener("click", (event) => {
   run("open", Number(link.dataset.item));
 });
 listen({ run, box: document.getElementById("judge-keys") });
-choices.listen(document.getElementById("judge-one-key"));
+choices.listen(dialog("one-key"), "isOneKey");
+dialog("thread").addEventListener("close", () => {
+  if (find.isOpen) find.hide();
+});
 
 session.addEventListener("item", () => turnTo("item"));
 session.addEventListener("shown", ({ detail }) => {
   page.dataset.state = "judging";
+  if (find.isOpen) find.search({ jumps: false });
   // Another item is shown than the one in the address: a reload should not return to that one.
   const isOther = config.shown && detail.card.item.item !== config.shown.item;
   if (isOther) history.replaceState(null, "", config.page_url);

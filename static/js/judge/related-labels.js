@@ -8,13 +8,15 @@ import { COLOURS, KEY_OF, WORDS } from "./labels.js";
 const MOMENT = 1_000; // ms
 const MOST = 6; // labels in a line
 
+function spanOf(text) {
+  const span = document.createElement("span");
+  span.textContent = text;
+  return span;
+}
+
 /** Return the text of a line, and a short one that is shown where there is less room. */
 function spansOf(...texts) {
-  const spans = texts.map((text) => {
-    const span = document.createElement("span");
-    span.textContent = text;
-    return span;
-  });
+  const spans = texts.map(spanOf);
   spans[0].className = "judge-related-words";
   spans[1].className = "judge-related-short";
   spans[1].setAttribute("aria-hidden", "true");
@@ -28,9 +30,11 @@ function chip({ item, topic, position, label, url }, isHere) {
   if (isHere) link.dataset.item = item;
   else Object.assign(link, { target: "_blank", rel: "noopener" });
   if (label in COLOURS) link.dataset.colour = COLOURS[label];
-  link.textContent = KEY_OF[label] ?? label;
   link.title = `${topic}, item ${position}: ${WORDS[label] ?? label}`;
-  link.setAttribute("aria-label", link.title);
+  const [letter, name] = [KEY_OF[label] ?? label, link.title].map(spanOf);
+  letter.setAttribute("aria-hidden", "true");
+  name.className = "visually-hidden";
+  link.append(letter, name);
   return link;
 }
 

@@ -36,9 +36,8 @@ export class ThreadDialog {
     Object.assign(this, { dialog, signIn, shown: null, threads: new Map() });
     this.scroller = dialog.querySelector(".judge-thread-scroll");
     this.link = dialog.querySelector(".judge-thread-out");
-    this.scroller.addEventListener("scroll", () => {
-      if (this.isOpen && this.shown) this.shown.top = this.scroller.scrollTop;
-    });
+    // Before it closes: a closed dialog does not know its place.
+    for (const name of ["cancel", "submit"]) dialog.addEventListener(name, () => this.#leave());
     this.scroller.addEventListener("click", (event) => {
       const link = event.target.closest("a[href^='#']");
       if (!link) return;
@@ -52,7 +51,12 @@ export class ThreadDialog {
   }
 
   close() {
+    this.#leave();
     this.dialog.close();
+  }
+
+  #leave() {
+    if (this.shown) this.shown.top = this.scroller.scrollTop;
   }
 
   /** Open the thread of a link where it was left, or at the post or formula of the link. */
