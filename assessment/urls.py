@@ -9,6 +9,7 @@ from assessment.assignments.views import (
     assignment_share,
 )
 from assessment.guidelines.views import guideline_detail, guideline_edit
+from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
 from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
@@ -56,6 +57,8 @@ qrels_patterns = [
 judging_patterns = [
     path("next/", NextApi.as_view(), name="api-judging-next"),
     path("items/<int:item>/", ItemApi.as_view(), name="api-judging-item"),
+    path("items/<int:item>/related/", RelatedLabelsApi.as_view(), name="api-judging-related"),
+    path("comments/", RecentCommentsApi.as_view(), name="api-judging-comments"),
     path("judgments/", JudgmentsApi.as_view(), name="api-judging-judgments"),
     path("skip/", SkipApi.as_view(), name="api-judging-skip"),
     path("lease/", LeaseApi.as_view(), name="api-judging-lease"),

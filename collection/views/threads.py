@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
@@ -15,6 +18,8 @@ from collection.selectors.threads import Thread, find_thread
 from collection.services.closed_threads import without_closed_threads
 from collection.services.rendering import render_thread
 
+READER = "X-Judging-User"  # the judging page's user, who may have signed out since
+
 
 @require_safe
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
@@ -22,8 +27,11 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
 
     `formula=ID` highlights an instance, `comment=ID` expands the comments that contain it. Users
     who may search the collection can link formulas to their pages with `formulas=links`. Links are
-    off by default because a thread would have hundreds of tab stops.
+    off by default because a thread would have hundreds of tab stops. The judging page gets the
+    thread alone.
     """
+    if _is_other_reader(request):
+        return HttpResponse(status=401)
     found = lab_or_404(request.user, lab)
     collection = collection_of(found)
     thread = _visible_thread(request, collection, post_id) if collection else None
@@ -33,6 +41,7 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     context = {
         "lab": found,
         "post_id": post_id,
+        "asked_for": post_id,
         "collection": collection,
         "thread": render_thread(
             thread,
@@ -46,15 +55,18 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
         "has_formula_links": has_formula_links,
         "thread_id": thread.thread_id,
     }
-    return render(request, "collection/post_detail.html", context)
+    return _page_or_panel(request, "collection/post_detail.html", context)
 
 
 @require_safe
 def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
     """Show the thread of a topic: its question with the original answers.
 
-    If the collection lacks the thread, show the topic. Formulas are links as on post pages.
+    If the collection lacks the thread, show the topic. Formulas are links as on post pages. The
+    judging page gets the thread alone.
     """
+    if _is_other_reader(request):
+        return HttpResponse(status=401)
     found = task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
     if not may_see_thread(request.user, topic):
@@ -67,6 +79,7 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
         "lab": found.lab,
         "task": found,
         "topic": topic,
+        "asked_for": topic.thread_id,
         "collection": collection,
         "thread": render_thread(thread, lab=found.lab, topic=topic, has_formula_links=has_links)
         if thread
@@ -74,7 +87,23 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
         "may_look_up": looks_up,
         "has_formula_links": has_links,
     }
-    return render(request, "collection/topic_thread.html", context)
+    return _page_or_panel(request, "collection/topic_thread.html", context)
+
+
+def _is_other_reader(request: HttpRequest) -> bool:
+    """Return whether a judging page asks whose user has signed out, or is not the one signed in."""
+    return request.headers.get(READER, str(request.user.pk)) != str(request.user.pk)
+
+
+def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+    """Render the page, or for the judging page only the thread, which no cache keeps."""
+    is_panel = READER in request.headers
+    response = render(request, "collection/_thread_panel.html" if is_panel else page, context)
+    patch_vary_headers(response, [READER])
+    if is_panel:
+        response.headers[READER] = str(request.user.pk)
+        add_never_cache_headers(response)
+    return response
 
 
 def _visible_thread(request: HttpRequest, collection: Collection, post_id: str) -> Thread | None:

@@ -21,6 +21,8 @@ const MEANINGS = [
   ["4", "Digit4", undefined],
   ["x", "KeyX", undefined],
   ["?", "Minus", ["help"]],
+  ["/", "Slash", ["find"]],
+  ["/", "Digit3", ["find"]], // German: Shift and a digit
   ["Backspace", "Backspace", ["clear"]],
 ];
 
@@ -38,14 +40,15 @@ test("Shift and a digit label all instances, but not where Shift types the digit
 });
 
 /** A page that listens to keys; `press(key)` returns the commands that it runs. */
-function page({ isText = false, isOn = true, takes = () => false } = {}) {
+function page({ isText = false, isOn = true, takes = () => false, dataset = {} } = {}) {
   World.current = new World();
   const tab = new Browser(null).open();
   const commands = [];
   const box = Object.assign(new EventTarget(), { checked: true });
   tab.run(() => listen({ run: (...command) => commands.push(command.join(" ")), box }));
   box.checked = isOn;
-  const target = { matches: () => isText, closest: (selector) => (takes(selector) ? {} : null) };
+  const closest = (selector) => (takes(selector) ? { dataset } : null);
+  const target = { matches: () => isText, closest };
   return (key, more = {}) => {
     const event = new Event("keydown", { cancelable: true });
     Object.defineProperty(event, "target", { value: target });
@@ -97,8 +100,12 @@ test("Enter on a link follows the link, letters are still commands", () => {
   assert.deepEqual(press("l"), ["skip", "taken"]);
 });
 
-test("in a dialog no key is a command", () => {
-  const press = page({ takes: (selector) => selector.includes("dialog") });
+test("in a dialog no key is a command but those that it names", () => {
+  const takes = (selector) => selector.includes("dialog");
+  const reading = page({ takes, dataset: { commands: "thread find" } });
+  assert.deepEqual(reading("t"), ["thread", "taken"]);
+  assert.deepEqual(reading("3"), ["left"]);
+  const press = page({ takes });
   assert.deepEqual(press("3"), ["left"]);
   assert.deepEqual(press("Enter"), ["left"]);
 });

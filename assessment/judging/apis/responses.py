@@ -167,3 +167,33 @@ class OwnJudgmentsSerializer(serializers.Serializer[Any]):
     """The assessor's current judgments of a topic, in the order of the items."""
 
     judgments = ListedJudgmentSerializer(many=True)
+
+
+class RelatedLabelSerializer(serializers.Serializer[Any]):
+    """A label that the assessor gave to a related item."""
+
+    item = serializers.IntegerField()
+    topic = serializers.CharField()
+    position = serializers.IntegerField()
+    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
+    url = serializers.CharField(help_text="Address of the item on the judging page.")
+
+
+class ThreadLabelsSerializer(serializers.Serializer[Any]):
+    """The labels of other items of the topic in the thread of an instance."""
+
+    instance = serializers.IntegerField()
+    labels = RelatedLabelSerializer(many=True)
+
+
+class RelatedLabelsSerializer(serializers.Serializer[Any]):
+    """The assessor's own labels of items with the same thread, and with the same formula."""
+
+    threads = ThreadLabelsSerializer(many=True)
+    formula = RelatedLabelSerializer(many=True)
+
+
+class RecentCommentsSerializer(serializers.Serializer[Any]):
+    """The assessor's last different comments in a task, newest first."""
+
+    comments = serializers.ListField(child=serializers.CharField())

@@ -52,6 +52,11 @@ class OwnWork:
     rows: tuple[TopicRow, ...]
 
     @property
+    def has_difficulty(self) -> bool:
+        """Return whether a topic has a difficulty."""
+        return any(row.difficulty for row in self.rows)
+
+    @property
     def left(self) -> int:
         """Return the number of items left in all topics; shared items count for every assessor."""
         return sum(row.left for row in self.rows)
@@ -105,13 +110,18 @@ class TaskJudging:
     unassigned: int
 
 
-def own_work(user: User, labs: Collection[Lab], *, at: datetime) -> dict[int, OwnWork]:
-    """Return a user's work by lab, in three queries; labs without their topics are omitted."""
+def own_work(
+    user: User, labs: Collection[Lab], *, at: datetime, shown: Collection[str] = ()
+) -> dict[int, OwnWork]:
+    """Return a user's work by lab, in three queries; labs without their topics are omitted.
+
+    Of the long fields of topics, only those in `shown` are read.
+    """
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )
     read = mine.select_related("topic__task__lab").defer(
-        *(f"topic__{text}" for text in TOPIC_TEXTS)
+        *(f"topic__{text}" for text in TOPIC_TEXTS if text not in shown)
     )
     found = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
     topics = [one.topic_id for one in found]

@@ -83,6 +83,7 @@ def _config(
         "api": reverse("assessment:api-judging-next", args=place).removesuffix("next/"),
         "page_url": reverse("assessment:judge", args=place),
         "judgments_url": reverse("assessment:judgment-list", args=place),
+        "search_url": reverse("collection:post-list", args=place[:1]),
         "guideline": guideline.version if guideline else None,
         "items": sitting.items,
         "shown": sitting.asked_for,

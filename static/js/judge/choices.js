@@ -2,19 +2,19 @@
 
 import * as storage from "./local-storage.js";
 
-const ONE_KEY = "arqlab.judge.one-key";
+const STORED = { isOneKey: "arqlab.judge.one-key", marksTerms: "arqlab.judge.terms" };
 
 export class Choices {
   constructor() {
-    this.isOneKey = storage.get(ONE_KEY) === "on";
+    for (const [name, key] of Object.entries(STORED)) this[name] = storage.get(key) === "on";
   }
 
-  /** Let a checkbox switch the one-key mode, in which a label submits the item. */
-  listen(box) {
-    box.checked = this.isOneKey;
+  /** Let a checkbox switch a choice: `isOneKey`, a label submits the item, or `marksTerms`. */
+  listen(box, name) {
+    box.checked = this[name];
     box.addEventListener("change", () => {
-      this.isOneKey = box.checked;
-      storage.set(ONE_KEY, box.checked ? "on" : "off");
+      this[name] = box.checked;
+      storage.set(STORED[name], box.checked ? "on" : "off");
     });
   }
 }

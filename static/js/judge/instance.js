@@ -27,6 +27,7 @@ export class Passage {
     const find = (name) => this.section.querySelector(name);
     this.head = find(".judge-heading");
     this.thread = find(".judge-thread");
+    this.related = find(".judge-related");
     this.text = find(".post");
     this.title = find(".post-title");
     this.bars = find(".judge-bars");

@@ -7,7 +7,7 @@ import * as storage from "./local-storage.js";
 
 const COMMANDS = {
   b: "back", l: "skip", c: "comment", t: "thread", q: "pane", n: "next", i: "guidelines",
-  j: "judgments", "?": "help", backspace: "clear", delete: "clear",
+  j: "judgments", h: "terms", "/": "find", "?": "help", backspace: "clear", delete: "clear",
 };
 const STORED = "arqlab.judge.keys";
 
@@ -19,6 +19,7 @@ function typed({ key, code }) {
 
 /** The label of a key. The number pad counts only while it types digits, not arrows or Home. */
 function labelOf(event) {
+  if (event.key === "/") return undefined; // on many keyboards, Shift and a digit
   return LABELS[typed(event)] ?? LABELS[event.code.match(/^Digit([0-9])$/)?.[1]];
 }
 
@@ -51,7 +52,7 @@ function commandInText(event) {
 /** Return whether Enter or a letter belongs to the focused element. */
 function isTaken(event) {
   const { target } = event;
-  if (target.closest("input, select, dialog")) return true;
+  if (target.closest("input, select")) return true;
   const takesEnter = "a, summary, [role=tab], button:not([data-label][aria-pressed=true])";
   return event.key === "Enter" && target.closest(takesEnter) !== null;
 }
@@ -64,10 +65,16 @@ function isComposed(event) {
 /** Return whether the page must ignore a key. */
 function isIgnored(event) {
   if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return true;
-  return isComposed(event) || document.querySelector("dialog[open]") !== null || isTaken(event);
+  return isComposed(event) || isTaken(event);
 }
 
-/** Call `run(name, value)` for keys, unless a dialog is open or `box` switches single keys off. */
+/** Return whether a command can be run now. In a dialog, only those that it names. */
+function isAllowed([name], { target }) {
+  const dialog = target.closest("dialog") ?? document.querySelector("dialog[open]");
+  return !dialog || (dialog.dataset.commands ?? "").split(" ").includes(name);
+}
+
+/** Call `run(name, value)` for keys, unless a dialog has them or `box` switches single keys off. */
 export function listen({ run, box }) {
   box.checked = storage.get(STORED) !== "off";
   box.addEventListener("change", () => storage.set(STORED, box.checked ? "on" : "off"));
@@ -83,7 +90,7 @@ export function listen({ run, box }) {
     const isText = event.target.matches("textarea");
     if (!isText && !box.checked && event.key !== "Enter") return;
     const command = isText ? commandInText(event) : (scrolling(event) ?? commandOf(event));
-    if (!command) return;
+    if (!command || !isAllowed(command, event)) return;
     event.preventDefault();
     last = event.key;
     run(...command);

@@ -3,14 +3,20 @@
 import { Choices } from "./choices.js";
 import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
+import { Find } from "./find.js";
 import { listen } from "./keys.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
+import { QueryTerms } from "./query-terms.js";
+import { RecentComments } from "./recent-comments.js";
+import { startRelatedLabels } from "./related-labels.js";
+import { ThreadDialog } from "./thread-dialog.js";
 import { Timer } from "./timer.js";
 
 const MINUTE = 60_000;
 const page = document.querySelector(".judge");
 const pane = page.querySelector(".judge-items");
+const question = page.querySelector(".judge-question");
 const config = JSON.parse(document.getElementById("judge-config").textContent);
 const turnTo = startPanes(page);
 const timer = new Timer();
@@ -25,22 +31,24 @@ function dialog(name) {
   return document.getElementById(`judge-${name}`);
 }
 
+const threads = new ThreadDialog(dialog("thread"), page.querySelector(".judge-sign-in"));
+
 function noThread() {
   if (!session.shown) return "No item is shown, so there is no thread to open.";
   return "This item has no link to a thread.";
 }
 
-function openThread() {
-  const question = page.querySelector(".judge-question");
+/** T: open the thread of the item, or of the question if it has the focus, or close it. */
+function toggleThread() {
+  if (threads.isOpen) return threads.close();
   const isQuestion = question.contains(document.activeElement);
   const link = isQuestion ? question.querySelector(".judge-thread") : session.shown?.active.thread;
-  if (link?.hasAttribute("href")) link.click();
-  else session.say(noThread());
+  if (link?.hasAttribute("href")) return threads.open(link);
+  return session.say(noThread());
 }
 
 /** Switch between the question and the item, to read and scroll them by keys. */
 function switchPane() {
-  const question = page.querySelector(".judge-question");
   const isQuestion = question.contains(document.activeElement);
   turnTo(isQuestion ? "item" : "question");
   if (isQuestion) turnToText();
@@ -50,6 +58,35 @@ function switchPane() {
 /** Move the focus from a text field or the question to the text of the item. */
 function turnToText() {
   if (session.shown) session.focus(session.shown.active.section, { preventScroll: true });
+}
+
+const recentComments = new RecentComments({
+  popup: dialog("recent"), config, outbox, say: (text) => status.say(text),
+});
+const terms = new QueryTerms({
+  page, box: dialog("terms"), choices, session, say: (text) => status.say(text),
+});
+const find = new Find(dialog("find"), {
+  searchUrl: config.search_url,
+  turnTo: (name) => name !== "thread" && turnTo(name),
+  places() {
+    if (threads.isOpen) return { thread: [threads.scroller] };
+    return { question: [question], item: session.shown ? [session.shown.element] : [] };
+  },
+  leave: () => (threads.isOpen ? threads.scroller.focus({ preventScroll: true }) : turnToText()),
+});
+
+/** /: find text in the thread if it is open, or else in the question and the item. */
+function openFind() {
+  if (threads.isOpen) return find.open(dialog("thread").querySelector(".judge-find-slot"), "thread");
+  const isQuestion = question.contains(document.activeElement);
+  find.open(page.querySelector(".judge-find-slot"), isQuestion ? "question" : "item");
+}
+
+async function findInThread() {
+  find.hide();
+  await toggleThread();
+  if (threads.isOpen) openFind();
 }
 
 const judgmentList = { url: config.judgments_url, user: config.user };
@@ -67,7 +104,11 @@ const COMMANDS = {
   "leave-text": turnToText,
   next: () => labelling.nextInstance(),
   scroll: (pages) => session.shown?.scroll(pages),
-  thread: openThread,
+  // Not awaited: the keys work while the thread loads.
+  thread: () => void toggleThread(),
+  find: openFind,
+  "find-thread": () => void findInThread(),
+  terms: () => terms.toggle(),
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
   guidelines: () => dialog("guidelines").showModal(),
@@ -121,24 +162,39 @@ pane.addEventListener("focusin", (event) => {
   if (!instance || instance === session.shown.active) return;
   labelling.activate(instance, { scrolls: false });
 });
+pane.addEventListener("click", ({ target }) => {
+  const box = target.closest(".judge-recent-open")?.closest(".judge-comment-box");
+  if (box) recentComments.open(box.querySelector(".judge-comment"));
+});
+pane.addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (key !== "ArrowDown" || !target.matches(".judge-comment") || target.value) return;
+  event.preventDefault();
+  recentComments.open(target);
+});
 pane.addEventListener("input", (event) => labelling.keepDraft(instanceOf(event)));
 page.addEventListener("click", (event) => {
   const name = event.target.closest("[data-command]")?.dataset.command;
   if (name && !(name === "skip" && isSecond(event))) run(name);
 });
 document.addEventListener("click", (event) => {
-  const link = event.target.closest(".judge-panel a[data-item]");
-  if (!link) return;
-  event.preventDefault();
+  const link = event.target.closest(".judge-thread, a[data-item]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault(); // with a key, the browser opens a tab or a window
+  if (link.matches(".judge-thread")) return threads.open(link);
   dialog("judgments").close();
   run("open", Number(link.dataset.item));
 });
 listen({ run, box: document.getElementById("judge-keys") });
-choices.listen(document.getElementById("judge-one-key"));
+choices.listen(dialog("one-key"), "isOneKey");
+dialog("thread").addEventListener("close", () => {
+  if (find.isOpen) find.hide();
+});
 
 session.addEventListener("item", () => turnTo("item"));
 session.addEventListener("shown", ({ detail }) => {
   page.dataset.state = "judging";
+  if (find.isOpen) find.search({ jumps: false });
   // Another item is shown than the one in the address: a reload should not return to that one.
   const isOther = config.shown && detail.card.item.item !== config.shown.item;
   if (isOther) history.replaceState(null, "", config.page_url);
@@ -152,6 +208,7 @@ for (const state of ["held-up", "closed"]) {
   });
 }
 session.addEventListener("finished", () => location.replace(config.page_url));
+startRelatedLabels({ session, config });
 showNotices({ page, config, outbox, session }, (row) => run("correct", row));
 
 setInterval(() => timer.isActive(5 * MINUTE) && session.refresh(), MINUTE);

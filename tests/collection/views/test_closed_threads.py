@@ -97,6 +97,14 @@ def test_each_object_is_visible_to_the_roles_of_the_protocol_in_each_phase(phase
         wanted |= dict.fromkeys(OTHER, True)
         found = {path: client.get(address(path, scene)).status_code for path in wanted}
         assert found == {path: 200 if visible else 404 for path, visible in wanted.items()}, role
+        # What the judging page asks for is visible to the same people.
+        reader = client.session.get("_auth_user_id")
+        panels = (*THREAD, *ANSWER, *OTHER)
+        headers = {"X-Judging-User": str(reader)}
+        found = {
+            path: client.get(address(path, scene), headers=headers).status_code for path in panels
+        }
+        assert found == {path: 200 if wanted[path] else 404 for path in panels}, role
 
 
 class Crawler(HTMLParser):

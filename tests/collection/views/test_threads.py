@@ -22,7 +22,7 @@ from tests.collection.threads import (
     make_collection,
     rich_thread,
 )
-from tests.factories import make_lab
+from tests.factories import AssessorFactory, make_lab
 
 pytestmark = pytest.mark.django_db
 SignIn = Callable[[object], Client]
@@ -286,3 +286,26 @@ def test_those_who_look_up_get_the_pages_of_formulas_from_a_topics_thread_too(
 
 def test_an_unknown_topic_has_no_thread(task: Task, client: Client) -> None:
     assert client.get(topic_page(task).replace("A.1", "A.9")).status_code == 404
+
+
+def test_the_judging_page_gets_the_thread_alone_which_no_cache_keeps(
+    lab: Lab, tmp_path: Path, client_of: SignIn
+) -> None:
+    load_small(lab, tmp_path)
+    user = AssessorFactory(lab=lab).user
+    response = client_of(user).get(page(lab), headers={"X-Judging-User": str(user.pk)})
+    assert "Since" in response.text
+    assert "<html" not in response.text
+    assert response.headers["X-Judging-User"] == str(user.pk)
+    assert "no-store" in response.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("person", ["nobody", "another user"])
+def test_the_judging_page_of_a_user_who_signed_out_gets_no_thread(
+    person: str, lab: Lab, tmp_path: Path, client_of: SignIn
+) -> None:
+    load_small(lab, tmp_path)
+    user = AnonymousUser() if person == "nobody" else AssessorFactory(lab=lab).user
+    response = client_of(user).get(page(lab), headers={"X-Judging-User": "99"})
+    assert response.status_code == 401
+    assert "Since" not in response.text

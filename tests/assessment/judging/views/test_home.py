@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from arqlab.core.models import Task
+from arqlab.core.models import Task, Topic
 from assessment.guidelines.services import write_guideline
 from assessment.models import Pool, PoolItem
 from tests.assessment.factories import NOW, assign, judge, make_pool
@@ -25,6 +27,35 @@ def judging(task, assessor):
 
 def instance(topic: str, place: int = 0):
     return PoolItem.objects.filter(topic__query_id=topic)[place].instances.get()
+
+
+def test_topics_are_listed_with_title_formula_tags_and_difficulty(client_of, assessor, judging):
+    assert "Difficulty" not in client_of(assessor).get(HOME).text
+    Topic.objects.filter(query_id="A.1").update(
+        title_html="A <i>title</i>",
+        formula_html="<math><mi>k</mi></math>",
+        tags=["limits", "sums"],
+        info={"difficulty": "hard"},
+    )
+    page = client_of(assessor).get(HOME).text
+
+    [row] = [row for row in page.split("<tr>") if "A <i>title</i>" in row]
+    assert "<math><mi>k</mi></math>" in row
+    assert "limits, sums" in row
+    assert "<td>hard</td>" in row
+
+
+def test_more_topics_take_no_more_queries(
+    client_of, assessor, task, judging, django_assert_num_queries
+):
+    client = client_of(assessor)
+    with CaptureQueriesContext(connection) as before:
+        client.get(HOME)
+    topics = [TopicFactory(task=task, info={"difficulty": "easy"}) for _ in range(5)]
+    make_pool(task, {topic.query_id: ["10", "11"] for topic in topics})
+    assign(assessor, *topics)
+    with django_assert_num_queries(len(before)):
+        client.get(HOME)
 
 
 def test_the_first_topic_is_begun_and_the_last_judged_is_gone_on_with(client_of, assessor, judging):
