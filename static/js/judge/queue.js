@@ -13,11 +13,11 @@ const RENEWAL = 10 * 60_000;
 export class Queue extends EventTarget {
   /**
    * `busy()` returns the ids of items whose labels are waiting to be sent; `isSettled(id, since)`
-   * returns whether they arrived since then.
+   * returns whether they arrived since then. `trip` has the items prepared for judging offline.
    */
-  constructor({ base, busy, isSettled }) {
+  constructor({ base, busy, isSettled, trip }) {
     super();
-    Object.assign(this, { base, busy, isSettled, held: [], isExhausted: false, filling: null });
+    Object.assign(this, { base, busy, isSettled, trip, held: [], isExhausted: false, filling: null });
   }
 
   get first() {
@@ -67,8 +67,22 @@ export class Queue extends EventTarget {
       const askedAt = Date.now();
       const { item, progress } = await ask(`${this.base}next/?have=${this.ids.join(",")}`);
       if (!this.isSettled(item?.item, askedAt)) this.take(item);
-      this.#emit("progress", progress);
+      this.report(progress);
     }
+  }
+
+  /** Hold prepared items, while the server does not respond. */
+  async takePrepared() {
+    const readAt = Date.now();
+    for (const item of await this.trip.items()) {
+      if (this.held.length > AHEAD) return;
+      if (!this.isSettled(item.item, readAt)) this.add(item);
+    }
+  }
+
+  /** Report the progress of the topic, by the server's numbers. */
+  report(progress) {
+    this.#emit("progress", progress);
   }
 
   /** Renew the leases that are due. Throws Outage. */
@@ -87,7 +101,7 @@ export class Queue extends EventTarget {
       const body = { item: item.item, lease: item.lease };
       const { lease, progress } = await ask(`${this.base}lease/`, body);
       item.lease = lease;
-      this.#emit("progress", progress);
+      this.report(progress);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#emit("taken", { item, message: error.message });
