@@ -155,6 +155,18 @@ def end_trips(topics: Iterable[tuple[int, int]], *, at: datetime) -> int:
     return long_leases(at).filter(chosen).update(leased_to=None, leased_until=None) if chosen else 0
 
 
+@transaction.atomic
+def end_trip_by_hand(topic: Topic, person: int, *, at: datetime, by: User) -> int:
+    """End the offline trip of a user, and return how many items others can take now."""
+    count = end_trips([(topic.pk, person)], at=at)
+    if count:
+        name = User.objects.get(pk=person).get_username()
+        taken = {name: [topic.query_id]}
+        task = topic.task
+        record_event(verb="trips.end", target=task, lab=task.lab, actor=by, taken=taken)
+    return count
+
+
 def _end(gone: Collection[Assignment], at: datetime) -> None:
     Assignment.objects.filter(pk__in=[one.pk for one in gone], ended_at=None).update(ended_at=at)
     end_trips([(one.topic_id, one.assessor_id) for one in gone], at=at)

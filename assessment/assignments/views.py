@@ -34,7 +34,7 @@ from assessment.assignments.services import (
     Pairs,
     Reassigned,
     assign_topics,
-    end_trips,
+    end_trip_by_hand,
     pairs_of_file,
     review_topics,
     take_topics,
@@ -162,7 +162,7 @@ def trip_end(request: HttpRequest, lab: str, task: str, query_id: str, person: i
     """End an assessor's offline trip: others can take its items."""
     found = organized_task_or_404(request.user, lab, task)
     topic = get_object_or_404(found.topics, query_id=query_id)
-    count = end_trips([(topic.pk, person)], at=timezone.now())
+    count = end_trip_by_hand(topic, person, at=timezone.now(), by=signed_in(request))
     messages.success(request, f"{_count(count, 'item')} of {query_id} returned to the topic.")
     return redirect("assessment:assignment-list", lab=lab, task=task)
 

@@ -143,3 +143,15 @@ def test_returned_items_are_gone_from_the_browser_and_free_for_others(at_work):
     assert trips(page) == []
     soon = timezone.now() + timedelta(minutes=31)
     assert not PoolItem.objects.filter(leased_until__gt=soon).exists()
+
+
+def test_an_interrupted_preparation_keeps_what_is_ready_and_is_completed_later(at_work):
+    page = at_work.page
+    second = PoolItem.objects.get(item="11", topic__query_id="A.1")
+    page.route(f"**/items/{second.pk}/", lambda route: route.abort())
+    prepare(page, "The server is not responding.")
+    expect(page.locator(".judge-trip")).to_contain_text("interrupted: 1 of 3 items are ready")
+    page.unroute_all()
+    prepare(page, "3 items until")
+
+    expect(page.locator(".judge-trip")).to_contain_text("3 left")

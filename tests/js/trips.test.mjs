@@ -7,6 +7,10 @@ import { everyOrder, isRequest, isSlow, mix, randomOrders } from "./support/orde
 
 const { forgetOthers } = await import("../../static/js/judge/trip.js");
 
+globalThis.setInterval = () => {}; // times.js draws every minute
+
+const { stateText } = await import("../../static/js/judge/offline.js");
+
 const TEN = Array.from({ length: 10 }, (_, index) => [10 * (index + 1)]);
 const IDS = TEN.map((_, index) => index + 1);
 
@@ -138,6 +142,17 @@ test("trips of other users are deleted, and all once nobody is signed in", async
   assert.deepEqual(await names("11"), []);
   await prepareTrip(scene, [1, 2]);
   assert.deepEqual(await names(undefined), []);
+});
+
+test("the state of a trip has its items, its end and what is left", () => {
+  const about = { order: IDS, until: "2027-05-02T12:00:00Z", isComplete: true };
+  const [before, after] = ["2027-05-01T12:00:00Z", "2027-05-03T12:00:00Z"].map(Date.parse);
+
+  assert.match(stateText(about, 3, before), /^10 items until 2027-05-02 \S+ .+; 3 left$/);
+  assert.match(stateText(about, 3, after), /^10 items were yours until 2027-05-02 .+; 3 left$/);
+  const text = "Preparing was interrupted: 4 of 10 items are ready. Prepare again.";
+  assert.equal(stateText({ ...about, isComplete: false }, 4, before), text);
+  assert.equal(stateText(null, 0), "");
 });
 
 /** What a person on a trip does; the page is reloaded from the browser or from the server. */

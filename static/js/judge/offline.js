@@ -7,6 +7,7 @@ import { hasTrips } from "./trip.js";
 
 const NETWORK = "The server is not responding. Try again when you are online.";
 const SIGNED_OUT = "You are signed out. Sign in again in another tab, then try again.";
+const NOTHING = "No items of this topic are left to prepare.";
 const NO_ROOM = "This browser has no room for the items.";
 const REFUSED =
   "This browser cannot store pages. It does so only over https, and not in private windows.";
@@ -88,7 +89,8 @@ class Offline {
     const thread = link?.getAttribute("href") ?? null;
     const report = (ready, total) => this.#say(`${ready} of ${total} items ready`, "state");
     this.#say("Preparing…", "state");
-    await prepare({ config, trip, hours, thread, report });
+    const count = await prepare({ config, trip, hours, thread, report });
+    if (!count) this.#say(NOTHING, "message");
   }
 
   /** Return the items that were not judged, once the labels of the others have been sent. */

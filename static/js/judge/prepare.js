@@ -42,15 +42,15 @@ async function storeItem({ trip, user, threads }, id) {
 }
 
 /**
- * Prepare items for some hours; `report(ready, total)` is called for each. `thread` is the address
- * of the question's thread, or null. Throws Refusal or Outage, or the browser's error if it has no
+ * Prepare items for some hours and return their number; `report(ready, total)` is called for each.
+ * `thread` is the address of the question's thread, or null. Throws Refusal or Outage, or the browser's error if it has no
  * room; what is stored then stays.
  */
 export async function prepare({ config, trip, hours, thread, report }) {
   const { user, page_url: page, worker } = config;
   await forgetOthers(user);
   const { items: order, until, files } = await ask(`${trip.base}trip/`, { hours });
-  if (!order.length) return;
+  if (!order.length) return 0;
   const about = { order, until };
   await trip.begin(about);
   await navigator.storage.persist?.();
@@ -64,4 +64,5 @@ export async function prepare({ config, trip, hours, thread, report }) {
     report(index + 1, order.length);
   }
   await trip.complete(about);
+  return order.length;
 }

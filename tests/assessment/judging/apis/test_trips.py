@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arqlab.core.models import Topic, User
+from arqlab.core.models import AuditEvent, Topic, User
 from assessment.judging.services import trips
 from assessment.models import Judgment, Pool, PoolItem
 from tests.assessment.factories import assign, make_pool
@@ -152,6 +152,9 @@ def test_an_organizer_sees_and_ends_trips(
     organizer.post(f"{page}trips/A.1/{scene.assessor.pk}/end/")
 
     assert "Offline trips" in shown
+    assert AuditEvent.objects.get(verb="trips.end").detail == {
+        "taken": {scene.assessor.username: ["A.1"]}
+    }
     assert "Offline trips" not in organizer.get(page).content.decode()
     assert name_of(second.next()) == "10"
 
