@@ -7,12 +7,15 @@ from assessment.assignments.views import (
     assignment_import,
     assignment_list,
     assignment_share,
+    trip_end,
 )
 from assessment.guidelines.views import guideline_detail, guideline_edit
 from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
+from assessment.judging.apis.trips import TripApi, TripEndApi
 from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
+from assessment.judging.views.offline import offline_worker
 from assessment.judging.views.rejudging import affected_judgment_list
 from assessment.pools.views.frozen import (
     pool_close,
@@ -44,6 +47,7 @@ assignment_patterns = [
     path("apply/", assignment_apply, name="assignment-apply"),
     path("import/", assignment_import, name="assignment-import"),
     path("share/", assignment_share, name="assignment-share"),
+    path("trips/<str:query_id>/<int:person>/end/", trip_end, name="trip-end"),
 ]
 qrels_patterns = [
     path("", qrels_list, name="qrels-list"),
@@ -62,6 +66,8 @@ judging_patterns = [
     path("judgments/", JudgmentsApi.as_view(), name="api-judging-judgments"),
     path("skip/", SkipApi.as_view(), name="api-judging-skip"),
     path("lease/", LeaseApi.as_view(), name="api-judging-lease"),
+    path("trip/", TripApi.as_view(), name="api-judging-trip"),
+    path("trip/end/", TripEndApi.as_view(), name="api-judging-trip-end"),
 ]
 urlpatterns = [
     path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
@@ -70,6 +76,7 @@ urlpatterns = [
         affected_judgment_list,
         name="affected-judgment-list",
     ),
+    path("labs/offline-judging.js", offline_worker, name="offline-worker"),
     path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),

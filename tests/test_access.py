@@ -91,6 +91,11 @@ POST assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-skip         403 404 404 404 200 404 404
 POST assessment:api-judging-lease         403 404 404 404 200 404 404
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
+GET  assessment:api-judging-trip          403 404 404 404 200 404 404
+POST assessment:api-judging-trip          403 404 404 404 200 404 404
+POST assessment:api-judging-trip-end      403 404 404 404 200 404 404
+GET  assessment:offline-worker            200 200 200 200 200 200 200
+POST assessment:trip-end                  302 404 404 404 404 302 302
 POST assessment:assignment-apply          302 404 404 404 404 302 302
 GET  assessment:assignment-import         404 404 404 404 404 200 200
 POST assessment:assignment-import         302 404 404 404 404 200 200
@@ -284,6 +289,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "run": run_id,
         "team": scene.team.pk,
         "user": scene.member.pk,
+        "person": scene.assessor.pk,
         "token": scene.lab.invitations.get().token
         if name == "notices:invitation-accept"
         else scene.team.invitation_token,
@@ -333,6 +339,8 @@ def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
         "assessment:api-judging-judgments": {"data": labels, **json},
         "assessment:api-judging-skip": {"data": place, **json},
         "assessment:api-judging-lease": {"data": place, **json},
+        "assessment:api-judging-trip": {"data": {"hours": 24}, **json},
+        "assessment:api-judging-trip-end": {"data": {"have": []}, **json},
         "evaluation:leaderboard-release": {"data": {"qrels": "v1"}},
         "submissions:api-run-list": {"data": {"file": file, "team": scene.team.name}},
         "submissions:run-upload": {"data": {"file": file, "team": scene.team.pk, "submit": "yes"}},

@@ -21,6 +21,7 @@ from arqlab.ir.records import Problem
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff
+from assessment.assignments.selectors.trips import long_leases
 from assessment.models import Assignment, PoolItem
 
 MAX_NAMED = 8
@@ -148,8 +149,27 @@ def _open(task: Task, topics: Iterable[Topic]) -> list[Assignment]:
     return list(found.select_related("topic", "assessor").order_by("topic__position", "pk"))
 
 
-def _end(gone: Iterable[Assignment], at: datetime) -> None:
+def end_trips(topics: Iterable[tuple[int, int]], *, at: datetime) -> int:
+    """End the offline trips by topic and user, and return how many items others can take now."""
+    chosen = Q(*(Q(topic=topic, leased_to=user) for topic, user in topics), _connector=Q.OR)
+    return long_leases(at).filter(chosen).update(leased_to=None, leased_until=None) if chosen else 0
+
+
+@transaction.atomic
+def end_trip_by_hand(topic: Topic, person: int, *, at: datetime, by: User) -> int:
+    """End the offline trip of a user, and return how many items others can take now."""
+    count = end_trips([(topic.pk, person)], at=at)
+    if count:
+        name = User.objects.get(pk=person).get_username()
+        taken = {name: [topic.query_id]}
+        task = topic.task
+        record_event(verb="trips.end", target=task, lab=task.lab, actor=by, taken=taken)
+    return count
+
+
+def _end(gone: Collection[Assignment], at: datetime) -> None:
     Assignment.objects.filter(pk__in=[one.pk for one in gone], ended_at=None).update(ended_at=at)
+    end_trips([(one.topic_id, one.assessor_id) for one in gone], at=at)
 
 
 def _by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -29,10 +29,12 @@ from assessment.assignments.forms import (
 from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.preview import preview_assignments
+from assessment.assignments.selectors.trips import trips_of_task
 from assessment.assignments.services import (
     Pairs,
     Reassigned,
     assign_topics,
+    end_trip_by_hand,
     pairs_of_file,
     review_topics,
     take_topics,
@@ -63,6 +65,7 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "person": request.POST.get("person", ""),
         "states": ("not-started", "in-progress", "done", "in-review"),
         "grid": grid,
+        "trips": trips_of_task(found, at=now),
         "progress": judged_days(found, grid, at=now),
     }
     return render(request, "assessment/assignment_list.html", context)
@@ -151,6 +154,16 @@ def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         messages.error(request, error.message)
     else:
         messages.success(request, _change_message(changed))
+    return redirect("assessment:assignment-list", lab=lab, task=task)
+
+
+@require_POST
+def trip_end(request: HttpRequest, lab: str, task: str, query_id: str, person: int) -> HttpResponse:
+    """End an assessor's offline trip: others can take its items."""
+    found = organized_task_or_404(request.user, lab, task)
+    topic = get_object_or_404(found.topics, query_id=query_id)
+    count = end_trip_by_hand(topic, person, at=timezone.now(), by=signed_in(request))
+    messages.success(request, f"{_count(count, 'item')} of {query_id} returned to the topic.")
     return redirect("assessment:assignment-list", lab=lab, task=task)
 
 

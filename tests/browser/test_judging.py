@@ -26,17 +26,20 @@ PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFra
 
 
 @pytest.fixture
-def started(browser, served, tmp_path: Path) -> Iterator[Callable[[User], BrowserContext]]:
+def started(browser, served, tmp_path: Path) -> Iterator[Callable[..., BrowserContext]]:
     """Start a browser of its own that keeps its profile in a folder; starting it again finds the
     profile as it was.
     """
     running: list[BrowserContext] = []
 
-    def start(person: User) -> BrowserContext:
+    def start(person: User, *, is_offline: bool = False) -> BrowserContext:
         context = browser.browser_type.launch_persistent_context(
             str(tmp_path / "profile"), executable_path=CHROMIUM, base_url=served.url
         )
         running.append(context)
+        if is_offline:
+            context.set_offline(True)
+            return context
         context.pages[0].goto("/healthz/")
         enter(context.pages[0], person)
         return context

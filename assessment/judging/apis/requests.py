@@ -53,10 +53,13 @@ class _LabelValue(WholeNumberField):
     todo = OTHER_LABEL
 
 
-class _ItemIds(ReportedField, serializers.ListField):
+class ItemIdsField(ReportedField, serializers.ListField):
+    """A list of ids of items."""
+
     expected = f"a list of at most {MAX_ITEMS} ids of items"
 
     def to_internal_value(self, data: object) -> list[int]:
+        """Return the ids, or refuse the value."""
         if not isinstance(data, list) or len(data) > MAX_ITEMS:
             self.fail("invalid", found=data)
         try:
@@ -70,7 +73,7 @@ class HeldItemSerializer(ObjectSerializer):
 
     item = WholeNumberField(**ID)
     lease = AnyTextField()
-    have = _ItemIds(
+    have = ItemIdsField(
         child=WholeNumberField(**ID),
         max_length=MAX_ITEMS,
         required=False,
@@ -173,7 +176,7 @@ def read_item(data: object) -> HeldItem:
     try:
         return HeldItem(**_HELD_ITEM.run_validation(data))
     except ValidationError as error:
-        raise refusal(_problems(error.detail)) from error
+        raise refusal(field_problems(error.detail)) from error
 
 
 def read_labels(
@@ -201,11 +204,11 @@ def _all_problems(
     find: Callable[[HeldItem, int | None], Submitted | None],
 ) -> list[RequestProblem]:
     """Return the problems of a malformed request, and those of its well-formed values."""
-    problems, labels = _problems(errors), []
+    problems, labels = field_problems(errors), []
     for row, wrong in _rows(data, errors):
         instance = _well_formed(row, "instance", wrong)
         labels.append((instance, _well_formed(row, "label", wrong)))
-        problems += _problems(wrong, instance)
+        problems += field_problems(wrong, instance)
     if errors.keys().isdisjoint(("", "item", "lease")):
         guideline = _well_formed(data, "guideline", errors)
         found = find(HeldItem(data["item"], data["lease"]), guideline)
@@ -213,7 +216,7 @@ def _all_problems(
     return problems
 
 
-def _problems(errors: Any, instance: int | None = None) -> list[RequestProblem]:
+def field_problems(errors: Any, instance: int | None = None) -> list[RequestProblem]:
     """Return the problems of the fields of an object; labels have their own errors."""
     return [
         RequestProblem(instance, field, **wrong)

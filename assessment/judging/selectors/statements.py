@@ -177,7 +177,10 @@ FINISH_AND_LEASE = """
     UPDATE assessment_poolitem
     SET done_at = CASE WHEN id = %(next)s THEN NULL ELSE %(at)s END,
         leased_to_id = CASE WHEN id = %(next)s THEN %(user)s ELSE NULL END,
-        leased_until = CASE WHEN id = %(next)s THEN %(until)s ELSE NULL END
+        leased_until = CASE WHEN id = %(next)s THEN CASE
+            WHEN leased_to_id = %(user)s AND leased_until > %(until)s THEN leased_until
+            ELSE %(until)s
+        END ELSE NULL END
     WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND {is_judged})
 """
 # Part of it, for an item with several instances.

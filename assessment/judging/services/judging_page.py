@@ -30,7 +30,9 @@ class Sitting(NamedTuple):
     work: TopicWork
 
 
-def open_sitting(*, topic: Topic, user: User, item_id: int | None, at: datetime) -> Sitting:
+def open_sitting(
+    *, topic: Topic, user: User, item_id: int | None, at: datetime, count: int = AT_ONCE
+) -> Sitting:
     """Lease the first items of a topic to its assessor and return the content of the page.
 
     `item_id` is an item to show first.
@@ -45,7 +47,7 @@ def open_sitting(*, topic: Topic, user: User, item_id: int | None, at: datetime)
     except JudgingError as error:
         refusal = error.message
     items: list[dict[str, Any]] = []
-    while len(items) < AT_ONCE:
+    while len(items) < count:
         found = take_next(
             topic_id=topic.pk, seat=seat, have=[item["item"] for item in items], at=at
         )

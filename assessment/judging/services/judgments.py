@@ -13,10 +13,11 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import User
+from assessment.assignments.selectors.trips import LEASE
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Current, Submitted, lock_next, submitted_item
 from assessment.judging.selectors.statements import ALL_JUDGED, FINISH_AND_LEASE, database_moment
-from assessment.judging.services.leases import LEASE, Seat, Taken, signed_lease
+from assessment.judging.services.leases import Seat, Taken, signed_lease
 from assessment.judging.services.request_problems import item_problems, refusal
 from assessment.judging.services.stored_labels import (
     Label,

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from django.core.signing import BadSignature, Signer
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, When
 
 from arqlab.core.models import User
+from assessment.assignments.selectors.trips import LEASE
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import ShownItem, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import is_judged_by, open_items
 from assessment.models import PoolItem
 
-LEASE = timedelta(minutes=30)
 ELSEWHERE = (
     "Another assessor has this item now. If you submit your label, it is kept but does not count; "
     "otherwise continue with the next item."
@@ -106,11 +106,17 @@ def _signer(seat: Seat) -> Signer:
 
 
 def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
-    free = _free(item_id, seat, at)
-    return bool(free.update(leased_to=seat.user, leased_until=at + LEASE))
+    """Lease an item, unless another assessor has it. A longer lease of the user stays."""
+    is_longer = When(leased_to=seat.user, leased_until__gt=at + LEASE, then=F("leased_until"))
+    until = Case(is_longer, default=at + LEASE)
+    return bool(_free(item_id, seat, at).update(leased_to=seat.user, leased_until=until))
 
 
 def _free(item_id: int, seat: Seat, at: datetime) -> QuerySet[PoolItem]:
     """Return an item if it is not completed and no other assessor has it."""
-    unleased = Q(leased_until=None) | Q(leased_until__lte=at) | Q(leased_to=seat.user)
-    return PoolItem.objects.filter(unleased, pk=item_id, done_at=None)
+    return PoolItem.objects.filter(unleased(seat.user, at), pk=item_id, done_at=None)
+
+
+def unleased(user: User, at: datetime) -> Q:
+    """Return the condition that no other assessor has an item."""
+    return Q(leased_until=None) | Q(leased_until__lte=at) | Q(leased_to=user)

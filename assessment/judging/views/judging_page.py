@@ -26,7 +26,8 @@ from assessment.judging.selectors.topic_work import (
     work_on,
 )
 from assessment.judging.services.judged_list import judged_list
-from assessment.judging.services.judging_page import Sitting, open_sitting
+from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
+from assessment.judging.services.trips import DEFAULT_HOURS, TRIP_HOURS
 from assessment.models import Guideline
 
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
@@ -39,7 +40,8 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
     """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
 
     A GET request leases items. HEAD requests lease none, and browsers that prefetch the page are
-    refused; they send the request again when the user opens the page.
+    refused; they send the request again when the user opens the page. With `offline`, return the
+    page that the browser stores for an offline trip, without items.
     """
     user = signed_in(request)
     topic = assigned_topic_or_404(user, lab, task, query_id)
@@ -53,7 +55,9 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         if asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19
         else None
     )
-    sitting = open_sitting(topic=topic, user=user, item_id=item_id, at=timezone.now())
+    is_offline = "offline" in request.GET
+    count = 0 if is_offline else AT_ONCE
+    sitting = open_sitting(topic=topic, user=user, item_id=item_id, at=timezone.now(), count=count)
     guideline = current_guideline(topic.task)
     context = {
         "lab": topic.task.lab,
@@ -66,7 +70,9 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
         "next_topic": next_topic(topic, user),
-        "config": _config(sitting, topic, user, guideline),
+        "config": _config(sitting, topic, user, guideline) | {"is_offline": is_offline},
+        "trip_hours": TRIP_HOURS,
+        "default_hours": DEFAULT_HOURS,
     }
     return render(request, "assessment/judge.html", context)
 
@@ -82,6 +88,10 @@ def _config(
         "topic": topic.query_id,
         "api": reverse("assessment:api-judging-next", args=place).removesuffix("next/"),
         "page_url": reverse("assessment:judge", args=place),
+        "worker": {
+            "url": reverse("assessment:offline-worker"),
+            "scope": reverse("pages:lab-detail", args=place[:1]),
+        },
         "judgments_url": reverse("assessment:judgment-list", args=place),
         "search_url": reverse("collection:post-list", args=place[:1]),
         "guideline": guideline.version if guideline else None,

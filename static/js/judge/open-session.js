@@ -9,6 +9,7 @@ import { Outbox, uuid } from "./outbox.js";
 import { Queue } from "./queue.js";
 import { Session } from "./session.js";
 import { Status } from "./status.js";
+import { Trip } from "./trip.js";
 
 /** Return the status, outbox, queue and session of `page`, without showing an item. */
 export async function openSession({ page, config, timer, choices }) {
@@ -27,6 +28,7 @@ export async function openSession({ page, config, timer, choices }) {
     busy: () => outbox.waiting.filter((row) => row.base === api).map((row) => row.item),
     isSettled: (id, since) => outbox.recentlySent.has(id, since),
     others,
+    trip: new Trip(config.user, api),
   });
   const counts = new Counts({ outbox, queue, base: api });
   const drafts = new Drafts(config.user);
@@ -63,7 +65,9 @@ export function start({ config, status, outbox, queue, session }) {
   const items = config.items.filter((item) => !outbox.recentlySent.has(item.item));
   items.forEach((item) => queue.addNew(item));
   status.connection(outbox);
+  // The numbers of a stored page lack the labels that wait in this browser.
+  if (config.is_offline) queue.report(config.progress);
   if (config.shown) session.showItem(config.shown);
-  if (config.items.length || config.shown) session.settle();
+  if (config.items.length || config.shown || config.is_offline) session.settle();
   outbox.send();
 }

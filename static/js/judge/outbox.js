@@ -7,6 +7,7 @@
 import { Outage, Refusal, ask } from "./api.js";
 import { RecentlySent } from "./recently-sent.js";
 import { Store } from "./store.js";
+import { forgetItem } from "./trip.js";
 
 const FIRST_PAUSE = 1000; // ms before the second attempt; each further pause doubles
 const LONGEST_PAUSE = 30_000;
@@ -207,6 +208,8 @@ export class Outbox extends EventTarget {
   }
 
   async #remove(row) {
+    // First: while the row exists, its prepared item is not shown again.
+    await forgetItem(row);
     await this.store.delete(row.id);
     this.rows = this.rows.filter((each) => each.id !== row.id);
   }

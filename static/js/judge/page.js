@@ -5,6 +5,7 @@ import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
 import { Find } from "./find.js";
 import { listen } from "./keys.js";
+import { startOffline } from "./offline.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
 import { QueryTerms } from "./query-terms.js";
@@ -89,6 +90,7 @@ async function findInThread() {
   if (threads.isOpen) openFind();
 }
 
+const { trip } = queue;
 const judgmentList = { url: config.judgments_url, user: config.user };
 const COMMANDS = {
   label: (value, instance) => labelling.label(value, instance),
@@ -112,6 +114,7 @@ const COMMANDS = {
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
   guidelines: () => dialog("guidelines").showModal(),
+  offline: startOffline({ page, dialog: dialog("offline"), config, trip, outbox, queue }),
   help: () => dialog("help").showModal(),
 };
 
@@ -122,6 +125,12 @@ const commands = new Commands(COMMANDS, {
   isSeen: () => session.shown === null || session.isReady,
 });
 const run = (...command) => commands.run(...command);
+
+dialog("help").querySelector(".judge-offline").addEventListener("click", () => {
+  dialog("help").close();
+  run("offline");
+});
+dialog("offline").addEventListener("close", turnToText); // not to the button that opened it
 
 /** Return whether a click is the second of a double click, meant for the first one's target. */
 function isSecond(event) {

@@ -13,11 +13,12 @@ const RENEWAL = 10 * 60_000;
 export class Queue extends EventTarget {
   /**
    * `busy()` returns the ids of items whose labels are waiting to be sent; `isSettled(id, since)`
-   * returns whether they arrived since then. `others` knows what other tabs hold (other-tabs.js).
+   * returns whether they arrived since then. `others` knows what other tabs hold (other-tabs.js),
+   * `trip` has the items prepared for judging offline.
    */
-  constructor({ base, busy, isSettled, others }) {
+  constructor({ base, busy, isSettled, others, trip }) {
     super();
-    Object.assign(this, { base, busy, isSettled, others });
+    Object.assign(this, { base, busy, isSettled, others, trip });
     Object.assign(this, { held: [], isExhausted: false, filling: null });
   }
 
@@ -83,7 +84,7 @@ export class Queue extends EventTarget {
       const askedAt = Date.now();
       const { item, progress } = await this.#next();
       if (!this.isSettled(item?.item, askedAt)) this.take(item);
-      this.#emit("progress", progress);
+      this.report(progress);
     }
   }
 
@@ -93,6 +94,20 @@ export class Queue extends EventTarget {
     const answer = await ask(`${this.base}next/?have=${this.known.join(",")}`);
     if (answer.item || this.held.length || this.known.length === this.ids.length) return answer;
     return ask(`${this.base}next/?have=${this.ids.join(",")}`);
+  }
+
+  /** Hold prepared items, while the server does not respond. */
+  async takePrepared() {
+    const readAt = Date.now();
+    for (const item of await this.trip.items()) {
+      if (this.held.length > AHEAD) return;
+      if (!this.isSettled(item.item, readAt)) this.addNew(item);
+    }
+  }
+
+  /** Report the progress of the topic, by the server's numbers. */
+  report(progress) {
+    this.#emit("progress", progress);
   }
 
   /** Renew the leases that are due. Throws Outage. */
@@ -112,7 +127,7 @@ export class Queue extends EventTarget {
       const body = { item: item.item, lease: item.lease };
       const { lease, progress } = await ask(`${this.base}lease/`, body);
       item.lease = lease;
-      this.#emit("progress", progress);
+      this.report(progress);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#emit("taken", { item, message: error.message });

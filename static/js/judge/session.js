@@ -50,8 +50,9 @@ export class Session extends EventTarget {
       this.ignoresUntil = performance.now() + REPEAT;
     }
     this.#prepare();
-    if (!this.queue.isLow || this.outbox.outage) return this.#wait();
-    await this.#fill();
+    if (!this.queue.isLow) return;
+    if (!this.outbox.outage) await this.#fill();
+    if (this.outbox.outage) await this.queue.takePrepared();
     if (this.shown) return this.#prepare();
     if (this.queue.first) return this.settle();
     this.#wait();

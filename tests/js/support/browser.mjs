@@ -90,10 +90,58 @@ class TextStorage {
   }
 }
 
+/** A cache: texts by address. A browser that is closed keeps its caches. */
+class TextCache {
+  constructor() {
+    this.texts = new Map();
+  }
+
+  async put(address, response) {
+    this.texts.set(address, await response.text());
+  }
+
+  async match(address) {
+    return this.texts.has(address) ? new Response(this.texts.get(address)) : undefined;
+  }
+
+  async delete(address) {
+    return this.texts.delete(address);
+  }
+
+  async keys() {
+    return [...this.texts.keys()].map((address) => ({ url: `https://lab.example${address}` }));
+  }
+}
+
+/** The caches of a browser by name. */
+class Caches {
+  constructor() {
+    this.named = new Map();
+  }
+
+  async open(name) {
+    if (!this.named.has(name)) this.named.set(name, new TextCache());
+    return this.named.get(name);
+  }
+
+  async has(name) {
+    return this.named.has(name);
+  }
+
+  async keys() {
+    return [...this.named.keys()];
+  }
+
+  async delete(name) {
+    return this.named.delete(name);
+  }
+}
+
 /** What the tabs of one user's browser share: storage, database, locks, connection, sign-in. */
 export class Browser {
   constructor(server, { user = 1, refusesText = false, refusesRows = false } = {}) {
     Object.assign(this, { server, user, refusesText, refusesRows, isOnline: true, tabs: [] });
+    this.caches = new Caches();
     Object.assign(this, { rows: new Map(), isClosed: false, hasRoom: true, failedOpenings: 0 });
     Object.assign(this, { locks: new Map(), texts: new TextStorage(), stored: new Set(), judging: 0, kept: [] });
   }
@@ -375,6 +423,7 @@ replaceGlobals({
   navigator: { get: () => navigator },
   crypto: { get: () => ({ getRandomValues }) },
   performance: { get: () => ({ now: () => World.current.now }) },
+  caches: { get: () => here().tab.browser.caches },
   document: { get: () => here()?.tab.document ?? startDocument },
   localStorage: { get: () => here().tab.browser.localStorage },
   sessionStorage: { get: () => here().tab.sessionStorage },

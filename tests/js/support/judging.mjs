@@ -4,13 +4,14 @@
 import assert from "node:assert/strict";
 import { Browser, World, idle } from "./browser.mjs";
 import { Element } from "./dom.mjs";
-import { Server } from "./server.mjs";
+import { BASE, Server } from "./server.mjs";
 
 const { Commands } = await import("../../../static/js/judge/commands.js");
 const { openSession, showNotices, start } =
   await import("../../../static/js/judge/open-session.js");
 const { Timer } = await import("../../../static/js/judge/timer.js");
 const { Outbox } = await import("../../../static/js/judge/outbox.js");
+const { Trip } = await import("../../../static/js/judge/trip.js");
 const { askAs } = await import("../../../static/js/judge/api.js");
 
 /** An assessor of a topic in a tab. `submitted` is what Enter sent: instance, label, comment. */
@@ -41,6 +42,15 @@ export class Judging {
       World.current.add({ name: `${name}: the page arrives`, kind: "page", chain, run: arrive });
     };
     World.current.add({ name: `${name}: the page is made`, kind: "page", chain, run: make });
+  }
+
+  /** Reload without a network: the worker serves the stored page, which has no items. */
+  async reloadOffline() {
+    const { topic, base: api, progress } = this.server;
+    const page = { user: this.user, topic, api, items: [], progress, page_url: "/judge/" };
+    this.leave();
+    const pace = { items: 0, active_ms: 0 };
+    await this.begin({ ...page, guideline: null, pace, refusal: "", shown: null, is_offline: true });
   }
 
   /** Leave the page. Law: a label that the browser had no time to store is a draft again. */
@@ -235,6 +245,26 @@ export async function begin({ items = [[10], [20], [30]], browser: options, ...p
   await world.settle();
   await assessor.look();
   return { world, server, browser, assessor };
+}
+
+/** Prepare items for judging offline, as prepare.js does. */
+export async function prepareTrip({ server, assessor }, ids) {
+  await assessor.tab.run(async () => {
+    const trip = new Trip(assessor.user, BASE);
+    const about = { order: ids, until: new Date(World.current.now + 86_400_000).toISOString() };
+    await trip.begin(about);
+    for (const id of ids) {
+      server.lease(server.find(id), assessor.user);
+      await trip.putItem(server.shown(id, assessor.user));
+    }
+    await trip.complete(about);
+  });
+  await idle();
+}
+
+/** Return the ids of the prepared items that are stored. */
+export async function prepared({ assessor }) {
+  return assessor.tab.run(() => new Trip(assessor.user, BASE).ids());
 }
 
 /** Everything works again: let everything arrive that was on its way or waits to be sent. */
