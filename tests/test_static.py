@@ -145,10 +145,13 @@ def test_no_style_sheet_or_script_knows_a_label_by_its_value_or_word() -> None:
 
 
 def test_the_keys_that_no_label_may_have_are_those_of_the_page() -> None:
+    # Added later, when labs might have a label with this key. The label comes first; the help has a
+    # checkbox for the command.
+    later = {"H", "/"}
     script = (ROOT / "static/js/judge/keys.js").read_text(encoding="utf-8")
     [commands] = re.findall(r"const COMMANDS = \{(.*?)\};", script, re.DOTALL)
 
-    assert {key.upper() for key in re.findall(r'\W([a-z?])"?: "', commands)} == PAGE_KEYS
+    assert {key.upper() for key in re.findall(r'\W([a-z?/])"?: "', commands)} == PAGE_KEYS | later
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

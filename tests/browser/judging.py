@@ -59,6 +59,7 @@ class Assessor:
         """Label the item that stands, its instances in turn, and submit; the comment goes to the
         last instance.
         """
+        # After a skip, as after an Enter: keys pressed before the next item is painted do nothing.
         expect(self.page.locator(SHOWN)).to_have_count(1)
         before, labels = self.standing, labels * len(self.standing)
         for label in labels[: len(before)]:

@@ -1,5 +1,5 @@
-// Finds text in the question and the item, or in the thread while it is open. The box moves nothing:
-// it lies over the head of the page, or of the thread.
+// Finds text in the question and the item, or in the thread while it is open. The box moves
+// nothing: it lies over the head of the page, or above the thread.
 
 import { highlight, rangesOf } from "./text-ranges.js";
 

@@ -79,9 +79,10 @@ const find = new Find(dialog("find"), {
 
 /** /: find text in the thread if it is open, or else in the question and the item. */
 function openFind() {
-  if (threads.isOpen) return find.open(dialog("thread").querySelector(".judge-find-slot"), "thread");
+  const slot = (threads.isOpen ? dialog("thread") : page).querySelector(".judge-find-slot");
   const isQuestion = question.contains(document.activeElement);
-  find.open(page.querySelector(".judge-find-slot"), isQuestion ? "question" : "item");
+  if (threads.isOpen) find.open(slot, "thread");
+  else find.open(slot, isQuestion ? "question" : "item");
 }
 
 async function findInThread() {

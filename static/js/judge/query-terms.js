@@ -3,6 +3,7 @@
 import { highlight, rangesOfWords } from "./text-ranges.js";
 
 const NAME = "judge-terms";
+const NOTHING = "The question has no title words or tags to highlight.";
 // Words of questions that do not say what a question is about.
 const STOP = new Set(`a about all an and any are as at be been being but by can cannot could did do
   does exist exists find for from get give given had has have help how i if in into is it its just
@@ -40,7 +41,7 @@ export class QueryTerms {
   /** H: switch the highlights on or off. */
   toggle() {
     this.box.click();
-    if (!this.words.length) return this.say("The question has no title words or tags to highlight.");
+    if (!this.words.length) return this.say(NOTHING);
     const state = this.choices.marksTerms ? "highlighted" : "no longer highlighted";
     this.say(`Words of the question's title and tags are ${state}.`);
   }
