@@ -5,11 +5,11 @@ import { test } from "node:test";
 import { begin, openHome, prepareTrip, prepared, recover } from "./support/judging.mjs";
 import { everyOrder, isRequest, isSlow, mix, randomOrders } from "./support/orders.mjs";
 
-const { forgetOthers } = await import("../../static/js/judge/trip.js");
+const { forgetOthers } = await import("../../static/js/judge/trips/trip.js");
 
 globalThis.setInterval = () => {}; // times.js draws every minute
 
-const { stateText } = await import("../../static/js/judge/offline.js");
+const { stateText } = await import("../../static/js/judge/trips/offline.js");
 
 const TEN = Array.from({ length: 10 }, (_, index) => [10 * (index + 1)]);
 const IDS = TEN.map((_, index) => index + 1);

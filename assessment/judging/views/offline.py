@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-WORKER = settings.BASE_DIR / "static" / "js" / "judge" / "worker.js"
+WORKER = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
 
 
 @require_safe

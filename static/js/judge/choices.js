@@ -1,6 +1,6 @@
 // What an assessor chooses in the help: remembered by this browser.
 
-import * as storage from "./local-storage.js";
+import * as storage from "./kept/local-storage.js";
 
 const STORED = { isOneKey: "arqlab.judge.one-key", marksTerms: "arqlab.judge.terms" };
 

@@ -3,7 +3,7 @@
 // keyboard types digits with Shift). In a comment only Enter and Escape are commands.
 
 import { LABELS } from "./labels.js";
-import * as storage from "./local-storage.js";
+import * as storage from "./kept/local-storage.js";
 
 const COMMANDS = {
   b: "back", l: "skip", c: "comment", t: "thread", q: "pane", n: "next", i: "guidelines",

@@ -1,7 +1,7 @@
 // Notices of refused requests, and of labels that were stored but do not count. They stay visible
 // until the assessor resolves them.
 
-import { NoticesStore } from "./notices-store.js";
+import { NoticesStore } from "./kept/notices-store.js";
 
 /** Return the message for a refused row, with the reason. */
 export function refusedText({ name, message, body }) {

@@ -2,14 +2,14 @@
 
 import { askAs } from "./api.js";
 import { Counts } from "./counts.js";
-import { Drafts } from "./drafts.js";
+import { Drafts } from "./kept/drafts.js";
 import { Notices } from "./notices.js";
-import { OtherTabs } from "./other-tabs.js";
+import { OtherTabs } from "./kept/other-tabs.js";
 import { Outbox, uuid } from "./outbox.js";
 import { Queue } from "./queue.js";
 import { Session } from "./session.js";
 import { Status } from "./status.js";
-import { Trip } from "./trip.js";
+import { Trip } from "./trips/trip.js";
 
 /** Return the status, outbox, queue and session of `page`, without showing an item. */
 export async function openSession({ page, config, timer, choices }) {

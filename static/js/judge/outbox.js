@@ -5,9 +5,9 @@
 // resolved it).
 
 import { Outage, Refusal, ask } from "./api.js";
-import { RecentlySent } from "./recently-sent.js";
-import { Store } from "./store.js";
-import { forgetItem } from "./trip.js";
+import { RecentlySent } from "./kept/recently-sent.js";
+import { Store } from "./kept/store.js";
+import { forgetItem } from "./trips/trip.js";
 
 const FIRST_PAUSE = 1000; // ms before the second attempt; each further pause doubles
 const LONGEST_PAUSE = 30_000;

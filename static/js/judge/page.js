@@ -3,15 +3,15 @@
 import { Choices } from "./choices.js";
 import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
-import { Find } from "./find.js";
+import { Find } from "./aids/find.js";
 import { listen } from "./keys.js";
-import { startOffline } from "./offline.js";
+import { startOffline } from "./trips/offline.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
-import { QueryTerms } from "./query-terms.js";
-import { RecentComments } from "./recent-comments.js";
-import { startRelatedLabels } from "./related-labels.js";
-import { ThreadDialog } from "./thread-dialog.js";
+import { QueryTerms } from "./aids/query-terms.js";
+import { RecentComments } from "./aids/recent-comments.js";
+import { startRelatedLabels } from "./aids/related-labels.js";
+import { ThreadDialog } from "./aids/thread-dialog.js";
 import { Timer } from "./timer.js";
 
 const MINUTE = 60_000;

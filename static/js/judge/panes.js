@@ -1,7 +1,7 @@
 // The two panes. A divider between them is moved by mouse or keys and keeps its place; in a narrow
 // window they are two tabs (see judge.css). Links in the question open in a new tab.
 
-import * as storage from "./local-storage.js";
+import * as storage from "./kept/local-storage.js";
 
 const STORED = "arqlab.judge.split"; // before-first-paint.js reads it
 const LEAST = 25;

@@ -11,7 +11,7 @@ const { openSession, showNotices, start } =
   await import("../../../static/js/judge/open-session.js");
 const { Timer } = await import("../../../static/js/judge/timer.js");
 const { Outbox } = await import("../../../static/js/judge/outbox.js");
-const { Trip } = await import("../../../static/js/judge/trip.js");
+const { Trip } = await import("../../../static/js/judge/trips/trip.js");
 const { askAs } = await import("../../../static/js/judge/api.js");
 
 /** An assessor of a topic in a tab. `submitted` is what Enter sent: instance, label, comment. */

@@ -2,8 +2,8 @@
 // other topics. They are requested once an item has been shown for a moment, so that no next item
 // waits for them, and they appear in a line that has its place already.
 
-import { ask } from "./api.js";
-import { COLOURS, KEY_OF, WORDS } from "./labels.js";
+import { ask } from "../api.js";
+import { COLOURS, KEY_OF, WORDS } from "../labels.js";
 
 const MOMENT = 1_000; // ms
 const MOST = 6; // labels in a line

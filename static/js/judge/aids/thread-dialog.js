@@ -1,7 +1,7 @@
 // A thread over the judging page. Threads are loaded on demand; those opened last keep their place.
 
-import { watchFormulas } from "../maths.js";
-import { Outage, askHtml } from "./api.js";
+import { watchFormulas } from "../../maths.js";
+import { Outage, askHtml } from "../api.js";
 
 const KEPT = 6; // threads
 const PREFIX = "thread-"; // the question and the thread may have the same formula ids

@@ -1,7 +1,7 @@
 // The dialog of offline trips: prepares items, shows how many are ready and left, returns them.
 
-import { localTime } from "../times.js";
-import { Outage, Refusal, ask } from "./api.js";
+import { localTime } from "../../times.js";
+import { Outage, Refusal, ask } from "../api.js";
 import { prepare } from "./prepare.js";
 import { hasTrips } from "./trip.js";
 

@@ -1,7 +1,7 @@
 // The assessor's recent comments in the task, to choose one for an empty comment field: those sent
 // from this page, and those that the server has, which are requested when they are first needed.
 
-import { ask } from "./api.js";
+import { ask } from "../api.js";
 
 const MOST = 8;
 const NONE = "You have no earlier comments in this task.";

@@ -1,7 +1,7 @@
 // Prepares an offline trip: leases items and stores them with their threads, the judging page, and
 // the files these need. The service worker is registered here, so only assessors on trips have one.
 
-import { Outage, Refusal, ask } from "./api.js";
+import { Outage, Refusal, ask } from "../api.js";
 import { forgetOthers } from "./trip.js";
 
 /** Store the page at `address`, if it is this user's; a closed thread has none. */
