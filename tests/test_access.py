@@ -91,6 +91,8 @@ POST assessment:api-judging-judgments     403 404 404 404 200 404 404
 POST assessment:api-judging-skip         403 404 404 404 200 404 404
 POST assessment:api-judging-lease         403 404 404 404 200 404 404
 GET  assessment:api-judging-next          403 404 404 404 200 404 404
+GET  assessment:api-judging-related       403 404 404 404 200 404 404
+GET  assessment:api-judging-comments      403 404 404 404 200 404 404
 GET  assessment:api-judging-trip          403 404 404 404 200 404 404
 POST assessment:api-judging-trip          403 404 404 404 200 404 404
 POST assessment:api-judging-trip-end      403 404 404 404 200 404 404

@@ -20,6 +20,7 @@ from arqlab.pages.demo.posts import FOLDER as DEMO
 from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load
 from arqlab.pages.services import loaders, loads
 from arqlab.pages.services.loads import release_dead_loads, run_waiting_load
+from arqlab.texts.maths.typesetting import ENGINE
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
@@ -278,7 +279,7 @@ def test_the_lab_of_others_is_not_changed(scene, creator, post):
 
 
 def test_topics_are_added_and_changed(scene, post):
-    Topic.objects.update(info={"category": "proof"})
+    Topic.objects.update(info={"category": "proof"}, engine=ENGINE)
     text = TOPICS.replace("A.301", "A.2").replace("A.302", "A.3")
 
     load = post(scene.organizer, TASK + "load/topics/", topics=file("topics.xml", text))
