@@ -96,12 +96,15 @@ def _is_other_reader(request: HttpRequest) -> bool:
 
 
 def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-    """Render the page, or for the judging page only the thread, which no cache keeps."""
+    """Render the page, or for the judging page only the thread, which no cache keeps.
+
+    Offline trips store the page; its reader is named there, too.
+    """
     is_panel = READER in request.headers
     response = render(request, "collection/_thread_panel.html" if is_panel else page, context)
     patch_vary_headers(response, [READER])
+    response.headers[READER] = str(request.user.pk)
     if is_panel:
-        response.headers[READER] = str(request.user.pk)
         add_never_cache_headers(response)
     return response
 

@@ -36,7 +36,7 @@ ROLES = ("visitor", "member", "assessor", "organizer")
 # and Django draw.
 NO_PAGES = {"admin:index", "core:health", "submissions:run-file", "submissions:run-problems"}
 NO_PAGES |= {"collection:import-status", "collection:import-problems", "core:topic-information-csv"}
-NO_PAGES |= {"assessment:qrels-draft"}
+NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"pages:lab-download", "pages:task-download", "submissions:run-map"}
 NO_PAGES |= {"submissions:run-repaired", "pages:run-status", "submissions:run-guess"}
 NO_PAGES |= {"submissions:run-map", "pages:lab-download", "pages:task-download"}

@@ -55,10 +55,10 @@ def prepare(page: Page, text: str) -> None:
 def expect_thread(page: Page) -> None:
     """Open the thread of the item shown; close it again."""
     expect(page.locator(SHOWN)).to_have_count(1)
-    with page.context.expect_page() as opened:
-        page.keyboard.press("t")
-    expect(opened.value.locator("main .post").first).to_be_visible()
-    opened.value.close()
+    page.keyboard.press("t")
+    expect(page.locator("#judge-thread .post").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#judge-thread")).to_be_hidden()
 
 
 def judge_offline(assessor: Assessor, count: int) -> None:

@@ -11,10 +11,14 @@ const SIGNED_OUT = "You are signed out. Sign in again in another tab, then try a
 const UNREACHABLE = "The server is not responding, so the thread cannot be loaded.";
 const REFUSED = "This thread is not available to you, or it is no longer in the collection.";
 
-/** Return the thread that the server sent; its links outside the thread open new tabs. */
+/**
+ * Return the thread that the server sent; its links outside the thread open new tabs. An offline
+ * trip has the whole page of a thread instead.
+ */
 function panelOf(html) {
   const panel = document.createElement("div");
-  panel.append(...parser.parseFromString(html, "text/html").body.childNodes);
+  const { body } = parser.parseFromString(html, "text/html");
+  panel.append(...(body.querySelector("main") ?? body).childNodes);
   for (const element of panel.querySelectorAll("[id]")) element.id = PREFIX + element.id;
   for (const element of panel.querySelectorAll("[aria-labelledby]")) {
     element.setAttribute("aria-labelledby", PREFIX + element.getAttribute("aria-labelledby"));
