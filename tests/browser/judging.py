@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from assessment.models import Judgment
+
 TASK1, TASK2 = (
     "/labs/arqmath-x/tasks/task1/judge/A.282/",
     "/labs/arqmath-x/tasks/task2/judge/B.203/",
@@ -16,6 +18,11 @@ STANDING = """() => {
   const sections = [...document.querySelectorAll(".judge-item.is-shown .judge-instance")];
   return [sections.map(id), sections.filter((each) => each.matches(".is-active")).map(id)];
 }"""
+
+
+def counting() -> dict[int, int]:
+    """Return the labels that count, by instance."""
+    return {row.instance_id: row.label for row in Judgment.objects.filter(is_current=True)}
 
 
 class Assessor:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from assessment.models import Judgment, PoolItem
+from assessment.models import PoolItem
 from tests.assessment.factories import assign, judge, make_formula_pool, make_pool
-from tests.browser.judging import SHOWN, TASK2, Assessor
+from tests.browser.judging import SHOWN, TASK2, Assessor, counting
 from tests.browser.test_every_page import enter
 from tests.collection.factories import load_small
 from tests.factories import Scene, make_lab
@@ -62,11 +62,6 @@ def at_work(signed_in: Assessor) -> Assessor:
     """The assessor with the first item of A.1 before the eyes."""
     signed_in.open(SMALL)
     return signed_in
-
-
-def counting() -> dict[int, int]:
-    """Return the labels that count, by instance."""
-    return {row.instance_id: row.label for row in Judgment.objects.filter(is_current=True)}
 
 
 @pytest.mark.parametrize("key", ["c", "s", "d"])

@@ -13,7 +13,7 @@ from arqlab.core.models import Topic
 from assessment.models import Judgment, PoolItem
 from tests.assessment.factories import assign, make_formula_pool
 from tests.browser.conftest import enter
-from tests.browser.judging import SHOWN, SMALL, TASK1, Assessor
+from tests.browser.judging import SHOWN, SMALL, TASK1, Assessor, counting
 from tests.collection.factories import POSTS, load_small
 from tests.factories import make_lab
 
@@ -28,11 +28,6 @@ BURST = """(keys) => {
       new KeyboardEvent("keydown", { key, code, bubbles: true, cancelable: true }));
   }
 }"""
-
-
-def counting() -> dict[int, int]:
-    """Return the labels that count, by instance."""
-    return {row.instance_id: row.label for row in Judgment.objects.filter(is_current=True)}
 
 
 def choose_one_key(assessor: Assessor) -> None:

@@ -70,7 +70,7 @@ def _store(file: File, path: Path) -> tuple[int, str]:
 
 
 def _moved(file: File, path: Path) -> bool:
-    """Give a file that was uploaded to the disk its second name; the first is deleted at the end.
+    """Link an uploaded file that is on disk to its path; its temporary name is deleted on close.
 
     Return False if it is in memory or on another file system.
     """

@@ -56,7 +56,7 @@ def sweep_files(*, at: datetime) -> int:
 
 def _unused_paths(root: Path, at: datetime) -> Iterator[Path]:
     """Yield the files of runs and the folders of loads that are old and that no row refers to."""
-    # The files before the rows: a file whose row is stored in between is young.
+    # List the files before the rows: a file whose row is stored in between is too new to move.
     files = [path for name in RUN_FOLDERS for path in (root / name).rglob("*") if path.is_file()]
     folders = _folders(root / LOADS)
     names, known = set(_names_of_runs()), set(Load.objects.values_list("folder", flat=True))

@@ -84,7 +84,7 @@ def hoist_style(math: Any) -> None:
 
 
 def set_class(math: Any, *, is_broken: bool) -> None:
-    """Tell the style sheet about lines, and about parts that may have to scroll."""
+    """Set the classes for formulas that break into lines and for parts that may need to scroll."""
     parts = math if is_broken else [math]
     is_wide = any(len("".join(part.itertext())) > WIDE for part in parts)
     if names := ["tml-lines"] * is_broken + ["tml-wide-part"] * is_wide:

@@ -166,7 +166,7 @@ def _operator(mo: Any) -> int:
         return _EXPLICIT[left]
     if len(mo) or (left == right == _THIN):
         return OP
-    # Temml leaves no space beside a sign in braces, but neither at the ends of a row.
+    # No space marks a sign in braces. At the ends of a row, Temml writes none for any sign.
     row = mo.getparent()
     is_inside = row is not None and len(row) > 1 and mo not in (row[0], row[-1])
     if left == right == "0em" and is_inside and not mo.get("fence"):

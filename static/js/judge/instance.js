@@ -49,7 +49,7 @@ export class Passage {
     this.show(this.instances[0]);
   }
 
-  /** Show the bar of an instance of this post, and mark its formula more clearly than the others. */
+  /** Show the bar of an instance of this post, and highlight its formula above the others. */
   show(instance) {
     this.turn = instance;
     for (const each of this.instances) {
@@ -86,7 +86,7 @@ export class Instance {
     this.overtaken = known && !isNewest ? typed.join(" · ") : "";
   }
 
-  /** Say which of several instances this is, also of its post, and name its fields. */
+  /** Show the place of the instance in its post, and name its fields for screen readers. */
   name(count) {
     const { instances } = this.passage;
     const place = instances.indexOf(this) + 1;

@@ -138,7 +138,7 @@ function isSecond(event) {
   return event.detail > 1;
 }
 
-/** Return the instance that an event concerns: its bar, its formula, or its post, whose turn it is. */
+/** Return the instance whose bar, formula or post an event came from. */
 function instanceOf({ target }) {
   const instances = session.shown?.instances ?? [];
   const bar = target.closest(".judge-instance");

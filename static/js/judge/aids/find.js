@@ -64,7 +64,7 @@ export class Find {
     [ALL, CURRENT].forEach((name) => highlight(name, []));
   }
 
-  /** Search anew: the text or the page has changed. */
+  /** Search again, because the text or the page has changed. */
   search({ jumps = true } = {}) {
     const words = this.input.value;
     this.collection.href = `${this.searchUrl}?q=${encodeURIComponent(words.trim())}`;

@@ -18,7 +18,7 @@ function wordsOf(element) {
   return copy.textContent.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
 }
 
-/** Return a word without the end of its plural. */
+/** Return a word without its plural ending. */
 function stemOf(word) {
   return word.length > 3 ? word.replace(/(?<=[^s])s$/u, "") : word;
 }

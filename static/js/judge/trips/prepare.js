@@ -43,8 +43,8 @@ async function storeItem({ trip, user, threads }, id) {
 
 /**
  * Prepare items for some hours and return their number; `report(ready, total)` is called for each.
- * `thread` is the address of the question's thread, or null. Throws Refusal or Outage, or the browser's error if it has no
- * room; what is stored then stays.
+ * `thread` is the address of the question's thread, or null. Throws Refusal or Outage, or the
+ * browser's error if it has no room; what was stored before stays.
  */
 export async function prepare({ config, trip, hours, thread, report }) {
   const { user, page_url: page, worker } = config;

@@ -29,9 +29,9 @@ export async function forgetItem({ user, base, item }) {
 
 /** Delete the trips of other users than this one; of all users if none is signed in. */
 export async function forgetOthers(user) {
+  const isOwn = (name) => user !== undefined && name.startsWith(`${PREFIX}${user} `);
   const names = await caches.keys();
-  const own = user === undefined ? undefined : `${PREFIX}${user} `;
-  const others = names.filter((name) => name.startsWith(PREFIX) && !name.startsWith(own));
+  const others = names.filter((name) => name.startsWith(PREFIX) && !isOwn(name));
   await Promise.all(others.map((name) => caches.delete(name)));
 }
 
