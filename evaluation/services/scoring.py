@@ -146,7 +146,9 @@ def _store(
     scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[str], at: datetime
 ) -> int:
     # Of two workers with the same runs, one waits here and then has nothing left to store.
-    if QrelSet.objects.select_for_update(no_key=True).filter(pk=qrel_set.pk).first() is None:
+    # Only this row is locked: the default order joins the task, which a deletion has locked.
+    locked = QrelSet.objects.select_for_update(no_key=True, of=("self",))
+    if locked.filter(pk=qrel_set.pk).first() is None:
         return 0  # An organizer has deleted the version.
     order = qrel_set.task.protocol.order
     before = {

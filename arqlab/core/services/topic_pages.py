@@ -58,11 +58,11 @@ def topic_pages(topics: Iterable[records.TopicRecord]) -> list[TopicPage]:
 def typeset_old_topics(*, seconds: float) -> None:
     """Make the HTML that another version of the typesetter made again, for about `seconds`."""
     end = time.monotonic() + seconds
-    others = Topic.objects.exclude(engine__in=("", ENGINE)).select_for_update()
+    old_topics = Topic.objects.exclude(engine__in=("", ENGINE)).select_for_update(of=("self",))
     is_left = True
     while is_left and time.monotonic() < end:
         with transaction.atomic():
-            old = list(others[:AT_ONCE])
+            old = list(old_topics[:AT_ONCE])
             for topic, page in zip(old, topic_pages(map(_source, old)), strict=True):
                 topic.title_html, topic.body_html, topic.formula_html = page
                 topic.engine = ENGINE
