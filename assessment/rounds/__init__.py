@@ -1,0 +1,1 @@
+"""Rounds of judging beside the official one."""
