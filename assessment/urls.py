@@ -9,7 +9,7 @@ from assessment.assignments.views import (
     assignment_share,
     trip_end,
 )
-from assessment.guidelines.views import guideline_detail, guideline_edit
+from assessment.guidelines.views.versions import guideline_detail, guideline_edit
 from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
 from assessment.judging.apis.trips import TripApi, TripEndApi
 from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi

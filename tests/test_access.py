@@ -27,7 +27,7 @@ from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.messages import send_message
 from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
-from assessment.guidelines.services import write_guideline
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import PoolInstance, PoolItem, Ticket
 from collection.models import Import
 from evaluation.services.scoring import score_waiting

@@ -1,6 +1,7 @@
 """Models of pools, assignments, judgments and qrels."""
 
-from assessment.models.assignments import Assignment, Guideline
+from assessment.models.assignments import Assignment
+from assessment.models.guidelines import Guideline
 from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet

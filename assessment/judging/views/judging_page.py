@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Topic, User
 from arqlab.core.permissions import signed_in
-from assessment.guidelines.selectors import current_guideline, guideline_text
-from assessment.guidelines.services import guideline_html
+from assessment.guidelines.selectors.versions import current_guideline, guideline_text
+from assessment.guidelines.services.versions import guideline_html
 from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import assigned_topic_or_404
 from assessment.judging.selectors.topic_work import (

@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
-from assessment.guidelines.selectors import current_guideline
-from assessment.guidelines.services import write_guideline
+from assessment.guidelines.selectors.versions import current_guideline
+from assessment.guidelines.services.versions import write_guideline
 from tests.assessment.factories import NOW
 
 pytestmark = pytest.mark.django_db

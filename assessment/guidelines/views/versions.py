@@ -20,8 +20,12 @@ from arqlab.core.permissions import (
     task_or_404,
 )
 from assessment.guidelines.forms import GuidelineForm
-from assessment.guidelines.selectors import changed_lines, current_guideline, guideline_text
-from assessment.guidelines.services import guideline_html, write_guideline
+from assessment.guidelines.selectors.versions import (
+    changed_lines,
+    current_guideline,
+    guideline_text,
+)
+from assessment.guidelines.services.versions import guideline_html, write_guideline
 from assessment.models import Guideline
 
 

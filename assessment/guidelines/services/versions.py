@@ -12,7 +12,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.texts.html.rendering import SafeHtml, compose, keys_of, read_text
 from arqlab.texts.html.sanitizer import clean_post
-from assessment.guidelines.selectors import current_guideline, guideline_text
+from assessment.guidelines.selectors.versions import current_guideline, guideline_text
 from assessment.models import Guideline
 
 LONGEST = 50_000  # characters
