@@ -104,6 +104,9 @@ POST assessment:assignment-import         302 404 404 404 404 200 200
 GET  assessment:assignment-list           404 404 404 404 404 200 200
 POST assessment:assignment-list           302 404 404 404 404 200 200
 POST assessment:assignment-share          302 404 404 404 404 200 200
+GET  assessment:guideline-changes         404 404 404 404 200 200 200
+GET  assessment:guideline-judgment-list   404 404 404 404 404 200 200
+GET  assessment:guideline-panel           302 404 404 404 200 200 200
 GET  assessment:guideline-detail          404 404 404 404 200 200 200
 GET  assessment:guideline-edit            404 404 404 404 404 200 200
 POST assessment:guideline-edit            302 404 404 404 404 200 200

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -24,42 +24,38 @@ from assessment.guidelines.selectors.versions import (
     changed_lines,
     current_guideline,
     guideline_text,
+    version_numbered,
 )
-from assessment.guidelines.services.versions import guideline_html, write_guideline
+from assessment.guidelines.services.rendering import guideline_html, show_guideline
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Guideline
 
 
 @require_safe
 def guideline_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
-    """Show a version of the guidelines and its changes since the previous version.
-
-    Version 0 is ArqLab's default text.
-    """
+    """Show a version of the guidelines. Version 0 is ArqLab's default text."""
     found = task_or_404(request.user, lab, task)
     if not may_look_up(request.user, found.lab):
         raise Http404
-    shown = _version(found, version)
-    text = guideline_text(found, shown)
-    context: dict[str, Any] = {
+    shown = version_or_404(found, version)
+    context = {
         "task": found,
         "lab": found.lab,
         "guideline": shown,
-        "html": guideline_html(text),
+        "version": version,
+        "shown": show_guideline(found, shown),
         "newest": current_guideline(found),
         "organizes": may_organize(request.user, found.lab),
     }
-    if shown:
-        before = guideline_text(found, _version(found, version - 1))
-        context |= {"before": version - 1, "changes": changed_lines(before, text)}
     return render(request, "assessment/guideline_detail.html", context)
 
 
-def _version(task: Task, version: int) -> Guideline | None:
-    return (
-        get_object_or_404(task.guidelines.select_related("written_by"), version=version)
-        if version
-        else None
-    )
+def version_or_404(task: Task, version: int) -> Guideline | None:
+    """Return a version of a task's guidelines, None for the default text (0), or raise Http404."""
+    found = version_numbered(task, version) if version else None
+    if version and found is None:
+        raise Http404
+    return found
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -13,10 +13,10 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from arqlab.core.models import Topic, User
+from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import signed_in
-from assessment.guidelines.selectors.versions import current_guideline, guideline_text
-from assessment.guidelines.services.versions import guideline_html
+from assessment.guidelines.selectors.versions import current_guideline, followed_version
+from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import assigned_topic_or_404
 from assessment.judging.selectors.topic_work import (
@@ -66,7 +66,8 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "guideline_html": guideline_html(guideline_text(topic.task, guideline)),
+        "shown_guideline": _shown_guideline(topic.task, guideline, is_offline=is_offline),
+        "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
         "next_topic": next_topic(topic, user),
@@ -75,6 +76,26 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
         "default_hours": DEFAULT_HOURS,
     }
     return render(request, "assessment/judge.html", context)
+
+
+def _shown_guideline(
+    task: Task, guideline: Guideline | None, *, is_offline: bool
+) -> ShownGuideline:
+    """Return the guidelines; of a version only the text, unless there will be no network.
+
+    The page loads examples and cases when the assessor opens the guidelines.
+    """
+    if is_offline or guideline is None:
+        return show_guideline(task, guideline)
+    return ShownGuideline(guideline_html(guideline.text), False, [], [])
+
+
+def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
+    """Return the version that the user judged with, if it is earlier than the current one."""
+    followed = followed_version(user, guideline.task)
+    if followed is None and sitting.work.judged:
+        followed = 0
+    return followed if followed is not None and followed < guideline.version else None
 
 
 def _config(
@@ -95,6 +116,9 @@ def _config(
         "judgments_url": reverse("assessment:judgment-list", args=place),
         "search_url": reverse("collection:post-list", args=place[:1]),
         "guideline": guideline.version if guideline else None,
+        "guideline_url": reverse("assessment:guideline-panel", args=[*place[:2], guideline.version])
+        if guideline
+        else "",
         "items": sitting.items,
         "shown": sitting.asked_for,
         "refusal": sitting.refusal,
