@@ -10,6 +10,7 @@ from assessment.assignments.views import (
     trip_end,
 )
 from assessment.guidelines.views.changes import guideline_changes, guideline_panel
+from assessment.guidelines.views.entries import guideline_entry_add, guideline_entry_list
 from assessment.guidelines.views.versions import guideline_detail, guideline_edit
 from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
 from assessment.judging.apis.trips import TripApi, TripEndApi
@@ -62,6 +63,8 @@ qrels_patterns = [
 ]
 guideline_patterns = [
     path("", guideline_edit, name="guideline-edit"),
+    path("entries/", guideline_entry_list, name="guideline-entry-list"),
+    path("entries/add/", guideline_entry_add, name="guideline-entry-add"),
     path("judgments/", guideline_judgment_list, name="guideline-judgment-list"),
     path("<int:version>/", guideline_detail, name="guideline-detail"),
     path("<int:version>/changes/", guideline_changes, name="guideline-changes"),

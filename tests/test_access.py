@@ -105,6 +105,10 @@ GET  assessment:assignment-list           404 404 404 404 404 200 200
 POST assessment:assignment-list           302 404 404 404 404 200 200
 POST assessment:assignment-share          302 404 404 404 404 200 200
 GET  assessment:guideline-changes         404 404 404 404 200 200 200
+GET  assessment:guideline-entry-add       404 404 404 404 404 200 200
+POST assessment:guideline-entry-add       302 404 404 404 404 200 200
+GET  assessment:guideline-entry-list      404 404 404 404 404 200 200
+POST assessment:guideline-entry-list      302 404 404 404 404 302 302
 GET  assessment:guideline-judgment-list   404 404 404 404 404 200 200
 GET  assessment:guideline-panel           302 404 404 404 200 200 200
 GET  assessment:guideline-detail          404 404 404 404 200 200 200

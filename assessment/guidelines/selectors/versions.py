@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import unified_diff
 from itertools import islice
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, QueryS
 from arqlab.core.models import Task, User
 from arqlab.ir.judgments.guidelines import default_guideline
 from arqlab.ir.records import TaskKind
+from arqlab.texts.posts.text import plain_text
 from assessment.models import Guideline, Judgment
 from assessment.qrels.selectors.drafts import task_scale
 
@@ -37,6 +39,17 @@ def guideline_text(task: Task, guideline: Guideline | None) -> str:
         scale=task_scale(task),
         relevant_from=task.protocol.relevant_from,
     )
+
+
+def undefined_labels(task: Task, text: str) -> list[str]:
+    """Return the words of the task's labels that a text of the guidelines does not contain."""
+    words = " ".join(plain_text(text).casefold().split())
+    labels = (label.word for label in task_scale(task))
+    return [
+        label
+        for label in labels
+        if not re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)
+    ]
 
 
 def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
@@ -121,3 +134,8 @@ def counts_by_version(task: Task) -> dict[int | None, int]:
     for version, is_imported, count in by.values_list("guideline__version", "is_imported", "count"):
         counts[0 if version is None and not is_imported else version] += count
     return counts
+
+
+def labels_before(counts: Mapping[int | None, int], version: int) -> int:
+    """Return the number of labels whose assessors followed an earlier version."""
+    return sum(count for other, count in counts.items() if other is not None and other < version)

@@ -20,10 +20,14 @@ from arqlab.core.permissions import (
     task_or_404,
 )
 from assessment.guidelines.forms import GuidelineForm
+from assessment.guidelines.selectors.entries import waiting_entries
 from assessment.guidelines.selectors.versions import (
     changed_lines,
+    counts_by_version,
     current_guideline,
     guideline_text,
+    labels_before,
+    undefined_labels,
     version_numbered,
 )
 from assessment.guidelines.services.rendering import guideline_html, show_guideline
@@ -84,10 +88,24 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
                 return redirect(
                     "assessment:guideline-detail", lab=lab, task=task, version=made.version
                 )
-    context["versions"] = (
-        found.guidelines.select_related("written_by").defer("text").order_by("-version")
-    )
+    context |= _versions(found)
+    context["waiting"] = waiting_entries(found)
+    context["undefined"] = undefined_labels(found, str(context["form"]["text"].value() or ""))
     return render(request, "assessment/guideline_edit.html", context)
+
+
+def _versions(task: Task) -> dict[str, Any]:
+    """Return the versions, newest first, each with its labels and those given before it."""
+    counts = counts_by_version(task)
+    versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
+    return {
+        "versions": [
+            (each, counts.get(each.version, 0), labels_before(counts, each.version))
+            for each in versions
+        ],
+        "default_labels": counts.get(0, 0),
+        "unknown_labels": counts.get(None, 0),
+    }
 
 
 def _refused(form: GuidelineForm, error: UserError, current: dict[str, Any]) -> dict[str, Any]:
