@@ -29,6 +29,7 @@ from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.tickets.views import ticket_detail, ticket_list
+from assessment.timesheets.views import time_sheet, time_sheet_csv
 
 app_name = "assessment"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
@@ -78,6 +79,8 @@ urlpatterns = [
     ),
     path("labs/offline-judging.js", offline_worker, name="offline-worker"),
     path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
+    path("labs/<slug:lab>/time-sheet/", time_sheet, name="time-sheet"),
+    path("labs/<slug:lab>/time-sheet/csv/", time_sheet_csv, name="time-sheet-csv"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
     path(f"{_TASK}pools/", include(pool_patterns)),

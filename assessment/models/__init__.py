@@ -4,11 +4,13 @@ from assessment.models.assignments import Assignment, Guideline
 from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
+from assessment.models.timesheets import PayRule
 
 __all__ = [
     "Assignment",
     "Guideline",
     "Judgment",
+    "PayRule",
     "Pool",
     "PoolInstance",
     "PoolItem",
