@@ -16,6 +16,7 @@ from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextA
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
 from assessment.judging.views.offline import offline_worker
+from assessment.judging.views.own_work import your_work, your_work_csv
 from assessment.judging.views.rejudging import affected_judgment_list
 from assessment.pools.views.frozen import (
     pool_close,
@@ -79,6 +80,8 @@ urlpatterns = [
     ),
     path("labs/offline-judging.js", offline_worker, name="offline-worker"),
     path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
+    path("labs/<slug:lab>/judging/work/", your_work, name="judging-work"),
+    path("labs/<slug:lab>/judging/work/csv/", your_work_csv, name="judging-work-csv"),
     path("labs/<slug:lab>/time-sheet/", time_sheet, name="time-sheet"),
     path("labs/<slug:lab>/time-sheet/csv/", time_sheet_csv, name="time-sheet-csv"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),

@@ -32,7 +32,7 @@ class SheetForm(forms.Form):
         to_field_name="slug",
         empty_label="all tasks",
     )
-    estimates = forms.BooleanField(label="Estimate the time of labels without one", required=False)
+    estimates = forms.BooleanField(label="Estimate missing times", required=False)
 
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
         """Offer the tasks of the lab."""
