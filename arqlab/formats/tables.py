@@ -22,7 +22,7 @@ def tsv_lines(
     None is an empty cell, a truth value `yes` or nothing, a time ISO 8601. A cell with tabs,
     quotation marks or line ends is quoted as in CSV.
     """
-    return _lines(columns, rows, delimiter="\t", cell=_cell)
+    return _lines(columns, rows, marks=("\t", "\n"), cell=_cell)
 
 
 def csv_lines(
@@ -31,21 +31,26 @@ def csv_lines(
     """Yield the same table as lines of CSV for spreadsheets.
 
     It starts with a byte order mark, without which some take UTF-8 for another encoding. A text
-    that a spreadsheet would compute as a formula starts with an apostrophe.
+    that a spreadsheet would compute as a formula starts with an apostrophe. Lines end as in RFC
+    4180, so that a single CR in a cell is quoted too.
     """
     yield BOM_UTF8
-    yield from _lines(columns, rows, delimiter=",", cell=lambda value: _harmless(_cell(value)))
+    yield from _lines(
+        columns, rows, marks=(",", "\r\n"), cell=lambda value: _harmless(_cell(value))
+    )
 
 
 def _lines(
     columns: Mapping[str, Callable[[Row], object]],
     rows: Iterable[Row],
     *,
-    delimiter: str,
+    marks: tuple[str, str],
     cell: Callable[[object], object],
 ) -> Iterator[bytes]:
+    """Yield the lines of a table; `marks` separate its cells and end its lines."""
+    delimiter, end = marks
     line = io.StringIO(newline="")
-    writer = csv.writer(line, delimiter=delimiter, lineterminator="\n")
+    writer = csv.writer(line, delimiter=delimiter, lineterminator=end)
     writer.writerow(columns)
     yield _taken(line)
     for row in rows:
