@@ -128,6 +128,11 @@ POST assessment:guideline-edit            302 404 404 404 404 200 200
 GET  assessment:judge                     302 404 404 404 200 404 404
 GET  assessment:judgment-list             302 404 404 404 200 404 404
 GET  assessment:judging-home              302 404 404 404 200 200 200
+GET  assessment:judging-work              302 404 404 404 200 200 200
+GET  assessment:judging-work-csv          302 404 404 404 200 200 200
+GET  assessment:time-sheet                404 404 404 404 404 200 200
+POST assessment:time-sheet                302 404 404 404 404 422 422
+GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200

@@ -6,12 +6,14 @@ from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
 from assessment.models.rounds import Round
+from assessment.models.timesheets import PayRule
 
 __all__ = [
     "Assignment",
     "Guideline",
     "GuidelineEntry",
     "Judgment",
+    "PayRule",
     "Pool",
     "PoolInstance",
     "PoolItem",
