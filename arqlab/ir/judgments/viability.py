@@ -11,9 +11,11 @@ because both follow from the order being random (Skellam 1948, J. R. Stat. Soc. 
 from collections.abc import Iterable, Mapping
 from math import exp, lgamma
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from arqlab.ir.records import TaskKind
+
+Key = TypeVar("Key")
 
 ENOUGH_TOPICS = 10
 """The number of other topics from which their rates of relevant items are trusted."""
@@ -96,8 +98,8 @@ def keep_probability(sample: JudgedSample, *, prior: RatePrior, min_relevant: in
 
 
 def keep_probabilities(
-    samples: Mapping[str, JudgedSample], *, kind: TaskKind, min_relevant: int
-) -> dict[str, float]:
+    samples: Mapping[Key, JudgedSample], *, kind: TaskKind, min_relevant: int
+) -> dict[Key, float]:
     """Return the probability of each topic that it is kept, with a prior from all other topics."""
     return {
         topic: keep_probability(

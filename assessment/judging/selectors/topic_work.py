@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from arqlab.core.models import Topic, User
 from arqlab.ir.labels import LabelScale, ScaleLabel, scale_of_rows
 from assessment.judging.selectors.progress import assigned_topics, own_judgments, progress_of
-from assessment.models import Judgment, PoolItem
+from assessment.models import Judgment, PoolItem, SetAsideTopic
 from assessment.qrels.selectors.drafts import task_scale
 
 
@@ -75,14 +75,14 @@ def _counts(topic: Topic, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[
 
 
 def next_topic(topic: Topic, user: User) -> Topic | None:
-    """Return the assessor's next topic in the lab with unlabelled items.
+    """Return the assessor's next topic in the lab with unlabelled items that is not set aside.
 
     Topics of the same task come first, and among them those after this topic.
     """
     waiting = PoolItem.objects.filter(topic=OuterRef("pk"), pool__closed_at=None, done_at=None)
-    found = (
-        assigned_topics(user).filter(Exists(waiting), task__lab=topic.task.lab).exclude(pk=topic.pk)
-    )
+    aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
+    theirs = assigned_topics(user).filter(task__lab=topic.task.lab).exclude(pk=topic.pk)
+    found = theirs.filter(Exists(waiting), ~Exists(aside))
     return min(
         found.select_related("task").only("query_id", "position", "task__name", "task__slug"),
         key=lambda each: (
