@@ -28,6 +28,7 @@ from assessment.pools.views.plans import pool_freeze, pool_plan
 from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
+from assessment.radar.views import radar_detail, radar_list
 from assessment.tickets.views import ticket_detail, ticket_list
 
 app_name = "assessment"
@@ -82,6 +83,8 @@ urlpatterns = [
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
+    path(f"{_TASK}radar/", radar_list, name="radar-list"),
+    path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
     path(f"{_TASK}guidelines/", guideline_edit, name="guideline-edit"),
     path(f"{_TASK}guidelines/<int:version>/", guideline_detail, name="guideline-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),

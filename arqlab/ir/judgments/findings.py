@@ -22,8 +22,10 @@ RADAR_SCHEMA = {
     "post": pl.String,
     "label": pl.Int64,
     "active_ms": pl.Int64,
+    "is_imported": pl.Boolean,
 }
-"""The columns of the judgments; `visual_id` is null for items that are not formulas."""
+"""The columns of the judgments; `visual_id` is null for items that are not formulas. The order and
+the times of imported judgments are unknown."""
 
 
 class FindingKind(StrEnum):

@@ -39,7 +39,7 @@ def find_all(
     whole = judged.filter(pl.col("visual_id").is_null()).join(
         texts, on="post", how="left", maintain_order="left"
     )
-    items = judged_items(judged)
+    items = judged_items(judged.filter(~pl.col("is_imported")))
     return [
         *contradictions(judged, by="doc_id", kind=FindingKind.SERVED_TWICE),
         *contradictions(judged, by="visual_id", kind=FindingKind.VISUAL_ID),

@@ -25,7 +25,7 @@ def judged(*rows: dict) -> pl.DataFrame:
     made = [
         {"assessor": 1, "topic": "B.1", "pool": 1, "item": number, "instance": number}
         | {"visual_id": None, "doc_id": str(number), "post": str(number)}
-        | {"label": 0, "active_ms": 30_000}
+        | {"label": 0, "active_ms": 30_000, "is_imported": False}
         | row
         for number, row in enumerate(rows, start=100)
     ]
@@ -227,6 +227,13 @@ def test_a_supplement_is_a_topic_of_its_own():
     rows = [{"label": 2, "pool": 1}] * 100 + [{"label": 0, "pool": 2}] * 100
 
     assert found(judged(*rows)) == []
+
+
+def test_imported_judgments_have_no_order_and_no_pace():
+    rows = [{"label": 3 * (number > 99), "active_ms": 500} for number in range(200)]
+
+    assert len(found(judged(*rows))) == 2
+    assert found(judged(*({**row, "is_imported": True} for row in rows))) == []
 
 
 def test_few_items_show_no_drift():
