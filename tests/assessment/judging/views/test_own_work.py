@@ -123,6 +123,21 @@ def test_answered_tickets_are_listed_and_open_ones_counted(client_of, assessor, 
     assert page.count("We repaired it.") == 1
 
 
+def test_a_ticket_of_a_round_does_not_link_to_the_official_page(
+    client_of, assessor, organizer, task, judging
+):
+    made = round_of(task, Round.Kind.TRAINING, assessor)
+    answered = {"answer": "We repaired it.", "answered_by": organizer, "answered_at": NOW}
+    copied = PoolInstance.objects.get(item__pool=made.pool, doc_id="10")
+    for one in (instance("11"), copied):
+        raise_ticket(assessor, one, **answered)
+    page = client_of(assessor).get(WORK).text
+
+    assert page.count("We repaired it.") == 2
+    assert f"?item={instance('11').item_id}" in page
+    assert f"?item={copied.item_id}" not in page
+
+
 def test_the_page_before_the_first_topic(client_of, assessor):
     page = client_of(assessor).get(WORK).text
 
