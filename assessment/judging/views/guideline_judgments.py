@@ -22,7 +22,8 @@ def guideline_judgment_list(request: HttpRequest, lab: str, task: str) -> HttpRe
     """
     found = organized_task_or_404(request.user, lab, task)
     current = Judgment.objects.filter(instance__item__topic__task=found, is_current=True)
-    rows = with_guideline_version(current).select_related("instance__item__topic", "assessor")
+    related = ("instance__item__topic", "assessor", "guideline")
+    rows = with_guideline_version(current).select_related(*related).defer("guideline__text")
     listing = GuidelineJudgmentListForm(request.GET, task=found, rows=rows)
     page = listing.page_of(rows)
     context = {

@@ -17,7 +17,7 @@ from assessment.guidelines.services.entries import (
 from assessment.guidelines.services.entry_items import find_entry_item, item_of_instance
 from assessment.guidelines.services.rendering import changed_html
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import GuidelineEntry, PoolInstance
+from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from tests.assessment.factories import (
     NOW,
     assign,
@@ -26,6 +26,7 @@ from tests.assessment.factories import (
     make_pool,
     make_written_pool,
 )
+from tests.assessment.judging.desk import Desk, body_for, label_for
 from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
@@ -251,3 +252,32 @@ def test_assessors_see_no_links_to_labels_of_others(task, assessor, client_of):
     write(task, "<p>Old.</p>")
 
     assert "guidelines/judgments/" not in client_of(assessor).get(f"{BASE}1/changes/").text
+
+
+def test_a_page_prepared_for_offline_has_the_examples_and_cases(task, assessor, client_of):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    case(task)
+    write(task, "<p>Text.</p>")
+    client, address = client_of(assessor), "/labs/arqmath-x/tasks/task1/judge/A.1/"
+
+    assert "restating" in client.get(f"{address}?offline").text
+    assert "restating" not in client.get(address).text
+
+
+def test_a_label_keeps_the_version_that_its_page_had_and_a_change_has_the_new_one(
+    task, assessor, client_of
+):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    desk, first = Desk(assessor), write(task, "<p>Old.</p>")
+    item = desk.next()
+    second = write(task, "<p>New.</p>")  # such as during an offline trip
+    for label, guideline in ((2, first), (1, second)):
+        rows = [label_for(item["instances"][0], label)]
+        desk.post("judgments/", body_for(item, rows) | {"guideline": guideline.version})
+        item = desk.get(f"items/{item['item']}/")
+
+    assert list(Judgment.objects.values_list("label", "guideline__version")) == [(2, 1), (1, 2)]
+    page = client_of(assessor).get("/labs/arqmath-x/tasks/task1/judge/A.1/judgments/").text
+    assert 'aria-label="Guidelines, version 2"' in page
