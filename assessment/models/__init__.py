@@ -1,10 +1,11 @@
-"""Models of pools, assignments, judgments and qrels."""
+"""Models of pools, rounds, assignments, judgments and qrels."""
 
 from assessment.models.assignments import Assignment
 from assessment.models.guidelines import Guideline, GuidelineEntry
 from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
+from assessment.models.rounds import Round
 
 __all__ = [
     "Assignment",
@@ -16,5 +17,6 @@ __all__ = [
     "PoolItem",
     "Qrel",
     "QrelSet",
+    "Round",
     "Ticket",
 ]
