@@ -17,7 +17,7 @@ from assessment.guidelines.services.entries import (
 from assessment.guidelines.services.entry_items import find_entry_item, item_of_instance
 from assessment.guidelines.services.rendering import changed_html
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import GuidelineEntry, Judgment, PoolInstance
+from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from tests.assessment.factories import (
     NOW,
     assign,
@@ -27,6 +27,7 @@ from tests.assessment.factories import (
     make_written_pool,
 )
 from tests.assessment.judging.desk import Desk, body_for, label_for
+from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
@@ -281,3 +282,30 @@ def test_a_label_keeps_the_version_that_its_page_had_and_a_change_has_the_new_on
     assert list(Judgment.objects.values_list("label", "guideline__version")) == [(2, 1), (1, 2)]
     page = client_of(assessor).get("/labs/arqmath-x/tasks/task1/judge/A.1/judgments/").text
     assert 'aria-label="Guidelines, version 2"' in page
+
+
+def test_labels_of_rounds_are_not_listed_but_tell_what_their_assessor_has_read(
+    task, assessor, organizer, client_of
+):
+    make_pool(task)
+    first = write(task, "<p>Old.</p>")
+    made = round_of(task, Round.Kind.TRAINING, assessor, topics=["A.1"])
+    vote(made, assessor, "10", 2, guideline=first)
+    write(task, "<p>New.</p>")
+
+    page = client_of(organizer).get(f"{BASE}judgments/")
+    assert page.context["judgments"] == []
+    assert "You last judged with version 1." in client_of(assessor).get(f"{BASE}2/panel/").text
+
+
+def test_an_applicant_gets_the_examples_and_cases_with_the_page(task, outsider, client_of):
+    make_pool(task)
+    case(task)
+    write(task, "<p>Text.</p>")
+    round_of(task, Round.Kind.SAMPLE, outsider, topics=["A.1"])
+    address = "/labs/arqmath-x/tasks/task1/rounds/sample-1/judge/A.1/"
+
+    page = client_of(outsider).get(address).text
+    assert "restating" in page
+    assert '"guideline_url": ""' in page
+    assert client_of(outsider).get(f"{BASE}1/panel/").status_code == 404
