@@ -28,7 +28,8 @@ from assessment.pools.views.plans import pool_freeze, pool_plan
 from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
-from assessment.tickets.views import ticket_detail, ticket_list
+from assessment.tickets.views.answers import ticket_detail, ticket_list
+from assessment.tickets.views.repairs import correction_list, correction_undo, ticket_repair
 
 app_name = "assessment"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
@@ -80,6 +81,17 @@ urlpatterns = [
     path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
+    path(
+        "labs/<slug:lab>/tickets/<int:ticket>/repair/<slug:repair>/",
+        ticket_repair,
+        name="ticket-repair",
+    ),
+    path("labs/<slug:lab>/corrections/", correction_list, name="correction-list"),
+    path(
+        "labs/<slug:lab>/corrections/<int:correction>/undo/",
+        correction_undo,
+        name="correction-undo",
+    ),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
     path(f"{_TASK}guidelines/", guideline_edit, name="guideline-edit"),

@@ -113,6 +113,10 @@ GET  assessment:judging-home              302 404 404 404 200 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
+GET  assessment:ticket-repair             404 404 404 404 404 200 200
+POST assessment:ticket-repair             302 404 404 404 404 422 422
+GET  assessment:correction-list           404 404 404 404 404 200 200
+POST assessment:correction-undo           302 404 404 404 404 302 302
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -303,6 +307,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),
+        "repair": "text",
+        "correction": 1,
         "record": Import.objects.filter(collection__labs=scene.lab)
         .values_list("pk", flat=True)
         .first(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.models import User
+from arqlab.core.models import Lab, User
 from arqlab.ir.labels import LARGEST_VALUE, ScaleLabel
 from assessment.models.assignments import Guideline
 from assessment.models.pools import PoolInstance
@@ -83,3 +83,8 @@ class Ticket(models.Model):
 
     def __str__(self) -> str:
         return f"Ticket {self.pk}"
+
+    @property
+    def lab(self) -> Lab:
+        """Return the lab of the reported item."""
+        return self.judgment.instance.item.topic.task.lab

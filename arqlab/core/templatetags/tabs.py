@@ -37,6 +37,7 @@ SECTIONS = {
     "post": "search",
     "formula": "search",
     "ticket": "tickets",
+    "correction": "tickets",
     "message": "messages",
     "invitation": "messages",
     "text": "messages",

@@ -121,9 +121,16 @@ _IS_MIXED = """EXISTS (
     JOIN assessment_pool pool ON pool.task_id = task.id
     WHERE topic.id = %(topic)s AND {{is_mixed}}
 )"""
+# Whether the lab has corrections. Not for speed: without them, no query reads them.
+_IS_CORRECTED = """EXISTS (
+    SELECT 1 FROM core_topic topic
+    JOIN core_task task ON task.id = topic.task_id
+    JOIN core_correction made ON made.lab_id = task.lab_id
+    WHERE topic.id = %(topic)s
+)"""
 _SHOWN = f"""
     SELECT item.id, item.kind, item.position, item.text,
-        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {_IS_MIXED},
+        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {_IS_MIXED}, {_IS_CORRECTED},
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Lab
 from assessment.models import Pool, Ticket
-from assessment.tickets.services import LONGEST_ANSWER
+from assessment.tickets.services.answers import LONGEST_ANSWER
 
 
 class AnswerForm(forms.Form):

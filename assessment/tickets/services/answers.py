@@ -1,4 +1,4 @@
-"""Answering the tickets of assessors, and rendering the item that an assessor saw."""
+"""Answering the tickets of assessors."""
 
 from __future__ import annotations
 
@@ -11,23 +11,12 @@ from django.urls import reverse
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
-from arqlab.core.services.formulas import typeset_formulas
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from arqlab.texts.html.pasted import read_shown
-from arqlab.texts.html.rendering import SafeHtml, compose, keys_of, read_text
-from arqlab.texts.html.sanitizer import clean_post
 from assessment.assignments.services import end_reviews
 from assessment.models import Judgment, PoolItem, Ticket
 
 LONGEST_ANSWER = 10_000  # characters
-
-
-def shown_html(ticket: Ticket) -> SafeHtml:
-    """Return the item as the assessor saw it, sanitized again because a browser sent the HTML."""
-    shown = read_shown(ticket.html)
-    read = read_text(clean_post(shown.html, prefix=f"ticket{ticket.pk}").html)
-    return compose(read, formulas=typeset_formulas(keys_of([read])), highlight=shown.highlighted)
 
 
 @transaction.atomic

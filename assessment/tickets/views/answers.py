@@ -13,12 +13,17 @@ from django.views.decorators.http import require_http_methods
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.selectors import corrections_of
 from assessment.models import Ticket
 from assessment.pools.services.threads import thread_url
-from assessment.tickets.forms import AnswerForm, BulkAnswerForm, TicketListForm
+from assessment.tickets.forms.answers import AnswerForm, BulkAnswerForm, TicketListForm
 from assessment.tickets.selectors import label_now, tickets_of
-from assessment.tickets.services import answer_ticket, answer_tickets, correct_answer, shown_html
-from collection.selectors.threads import posts_of
+from assessment.tickets.services.answers import answer_ticket, answer_tickets, correct_answer
+from assessment.tickets.services.items import read_ticket_item, shown_html
+from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
+
+REPAIRED = "The item is repaired. Please judge it again."
+"""The proposed answer after a repair."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -60,7 +65,7 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
     """
     found = organized_lab_or_404(request.user, lab)
     shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
-    form = AnswerForm(request.POST or None, initial={"answer": shown.answer})
+    form = AnswerForm(request.POST or None, initial=_started_answer(request, shown))
     if request.method == "POST" and form.is_valid():
         try:
             message = _answer(
@@ -72,20 +77,33 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
         else:
             messages.success(request, message)
             return redirect("assessment:ticket-list", lab=lab)
-    instance = shown.judgment.instance
-    is_held = bool(posts_of(found, [instance.post_id]))
-    context = {
-        "lab": found,
-        "ticket": shown,
+    context = {"lab": found, "ticket": shown, "form": form, **_facts(shown)}
+    return render(request, "assessment/ticket_detail.html", context)
+
+
+def _started_answer(request: HttpRequest, ticket: Ticket) -> dict[str, Any]:
+    """Return what the form contains at first: the answer, or a proposal after a repair."""
+    if ticket.answered_at or "repaired" not in request.GET:
+        return {"answer": ticket.answer}
+    return {"answer": REPAIRED, "returns_item": True}
+
+
+def _facts(ticket: Ticket) -> dict[str, Any]:
+    """Return what the page shows of a ticket: the item then and now, its defects and repairs."""
+    instance, lab = ticket.judgment.instance, ticket.lab
+    item = read_ticket_item(ticket, corrections_of(lab))
+    return {
         "item": instance.item,
-        "form": form,
-        "html": shown_html(shown),
-        "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, lab)
-        if is_held
+        "html": shown_html(ticket),
+        "html_now": item.html,
+        "defects": list(defects_of(item, lab)),
+        "repairs": [kind for kind in RepairKind if kind.is_correction],
+        "corrections": corrections_in(item, lab),
+        "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
+        if item.post
         else "",
         "now": label_now(instance),
     }
-    return render(request, "assessment/ticket_detail.html", context)
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
