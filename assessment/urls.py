@@ -29,6 +29,8 @@ from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.tickets.views.answers import ticket_detail, ticket_list
+from assessment.tickets.views.experts import ticket_advice, ticket_send, ticket_sent_list
+from assessment.tickets.views.policies import ticket_policy
 from assessment.tickets.views.repairs import correction_list, correction_undo, ticket_repair
 
 app_name = "assessment"
@@ -86,6 +88,10 @@ urlpatterns = [
         ticket_repair,
         name="ticket-repair",
     ),
+    path("labs/<slug:lab>/tickets/send/", ticket_send, name="ticket-send"),
+    path("labs/<slug:lab>/tickets/sent/", ticket_sent_list, name="ticket-sent-list"),
+    path("labs/<slug:lab>/tickets/<int:ticket>/advice/", ticket_advice, name="ticket-advice"),
+    path(f"{_TASK}tickets/policy/", ticket_policy, name="ticket-policy"),
     path("labs/<slug:lab>/corrections/", correction_list, name="correction-list"),
     path(
         "labs/<slug:lab>/corrections/<int:correction>/undo/",

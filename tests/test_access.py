@@ -115,6 +115,12 @@ POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
 GET  assessment:ticket-repair             404 404 404 404 404 200 200
 POST assessment:ticket-repair             302 404 404 404 404 422 422
+POST assessment:ticket-send               302 404 404 404 404 302 302
+GET  assessment:ticket-sent-list          404 404 404 404 200 200 200
+GET  assessment:ticket-advice             404 404 404 404 404 200 404
+POST assessment:ticket-advice             302 404 404 404 404 422 404
+GET  assessment:ticket-policy             404 404 404 404 404 200 200
+POST assessment:ticket-policy             302 404 404 404 404 422 422
 GET  assessment:correction-list           404 404 404 404 404 200 200
 POST assessment:correction-undo           302 404 404 404 404 302 302
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
@@ -380,6 +386,8 @@ def fill(scene: Scene, folder) -> Run:
     raise_ticket(
         scene.assessor,
         PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first(),
+        expert=scene.organizer,
+        sent_at=at,
     )
     write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(

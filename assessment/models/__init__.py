@@ -1,7 +1,7 @@
 """Models of pools, assignments, judgments and qrels."""
 
 from assessment.models.assignments import Assignment, Guideline
-from assessment.models.judgments import Judgment, Ticket
+from assessment.models.judgments import Judgment, Ticket, TicketPolicy
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
 
@@ -15,4 +15,5 @@ __all__ = [
     "Qrel",
     "QrelSet",
     "Ticket",
+    "TicketPolicy",
 ]

@@ -115,6 +115,14 @@ class PoolItem(models.Model):
         User, models.SET_NULL, null=True, related_name="+", db_index=False
     )
     leased_until = models.DateTimeField(null=True)
+    kept_from = models.ForeignKey(
+        User,
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_index=False,
+        help_text="Assessor who reported the item, which then returned for another assessor.",
+    )
 
     class Meta:
         ordering = ["pool_id", "topic_id", "position"]

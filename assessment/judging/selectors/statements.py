@@ -152,14 +152,19 @@ SHOWN = Planned(
     item="bigint",
     topic="bigint",
 )
-# The first item that an assessor may take: no other assessor has it on the page.
+# The first item that an assessor may take: no other assessor has it on the page. An item that the
+# assessor reported, and that returned for another one, waits for the others while there are any.
 _FIRST = """(
     SELECT item.id FROM assessment_poolitem item
     WHERE item.topic_id = %(topic)s AND item.done_at IS NULL AND {{not_at_hand}} AND (
         item.leased_until IS NULL OR item.leased_until <= %(at)s OR item.leased_to_id = %(user)s
     ) AND item.pool_id NOT IN (
         SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL
-    ) AND {order} LIMIT 1 {{lock_free}}
+    ) AND (item.kept_from_id IS NULL OR item.kept_from_id <> %(user)s OR NOT EXISTS (
+        SELECT 1 FROM assessment_assignment other
+        WHERE other.topic_id = %(topic)s AND other.ended_at IS NULL
+            AND other.assessor_id <> %(user)s
+    )) AND {order} LIMIT 1 {{lock_free}}
 )"""
 _TYPES = {"topic": "bigint", "user": "bigint", "have": "bigint[]", "at": "timestamptz"}
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.text import Truncator
 
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Lab
@@ -14,17 +15,23 @@ from assessment.models import Pool, Ticket
 from assessment.tickets.services.answers import LONGEST_ANSWER
 
 
+def _shortened(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    return Truncator(" ".join(text.split())).chars(80)
+
+
 class AnswerForm(forms.Form):
     """The answer to the assessor, and whether they should judge the item again."""
 
     answer = forms.CharField(
         label="Your answer",
+        required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
         max_length=LONGEST_ANSWER,
         help_text="The assessor sees the answer on their topics page.",
-        error_messages={
-            "required": "Write an answer: what the assessor should do, or what you have done."
-        },
+    )
+    reused = forms.TypedChoiceField(
+        label="Or send an earlier answer", required=False, coerce=int, empty_value=None
     )
     returns_item = forms.BooleanField(
         label="Return the item for another judgment",
@@ -32,6 +39,24 @@ class AnswerForm(forms.Form):
         help_text="The item returns to the open items of its topic. The earlier label stays in "
         "the history but no longer counts.",
     )
+
+    def __init__(self, *args: Any, answers: Mapping[int, str], **kwargs: Any) -> None:
+        """Offer earlier answers of the lab by their ids, if there are any."""
+        super().__init__(*args, **kwargs)
+        self._answers = answers
+        shown = [(pk, _shortened(text)) for pk, text in answers.items()]
+        self.fields["reused"].choices = [("", "none"), *shown]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Take the earlier answer if no text was written; require one of them."""
+        given = {**self.cleaned_data}
+        earlier = given.pop("reused", None)
+        given["answer"] = given.get("answer", "") or self._answers.get(earlier, "")
+        if not given["answer"] and "answer" not in self.errors:
+            self.add_error(
+                "answer", "Write an answer: what the assessor should do, or what you have done."
+            )
+        return given
 
 
 class TicketListForm(ListForm):

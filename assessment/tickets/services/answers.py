@@ -29,7 +29,7 @@ def answer_ticket(
     already answered, if the answer is empty or too long, or if the item cannot be returned because
     its pool is closed or it was judged again.
     """
-    _refuse_text(answer)
+    require_text(answer)
     # A submitted label locks the item and then its ticket. Another order here could deadlock.
     item = _locked_item(ticket) if returns_item else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
@@ -74,7 +74,7 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
 
     Raise `UserError` if the ticket has no answer, or if the new one is empty or too long.
     """
-    _refuse_text(answer)
+    require_text(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
     if known.answered_at is None:
         raise UserError(
@@ -137,7 +137,8 @@ def _return_item(ticket: Ticket, item: PoolItem) -> None:
     end_reviews(returned)
 
 
-def _refuse_text(answer: str) -> None:
+def require_text(answer: str) -> None:
+    """Raise `UserError` if an answer or opinion is empty or too long."""
     if not answer.strip():
         raise UserError(
             "The answer is empty. Write what the assessor should do, or what was done.",
