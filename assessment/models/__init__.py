@@ -1,9 +1,10 @@
-"""Models of pools, assignments, judgments and qrels."""
+"""Models of pools, rounds, assignments, judgments and qrels."""
 
 from assessment.models.assignments import Assignment, Guideline
 from assessment.models.judgments import Judgment, Ticket, TicketPolicy
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
+from assessment.models.rounds import Round
 
 __all__ = [
     "Assignment",
@@ -14,6 +15,7 @@ __all__ = [
     "PoolItem",
     "Qrel",
     "QrelSet",
+    "Round",
     "Ticket",
     "TicketPolicy",
 ]

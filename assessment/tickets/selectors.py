@@ -49,13 +49,14 @@ def sent_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
 
 
 def proposed_labels(task: Task) -> QuerySet[Ticket]:
-    """Return the tickets of a task whose expert proposes a label, for an adjudication to take.
+    """Return the tickets whose expert proposes a label, for the adjudication of a task to take.
 
     A proposal counts nowhere by itself. Its instance is `judgment.instance`, its label
     `proposed_label`, its reason `opinion`, and its author `expert`.
     """
     proposed = tickets_of(task.lab).filter(proposed_label__isnull=False)
-    return proposed.filter(judgment__instance__item__topic__task=task)
+    item = "judgment__instance__item"
+    return proposed.filter(**{f"{item}__topic__task": task, f"{item}__assessor": None})
 
 
 def policy_of(task: Task) -> TicketPolicy:

@@ -106,9 +106,9 @@ def _submit(
     is_done, following = _complete_and_lease_next(
         found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
     )
-    if tickets:
+    if tickets and found.stack.pool is None:
         # After the next item was taken: one that returns for another assessor is not the next.
-        task = Task.objects.select_related("lab").get(topics=found.topic_id)
+        task = Task.objects.select_related("lab").get(topics=found.stack.topic)
         apply_policy(task=task, tickets=tickets, at=at)
     return SubmitOutcome(saved, is_done, following)
 
@@ -204,7 +204,7 @@ def _complete_and_lease_next(
     """
     have = {*submission.have, submission.item}
     following = (
-        lock_next(found.topic_id, user_id=seat.user.pk, have=have, at=at)
+        lock_next(found.stack, user_id=seat.user.pk, have=have, at=at)
         if found.is_assigned
         else None
     )

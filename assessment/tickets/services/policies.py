@@ -74,9 +74,10 @@ def policy_sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
 
 
 def apply_policy(*, task: Task, tickets: Iterable[Ticket], at: datetime) -> None:
-    """Do with new tickets of a task what its policy says; the caller has a transaction.
+    """Do with new tickets of official items what the policy of their task says.
 
-    A ticket that cannot be sent or returned waits for the organizers.
+    The caller has a transaction. A ticket that cannot be sent or returned waits for the organizers,
+    as do those of other rounds, whose items belong to one assessor.
     """
     policy = policy_of(task)
     actions = {ticket.pk: policy.action_of(ticket.judgment.label) for ticket in tickets}
@@ -99,7 +100,7 @@ def _return_to_another(ticket: Ticket, at: datetime) -> None:
     """Return the item for another assessor of its topic, if there is one and it was not before."""
     judgment = ticket.judgment
     others = Assignment.objects.filter(topic=judgment.instance.item.topic_id, ended_at=None)
-    items = PoolItem.objects.filter(pk=judgment.instance.item_id, kept_from=None)
+    items = PoolItem.official.filter(pk=judgment.instance.item_id, kept_from=None)
     if not judgment.is_current or not others.exclude(assessor=judgment.assessor).exists():
         return
     if not items.update(
@@ -108,7 +109,7 @@ def _return_to_another(ticket: Ticket, at: datetime) -> None:
         return
     Judgment.objects.filter(pk=judgment.pk).update(is_current=False)
     Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=RETURNED, answered_at=at)
-    end_reviews(PoolItem.objects.filter(pk=judgment.instance.item_id))
+    end_reviews(PoolItem.official.filter(pk=judgment.instance.item_id))
     record_event(
         verb="ticket.return",
         target=f"{ticket}, {judgment.instance.item.topic}",

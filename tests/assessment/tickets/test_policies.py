@@ -7,9 +7,10 @@ from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Notice
-from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
+from assessment.models import Assignment, Judgment, PoolItem, Round, Ticket, TicketPolicy
 from tests.assessment.factories import NOW, assign, make_pool
 from tests.assessment.judging.desk import Desk
+from tests.assessment.rounds.factories import round_of
 from tests.factories import AssessorFactory
 
 pytestmark = pytest.mark.django_db
@@ -137,3 +138,13 @@ def test_an_item_comes_back_when_nobody_else_is_left(desk, task, other):
     Assignment.objects.filter(assessor=other).update(ended_at=NOW)
 
     assert item in names(desk)
+
+
+def test_the_items_of_a_round_stay_with_their_assessor(desk, task, assessor, other):
+    TicketPolicy.objects.create(task=task, actions=ANOTHER)
+    made = round_of(task, Round.Kind.TRAINING, assessor, other)
+
+    report(Desk(assessor, round=made.key))
+
+    assert Ticket.objects.get().state == "open"
+    assert Judgment.objects.get().is_current
