@@ -45,7 +45,15 @@ SECTIONS = {
     "audit": "audit",
 }
 SETTINGS = frozenset(
-    {"lab-edit", "lab-copy", "lab-delete", "task-create", "task-edit", "task-delete"}
+    {
+        "lab-edit",
+        "lab-copy",
+        "lab-delete",
+        "task-create",
+        "task-edit",
+        "task-delete",
+        "ticket-policy",
+    }
 )
 LOADED_ON = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
 

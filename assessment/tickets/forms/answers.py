@@ -25,10 +25,12 @@ class AnswerForm(forms.Form):
 
     answer = forms.CharField(
         label="Your answer",
-        required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
         max_length=LONGEST_ANSWER,
         help_text="The assessor sees the answer on their topics page.",
+        error_messages={
+            "required": "Write an answer: what the assessor should do, or what you have done."
+        },
     )
     reused = forms.TypedChoiceField(
         label="Or send an earlier answer", required=False, coerce=int, empty_value=None
@@ -46,17 +48,13 @@ class AnswerForm(forms.Form):
         self._answers = answers
         shown = [(pk, _shortened(text)) for pk, text in answers.items()]
         self.fields["reused"].choices = [("", "none"), *shown]  # type: ignore[attr-defined]
+        self.fields["answer"].required = not self.data.get("reused")
 
     def clean(self) -> dict[str, Any]:
-        """Take the earlier answer if no text was written; require one of them."""
+        """Take the earlier answer if no text was written."""
         given = {**self.cleaned_data}
-        earlier = given.pop("reused", None)
-        given["answer"] = given.get("answer", "") or self._answers.get(earlier, "")
-        if not given["answer"] and "answer" not in self.errors:
-            self.add_error(
-                "answer", "Write an answer: what the assessor should do, or what you have done."
-            )
-        return given
+        earlier = self._answers.get(given.pop("reused", None), "")
+        return {**given, "answer": given.get("answer") or earlier}
 
 
 class TicketListForm(ListForm):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
+from django.utils.html import escape
 
 from arqlab.core.services.corrections import LONGEST_CORRECTION
 from assessment.tickets.services.repairs import RepairDraft, RepairKind
+
+SOURCE = {"spellcheck": "false", "class": "source"}
 
 
 class RepairForm(forms.Form):
@@ -38,8 +41,8 @@ class RepairForm(forms.Form):
             label=label,
             initial=draft.value,
             max_length=LONGEST_CORRECTION,
-            widget=forms.TextInput() if is_line else forms.Textarea(attrs={"spellcheck": "false"}),
-            help_text=text.replace("{id}", instance_id),
+            widget=forms.TextInput() if is_line else forms.Textarea(attrs=SOURCE),
+            help_text=escape(text.replace("{id}", instance_id)),
             error_messages={"required": "Write what the lab should show."},
         )
 

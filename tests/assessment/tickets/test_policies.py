@@ -106,6 +106,7 @@ def test_an_item_returns_to_another_assessor(desk, task, other):
     TicketPolicy.objects.create(task=task, actions=ANOTHER)
     item = report(desk)["item"]
 
+    assert item not in desk.post("trip/", {"hours": 24})["items"]
     assert item not in names(desk)
     assert Desk(other).next()["item"] == item
     assert list(Judgment.objects.values_list("label", "is_current")) == [(5, False)]

@@ -319,3 +319,9 @@ def test_all_corrections_of_a_lab_are_listed(organizing, ticket):
     repair(organizing, ticket, "text", "<p>Whole again.</p>")
 
     assert "&lt;p&gt;Whole again.&lt;/p&gt;" in organizing.get(address).text
+
+
+def test_the_form_shows_how_a_formula_is_written(organizing, ticket):
+    page = organizing.get(path(ticket, "text")).text
+
+    assert "&lt;span class=&quot;math-container&quot; id=&quot;10&quot;&gt;$x^2$" in page
