@@ -33,7 +33,10 @@ from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.radar.views import radar_detail, radar_list
-from assessment.tickets.views import ticket_detail, ticket_list
+from assessment.tickets.views.answers import ticket_detail, ticket_list
+from assessment.tickets.views.experts import ticket_advice, ticket_send, ticket_sent_list
+from assessment.tickets.views.policies import ticket_policy
+from assessment.tickets.views.repairs import correction_list, correction_undo, ticket_repair
 from assessment.timesheets.views import time_sheet, time_sheet_csv
 
 app_name = "assessment"
@@ -117,6 +120,21 @@ urlpatterns = [
     path("labs/<slug:lab>/time-sheet/csv/", time_sheet_csv, name="time-sheet-csv"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
+    path(
+        "labs/<slug:lab>/tickets/<int:ticket>/repair/<slug:repair>/",
+        ticket_repair,
+        name="ticket-repair",
+    ),
+    path("labs/<slug:lab>/tickets/send/", ticket_send, name="ticket-send"),
+    path("labs/<slug:lab>/tickets/sent/", ticket_sent_list, name="ticket-sent-list"),
+    path("labs/<slug:lab>/tickets/<int:ticket>/advice/", ticket_advice, name="ticket-advice"),
+    path(f"{_TASK}tickets/policy/", ticket_policy, name="ticket-policy"),
+    path("labs/<slug:lab>/corrections/", correction_list, name="correction-list"),
+    path(
+        "labs/<slug:lab>/corrections/<int:correction>/undo/",
+        correction_undo,
+        name="correction-undo",
+    ),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
     path(f"{_TASK}guidelines/", include(guideline_patterns)),

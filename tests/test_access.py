@@ -139,6 +139,16 @@ GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
+GET  assessment:ticket-repair             404 404 404 404 404 200 200
+POST assessment:ticket-repair             302 404 404 404 404 422 422
+POST assessment:ticket-send               302 404 404 404 404 302 302
+GET  assessment:ticket-sent-list          404 404 404 404 200 200 200
+GET  assessment:ticket-advice             404 404 404 404 404 200 404
+POST assessment:ticket-advice             302 404 404 404 404 422 404
+GET  assessment:ticket-policy             404 404 404 404 404 200 200
+POST assessment:ticket-policy             302 404 404 404 404 422 422
+GET  assessment:correction-list           404 404 404 404 404 200 200
+POST assessment:correction-undo           302 404 404 404 404 302 302
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -330,6 +340,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),
+        "repair": "text",
+        "correction": 1,
         "record": Import.objects.filter(collection__labs=scene.lab)
         .values_list("pk", flat=True)
         .first(),
@@ -416,6 +428,8 @@ def fill(scene: Scene, folder) -> Run:
     raise_ticket(
         scene.assessor,
         PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first(),
+        expert=scene.organizer,
+        sent_at=at,
     )
     write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(

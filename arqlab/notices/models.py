@@ -25,6 +25,8 @@ class Kind(models.TextChoices):
     JUDGING_DEADLINE = "judging-deadline", "Items left 48 hours before the judging deadline"
     TOPICS_ASSIGNED = "topics-assigned", "Topics assigned"
     TICKET_ANSWERED = "ticket-answered", "Ticket answered"
+    TICKET_SENT = "ticket-sent", "Ticket sent to an expert"
+    TICKET_ADVISED = "ticket-advised", "Ticket: the expert replied"
     LEADERBOARD_RELEASED = "leaderboard-released", "Leaderboard released"
     INVITATION = "invitation", "Invitation"
     MESSAGE = "message", "Message from the organizers"
@@ -37,6 +39,8 @@ ACTIONS = {
     Kind.JUDGING_DEADLINE: "View your topics",
     Kind.TOPICS_ASSIGNED: "View your topics",
     Kind.TICKET_ANSWERED: "View the answer",
+    Kind.TICKET_SENT: "View ticket",
+    Kind.TICKET_ADVISED: "View ticket",
     Kind.LEADERBOARD_RELEASED: "View leaderboard",
     Kind.INVITATION: "View invitation",
 }
