@@ -9,10 +9,13 @@ from assessment.assignments.views import (
     assignment_share,
     trip_end,
 )
-from assessment.guidelines.views import guideline_detail, guideline_edit
+from assessment.guidelines.views.changes import guideline_changes, guideline_panel
+from assessment.guidelines.views.entries import guideline_entry_add, guideline_entry_list
+from assessment.guidelines.views.versions import guideline_detail, guideline_edit
 from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
 from assessment.judging.apis.trips import TripApi, TripEndApi
 from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi
+from assessment.judging.views.guideline_judgments import guideline_judgment_list
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
 from assessment.judging.views.offline import offline_worker
@@ -60,6 +63,15 @@ qrels_patterns = [
     path("<int:version>/current/", qrels_current, name="qrels-current"),
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
+guideline_patterns = [
+    path("", guideline_edit, name="guideline-edit"),
+    path("entries/", guideline_entry_list, name="guideline-entry-list"),
+    path("entries/add/", guideline_entry_add, name="guideline-entry-add"),
+    path("judgments/", guideline_judgment_list, name="guideline-judgment-list"),
+    path("<int:version>/", guideline_detail, name="guideline-detail"),
+    path("<int:version>/changes/", guideline_changes, name="guideline-changes"),
+    path("<int:version>/panel/", guideline_panel, name="guideline-panel"),
+]
 
 
 def _judging_patterns(prefix: str = "") -> list[URLPattern]:
@@ -106,8 +118,7 @@ urlpatterns = [
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
-    path(f"{_TASK}guidelines/", guideline_edit, name="guideline-edit"),
-    path(f"{_TASK}guidelines/<int:version>/", guideline_detail, name="guideline-detail"),
+    path(f"{_TASK}guidelines/", include(guideline_patterns)),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
     path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),

@@ -27,7 +27,7 @@ from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.messages import send_message
 from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
-from assessment.guidelines.services import write_guideline
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import PoolInstance, PoolItem, Round, Ticket
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
@@ -115,6 +115,13 @@ POST assessment:assignment-import         302 404 404 404 404 200 200
 GET  assessment:assignment-list           404 404 404 404 404 200 200
 POST assessment:assignment-list           302 404 404 404 404 200 200
 POST assessment:assignment-share          302 404 404 404 404 200 200
+GET  assessment:guideline-changes         404 404 404 404 200 200 200
+GET  assessment:guideline-entry-add       404 404 404 404 404 200 200
+POST assessment:guideline-entry-add       302 404 404 404 404 200 200
+GET  assessment:guideline-entry-list      404 404 404 404 404 200 200
+POST assessment:guideline-entry-list      302 404 404 404 404 302 302
+GET  assessment:guideline-judgment-list   404 404 404 404 404 200 200
+GET  assessment:guideline-panel           302 404 404 404 200 200 200
 GET  assessment:guideline-detail          404 404 404 404 200 200 200
 GET  assessment:guideline-edit            404 404 404 404 404 200 200
 POST assessment:guideline-edit            302 404 404 404 404 200 200

@@ -1,6 +1,7 @@
 """Models of pools, rounds, assignments, judgments and qrels."""
 
-from assessment.models.assignments import Assignment, Guideline
+from assessment.models.assignments import Assignment
+from assessment.models.guidelines import Guideline, GuidelineEntry
 from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
@@ -10,6 +11,7 @@ from assessment.models.timesheets import PayRule
 __all__ = [
     "Assignment",
     "Guideline",
+    "GuidelineEntry",
     "Judgment",
     "PayRule",
     "Pool",

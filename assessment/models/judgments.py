@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from arqlab.core.models import User
 from arqlab.ir.labels import LARGEST_VALUE, ScaleLabel
-from assessment.models.assignments import Guideline
+from assessment.models.guidelines import Guideline
 from assessment.models.pools import PoolInstance
 
 

@@ -4,9 +4,9 @@
 // topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
 // label-shares: {"labels": [{"word", "colour"}], "topics": [{"topic", "counts"}]}, counts in the order of the labels.
 // run-overlap: {"runs": names, "percents": rows of % of the row run's items in the column run, or null}.
-// own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // coefficients: {"coefficient", "series": names, "groups": [{"name", "figures": [{"value", "low", "high"}]}]}, a figure
 // for each series; null is no value, and low and high are the ends of its confidence interval.
+// own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";

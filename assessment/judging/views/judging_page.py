@@ -13,10 +13,10 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from arqlab.core.models import User
+from arqlab.core.models import Task, User
 from arqlab.core.permissions import signed_in
-from assessment.guidelines.selectors import current_guideline, guideline_text
-from assessment.guidelines.services import guideline_html
+from assessment.guidelines.selectors.versions import current_guideline, followed_version
+from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import TopicPath
@@ -66,7 +66,8 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "guideline_html": guideline_html(guideline_text(place.task, guideline)),
+        "shown_guideline": _shown_guideline(place.task, guideline, is_offline=is_offline),
+        "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
         "next_topic": following,
@@ -89,6 +90,31 @@ def _place_context(place: Place) -> dict[str, Any]:
     }
 
 
+def _shown_guideline(
+    task: Task, guideline: Guideline | None, *, is_offline: bool
+) -> ShownGuideline:
+    """Return the guidelines; of a version only the text, unless there will be no network.
+
+    The page loads examples and cases when the assessor opens the guidelines.
+    """
+    if is_offline or guideline is None:
+        return show_guideline(task, guideline)
+    return ShownGuideline(guideline_html(guideline.text), False, [], [])
+
+
+def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
+    """Return the version that the user judged with, if it is earlier than the current one."""
+    followed = followed_version(user, guideline.task)
+    if followed is None and sitting.work.judged:
+        followed = 0
+    return followed if followed is not None and followed < guideline.version else None
+
+
+def _panel_address(place: Place, guideline: Guideline) -> str:
+    args = [place.path.lab, place.path.task, guideline.version]
+    return reverse("assessment:guideline-panel", args=args)
+
+
 def _config(
     sitting: Sitting, place: Place, user: User, guideline: Guideline | None
 ) -> dict[str, Any]:
@@ -106,6 +132,11 @@ def _config(
         "judgments_url": place.address("judgment-list"),
         "search_url": reverse("collection:post-list", args=[lab]),
         "guideline": guideline.version if guideline else None,
+        "guideline_url": reverse(
+            "assessment:guideline-panel", args=[lab, place.path.task, guideline.version]
+        )
+        if guideline
+        else "",
         "items": sitting.items,
         "shown": sitting.asked_for,
         "refusal": sitting.refusal,

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0012_rounds'),
+        ('assessment', '0013_guideline_entries'),
         ('core', '0009_versions_of_the_typesetter'),
     ]
 
