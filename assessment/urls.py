@@ -32,6 +32,7 @@ from assessment.pools.views.plans import pool_freeze, pool_plan
 from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
+from assessment.radar.views import radar_detail, radar_list
 from assessment.tickets.views import ticket_detail, ticket_list
 from assessment.timesheets.views import time_sheet, time_sheet_csv
 
@@ -119,6 +120,8 @@ urlpatterns = [
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
     path(f"{_TASK}guidelines/", include(guideline_patterns)),
+    path(f"{_TASK}radar/", radar_list, name="radar-list"),
+    path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
     path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),

@@ -21,6 +21,7 @@ SECTIONS = {
     "pool": "pools",
     "assignment": "judging",
     "guideline": "judging",
+    "radar": "judging",
     "judge": "judging",
     "judging": "judging",
     "judgment": "judging",
