@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from assessment.assignments.views import (
+from assessment.assignments.views.assigning import (
     assignment_apply,
     assignment_import,
     assignment_list,

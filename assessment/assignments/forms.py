@@ -11,7 +11,7 @@ from django.db.models import Q
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.services import Pairs
+from assessment.assignments.services.assigning import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 MAX_BYTES = 2**20

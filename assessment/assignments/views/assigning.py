@@ -30,7 +30,7 @@ from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.preview import preview_assignments
 from assessment.assignments.selectors.trips import trips_of_task
-from assessment.assignments.services import (
+from assessment.assignments.services.assigning import (
     Pairs,
     Reassigned,
     assign_topics,

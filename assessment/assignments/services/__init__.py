@@ -1,0 +1,1 @@
+"""Changes of assignments, rosters and plans."""
