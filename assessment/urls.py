@@ -9,6 +9,14 @@ from assessment.assignments.views.assigning import (
     assignment_share,
     trip_end,
 )
+from assessment.assignments.views.bidding import bid_list, bid_offer
+from assessment.assignments.views.planning import assignment_plan
+from assessment.assignments.views.roster import (
+    assignment_roster,
+    roster_hours,
+    roster_invite,
+    roster_remove,
+)
 from assessment.guidelines.views import guideline_detail, guideline_edit
 from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
 from assessment.judging.apis.trips import TripApi, TripEndApi
@@ -47,6 +55,11 @@ assignment_patterns = [
     path("apply/", assignment_apply, name="assignment-apply"),
     path("import/", assignment_import, name="assignment-import"),
     path("share/", assignment_share, name="assignment-share"),
+    path("plan/", assignment_plan, name="assignment-plan"),
+    path("roster/", assignment_roster, name="assignment-roster"),
+    path("roster/invite/", roster_invite, name="assignment-roster-invite"),
+    path("roster/<int:person>/hours/", roster_hours, name="assignment-roster-hours"),
+    path("roster/<int:person>/remove/", roster_remove, name="assignment-roster-remove"),
     path("trips/<str:query_id>/<int:person>/end/", trip_end, name="trip-end"),
 ]
 qrels_patterns = [
@@ -82,6 +95,8 @@ urlpatterns = [
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
+    path(f"{_TASK}bids/", bid_list, name="bid-list"),
+    path(f"{_TASK}bids/offer/", bid_offer, name="bid-offer"),
     path(f"{_TASK}guidelines/", guideline_edit, name="guideline-edit"),
     path(f"{_TASK}guidelines/<int:version>/", guideline_detail, name="guideline-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),

@@ -4,6 +4,7 @@ from assessment.models.assignments import Assignment, Guideline
 from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
+from assessment.models.rosters import RosterEntry, SecondPlan, TopicBid
 
 __all__ = [
     "Assignment",
@@ -14,5 +15,8 @@ __all__ = [
     "PoolItem",
     "Qrel",
     "QrelSet",
+    "RosterEntry",
+    "SecondPlan",
     "Ticket",
+    "TopicBid",
 ]
