@@ -1,6 +1,6 @@
 """URLs of the app."""
 
-from django.urls import include, path
+from django.urls import URLPattern, include, path
 
 from assessment.assignments.views.assigning import (
     assignment_apply,
@@ -71,19 +71,37 @@ qrels_patterns = [
     path("<int:version>/current/", qrels_current, name="qrels-current"),
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
-judging_patterns = [
-    path("next/", NextApi.as_view(), name="api-judging-next"),
-    path("items/<int:item>/", ItemApi.as_view(), name="api-judging-item"),
-    path("items/<int:item>/related/", RelatedLabelsApi.as_view(), name="api-judging-related"),
-    path("comments/", RecentCommentsApi.as_view(), name="api-judging-comments"),
-    path("judgments/", JudgmentsApi.as_view(), name="api-judging-judgments"),
-    path("skip/", SkipApi.as_view(), name="api-judging-skip"),
-    path("lease/", LeaseApi.as_view(), name="api-judging-lease"),
+
+
+def _judging_patterns(prefix: str = "") -> list[URLPattern]:
+    """Return the judging API of a topic, with names for the official round or for another one."""
+    return [
+        path("next/", NextApi.as_view(), name=f"{prefix}api-judging-next"),
+        path("items/<int:item>/", ItemApi.as_view(), name=f"{prefix}api-judging-item"),
+        path(
+            "items/<int:item>/related/",
+            RelatedLabelsApi.as_view(),
+            name=f"{prefix}api-judging-related",
+        ),
+        path("comments/", RecentCommentsApi.as_view(), name=f"{prefix}api-judging-comments"),
+        path("judgments/", JudgmentsApi.as_view(), name=f"{prefix}api-judging-judgments"),
+        path("skip/", SkipApi.as_view(), name=f"{prefix}api-judging-skip"),
+        path("lease/", LeaseApi.as_view(), name=f"{prefix}api-judging-lease"),
+    ]
+
+
+trip_patterns = [
     path("trip/", TripApi.as_view(), name="api-judging-trip"),
     path("trip/end/", TripEndApi.as_view(), name="api-judging-trip-end"),
 ]
 urlpatterns = [
-    path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
+    path(
+        f"api/{_TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)
+    ),
+    path(
+        f"api/{_TASK}rounds/<slug:round>/topics/<str:query_id>/judging/",
+        include(_judging_patterns("round-")),
+    ),
     path(
         "labs/<slug:lab>/visual-ids/<int:version>/judged/",
         affected_judgment_list,
@@ -101,5 +119,11 @@ urlpatterns = [
     path(f"{_TASK}guidelines/<int:version>/", guideline_detail, name="guideline-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
+    path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),
+    path(
+        f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
+        judgment_list,
+        name="round-judgment-list",
+    ),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
 ]
