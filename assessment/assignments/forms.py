@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -14,7 +13,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import TaskPlanning, typical_items
-from assessment.assignments.selectors.roster import people_off_roster, task_roster
+from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
@@ -194,12 +193,12 @@ class PlanForm(forms.Form):
         },
     )
 
-    def __init__(self, *args: Any, task: Task, at: datetime, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer one second judgment for each assessor, and the mean size of the other topics."""
         super().__init__(*args, **kwargs)
-        topics = task.topics.count()
-        self.initial = {"overlap": min(topics, len(task_roster(task))), "expected_items": 0}
-        typical = typical_items(task, at=at)
+        overlap = min(task.topics.count(), task.roster.count())
+        self.initial = {"overlap": overlap, "expected_items": 0}
+        typical = typical_items(task)
         if typical is None:
             del self.fields["expected_items"]
         else:

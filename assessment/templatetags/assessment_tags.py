@@ -93,7 +93,7 @@ def bid_cells(planning: TaskPlanning, topic: PlanTopic, plan: AssignmentPlan) ->
                 _part(key, topic, plan),
                 key,
                 row.person.name,
-                BID_WORDS[bid] if bid else "no choice",
+                BID_WORDS[bid] if bid else "no mark",
                 BID_LETTERS[bid] if bid else "·",
             )
             for row in planning.people

@@ -12,7 +12,7 @@ from arqlab.ir.judgments.plan_problem import Candidate, PlanProblem, PlanTopic
 FAIRNESS_GAP = 0.05
 """How far the largest load may be above the smallest possible one, as a share of it."""
 
-SOLVING_SECONDS = 3.0
+SOLVING_SECONDS = 2.0
 """The time for each goal, after which the best choice so far is taken."""
 
 OPTIMAL, INFEASIBLE = 0, 2

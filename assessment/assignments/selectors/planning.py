@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
+from django.db.models import Exists, OuterRef
+
 from arqlab.core.models import Task
 from arqlab.ir.judgments.assignment_plan import AssignmentPlan
 from arqlab.ir.judgments.completion import expected_seconds
@@ -21,6 +23,7 @@ from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
 from assessment.assignments.selectors.rows import AssignmentGrid, TopicRow, together
+from assessment.models import PoolItem
 
 
 @dataclass(frozen=True)
@@ -150,13 +153,14 @@ def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonP
     ]
 
 
-def typical_items(task: Task, *, at: datetime) -> int | None:
+def typical_items(task: Task) -> int | None:
     """Return the mean number of items of topics with items; None if all topics have some."""
-    counts = [row.total for row in assignment_grid(task, at=at).topics]
-    found = [count for count in counts if count]
-    if len(found) == len(counts):
+    items = PoolItem.official.filter(topic=OuterRef("pk"))
+    empty = task.topics.filter(~Exists(items)).count()
+    if not empty:
         return None
-    return round(sum(found) / len(found)) if found else 0
+    filled = task.topics.count() - empty
+    return round(PoolItem.official.filter(topic__task=task).count() / filled) if filled else 0
 
 
 def _assessors(grid: AssignmentGrid, people: list[RosterRow]) -> list[PlanAssessor]:

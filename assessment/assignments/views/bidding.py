@@ -35,7 +35,7 @@ def bid_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             text = ErrorText("Not saved", error.message, "Reload the page and choose again.")
             return error_response(request, text, status=409)
         if not is_script:
-            messages.success(request, "Your choices are saved.")
+            messages.success(request, "Your marks are saved.")
             return redirect("assessment:bid-list", lab=lab, task=task)
     entry = found.roster.filter(user=user).first()
     topics = topics_to_bid_for(found, user)

@@ -29,7 +29,7 @@ def assignment_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = organized_task_or_404(request.user, lab, task)
     now = timezone.now()
     action = request.POST.get("action", "")
-    form = PlanForm(request.POST if action else None, task=found, at=now)
+    form = PlanForm(request.POST if action else None, task=found)
     planning = task_planning(found, **form.settings, at=now)
     context = {"lab": found.lab, "task": found, "form": form, "planning": planning}
     if action and form.is_valid():

@@ -155,7 +155,7 @@ def test_without_scripts_all_choices_are_saved_together(bidding, task, assessor)
     fields = {f"bid-{first.pk}": "gladly", f"bid-{second.pk}": ""}
     page = bidding.post(path("bid-list"), fields, follow=True).text
 
-    assert "Your choices are saved." in page
+    assert "Your marks are saved." in page
     assert bids() == {("A.1", assessor.username, "gladly")}
 
 
