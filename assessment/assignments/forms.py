@@ -17,6 +17,8 @@ from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
+SET_ASIDE, RESUME = "set-aside", "resume"
+ACTIONS = (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW, SET_ASIDE, RESUME)
 MAX_BYTES = 2**20
 MAX_HOURS = 10_000
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
@@ -41,9 +43,7 @@ class ChosenTopicsForm(forms.Form):
         },
     )
     everybody = forms.BooleanField(required=False)  # unassigns the topics from all assessors
-    action = forms.ChoiceField(
-        choices=[(name, name) for name in (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW)]
-    )
+    action = forms.ChoiceField(choices=[(name, name) for name in ACTIONS])
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the task's topics, the lab's assessors and everyone who still has a topic."""

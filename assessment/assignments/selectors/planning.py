@@ -112,12 +112,16 @@ def task_planning(task: Task, *, overlap: int, expected_items: int, at: datetime
 
     A topic without items counts `expected_items`. An assigned topic counts all its items, because
     the hours offered are for the whole task; an unassigned one those left to judge. Topics that are
-    finished and have no assessor are left out.
+    set aside, or finished without an assessor, are left out.
     """
     grid = assignment_grid(task, at=at)
     people = [row for row in task_roster(task) if row.may_judge]
     seconds = planned_seconds(task)
-    topics = [row for row in grid.topics if row.left or row.judging_shares or not row.total]
+    topics = [
+        row
+        for row in grid.topics
+        if not row.is_set_aside and (row.left or row.judging_shares or not row.total)
+    ]
     known = {row.person.pk for row in people}
     given = [
         PlanTopic(

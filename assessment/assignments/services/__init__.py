@@ -1,1 +1,1 @@
-"""Changes of assignments, rosters and plans."""
+"""Services of assignments: rosters, plans, assigned topics, and topics that are set aside."""

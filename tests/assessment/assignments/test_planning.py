@@ -12,7 +12,7 @@ from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Notice
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.assignments.services.planning import apply_plan
-from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
+from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic, TopicBid
 from tests.assessment.factories import NOW, assign, make_pool
 from tests.factories import AssessorFactory, TopicFactory
 
@@ -225,6 +225,15 @@ def test_topics_without_items_count_what_is_expected(client_of, organizer, task,
     assert "the topics need about 9.8 hours" in text
     assert "ann 9.8 10 0 2 0" in text
     assert "is not a whole number" in browser.post(PATH, {**data, "expected_items": "x"}).text
+
+
+def test_topics_that_are_set_aside_are_left_out(planning, task, ann):
+    topic = task.topics.get(query_id="A.2")
+    SetAsideTopic.objects.create(
+        topic=topic, judged=50, relevant=0, probability=0.0, set_aside_at=NOW
+    )
+
+    assert f"first-{topic.pk}" not in choices_of(propose(planning))
 
 
 def test_without_assessors_the_page_leads_to_the_roster(planning):
