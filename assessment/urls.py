@@ -2,12 +2,20 @@
 
 from django.urls import URLPattern, include, path
 
-from assessment.assignments.views import (
+from assessment.assignments.views.assigning import (
     assignment_apply,
     assignment_import,
     assignment_list,
     assignment_share,
     trip_end,
+)
+from assessment.assignments.views.bidding import bid_list, bid_offer
+from assessment.assignments.views.planning import assignment_plan
+from assessment.assignments.views.roster import (
+    assignment_roster,
+    roster_hours,
+    roster_invite,
+    roster_remove,
 )
 from assessment.guidelines.views.changes import guideline_changes, guideline_panel
 from assessment.guidelines.views.entries import guideline_entry_add, guideline_entry_list
@@ -56,6 +64,11 @@ assignment_patterns = [
     path("apply/", assignment_apply, name="assignment-apply"),
     path("import/", assignment_import, name="assignment-import"),
     path("share/", assignment_share, name="assignment-share"),
+    path("plan/", assignment_plan, name="assignment-plan"),
+    path("roster/", assignment_roster, name="assignment-roster"),
+    path("roster/invite/", roster_invite, name="assignment-roster-invite"),
+    path("roster/<int:person>/hours/", roster_hours, name="assignment-roster-hours"),
+    path("roster/<int:person>/remove/", roster_remove, name="assignment-roster-remove"),
     path("trips/<str:query_id>/<int:person>/end/", trip_end, name="trip-end"),
 ]
 qrels_patterns = [
@@ -137,6 +150,8 @@ urlpatterns = [
     ),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
+    path(f"{_TASK}bids/", bid_list, name="bid-list"),
+    path(f"{_TASK}bids/offer/", bid_offer, name="bid-offer"),
     path(f"{_TASK}guidelines/", include(guideline_patterns)),
     path(f"{_TASK}radar/", radar_list, name="radar-list"),
     path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),

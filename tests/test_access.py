@@ -115,6 +115,16 @@ POST assessment:assignment-import         302 404 404 404 404 200 200
 GET  assessment:assignment-list           404 404 404 404 404 200 200
 POST assessment:assignment-list           302 404 404 404 404 200 200
 POST assessment:assignment-share          302 404 404 404 404 200 200
+GET  assessment:assignment-plan           404 404 404 404 404 200 200
+POST assessment:assignment-plan           302 404 404 404 404 200 200
+GET  assessment:assignment-roster         404 404 404 404 404 200 200
+POST assessment:assignment-roster         302 404 404 404 404 200 200
+POST assessment:assignment-roster-hours   302 404 404 404 404 302 302
+POST assessment:assignment-roster-invite  302 404 404 404 404 302 302
+POST assessment:assignment-roster-remove  302 404 404 404 404 302 302
+GET  assessment:bid-list                  302 404 404 404 200 404 404
+POST assessment:bid-list                  302 404 404 404 302 404 404
+POST assessment:bid-offer                 302 404 404 404 302 404 404
 GET  assessment:guideline-changes         404 404 404 404 200 200 200
 GET  assessment:guideline-entry-add       404 404 404 404 404 200 200
 POST assessment:guideline-entry-add       302 404 404 404 404 200 200

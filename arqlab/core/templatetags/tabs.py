@@ -20,6 +20,7 @@ SECTIONS = {
     "run": "runs",
     "pool": "pools",
     "assignment": "judging",
+    "bid": "judging",
     "guideline": "judging",
     "radar": "judging",
     "judge": "judging",
