@@ -199,6 +199,16 @@ def test_who_lost_the_role_cannot_choose(bidding, task, assessor):
     assert not task_roster(task)[0].may_judge
 
 
+def test_the_hours_of_who_lost_the_role_stay(organizing, bidding, task, assessor):
+    Membership.objects.filter(user=assessor).delete()
+    page = organizing.post(
+        path("assignment-roster-hours", assessor.pk), {"hours": "20"}, follow=True
+    ).text
+
+    assert f"{assessor.name} cannot judge in" in page
+    assert RosterEntry.objects.get().hours is None
+
+
 def test_the_judging_page_leads_to_the_choices(bidding, client_of, task, lab, assessor):
     bid(bidding, task.topics.first(), "gladly")
     page = words(bidding.get(reverse("assessment:judging-home", args=[lab.slug])).text)
