@@ -83,6 +83,8 @@ def test_without_a_person_the_page_says_so(organizing, task, assessor):
 
 def test_who_has_topics_is_on_the_roster(organizing, task, assessor):
     assign(assessor, *task.topics.all())
+    assign(assessor, task.topics.first(), ended_at=NOW)
+    assign(assessor, TopicFactory())
 
     [row] = task_roster(task)
     assert (row.person, row.entry, row.topics, row.may_judge) == (assessor, None, 2, True)
