@@ -16,7 +16,7 @@ from arqlab.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_o
 from arqlab.texts.html.sanitizer import clean_post
 from arqlab.texts.maths.typesetting import Typeset
 from assessment.guidelines.selectors.entries import entries_of, version_of
-from assessment.guidelines.selectors.versions import guideline_text, version_numbered
+from assessment.guidelines.selectors.versions import guideline_source, version_numbered
 from assessment.models import Guideline, GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
 
@@ -58,7 +58,8 @@ def show_guideline(
 
     With `followed`, the version that the reader judged with, mark what is new since then.
     """
-    version, text, scale = version_of(guideline), guideline_text(task, guideline), task_scale(task)
+    version, scale = version_of(guideline), task_scale(task)
+    text = guideline_source(task, guideline, scale)
     entries = entries_of(task, version) if version else ()
     shown = shown_entries(entries, scale=scale, followed=followed)
     examples = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.EXAMPLE]
@@ -67,7 +68,7 @@ def show_guideline(
     cases = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.CASE]
     html, is_text_new = guideline_html(text), False
     if followed is not None and followed < version:
-        before = guideline_text(task, version_numbered(task, followed))
+        before = guideline_source(task, version_numbered(task, followed), scale)
         is_text_new = before != text
         html = changed_html(before, text) if is_text_new else html
     return ShownGuideline(html, is_text_new, examples, cases[::-1])
