@@ -12,6 +12,7 @@ from arqlab.core.models import Task
 from arqlab.core.permissions import may_look_up, may_organize, signed_in, task_or_404
 from assessment.guidelines.selectors.entries import changed_entries, version_of
 from assessment.guidelines.selectors.versions import (
+    changed_lines,
     current_guideline,
     followed_versions,
     guideline_source,
@@ -42,6 +43,7 @@ def guideline_changes(request: HttpRequest, lab: str, task: str, version: int) -
         "before": before,
         "earlier": range(version),
         "html": changed_html(*texts) if texts[0] != texts[1] else None,
+        "changes": changed_lines(*texts),
         "added": shown_entries(entries.added, scale=scale),
         "removed": shown_entries(entries.removed, scale=scale),
         "labels": [scale.of(label) for label in entries.labels],
