@@ -1,6 +1,6 @@
 """URLs of the app."""
 
-from django.urls import include, path
+from django.urls import URLPattern, include, path
 
 from assessment.assignments.views import (
     assignment_apply,
@@ -9,10 +9,13 @@ from assessment.assignments.views import (
     assignment_share,
     trip_end,
 )
-from assessment.guidelines.views import guideline_detail, guideline_edit
+from assessment.guidelines.views.changes import guideline_changes, guideline_panel
+from assessment.guidelines.views.entries import guideline_entry_add, guideline_entry_list
+from assessment.guidelines.views.versions import guideline_detail, guideline_edit
 from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
 from assessment.judging.apis.trips import TripApi, TripEndApi
 from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi
+from assessment.judging.views.guideline_judgments import guideline_judgment_list
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
 from assessment.judging.views.offline import offline_worker
@@ -59,19 +62,46 @@ qrels_patterns = [
     path("<int:version>/current/", qrels_current, name="qrels-current"),
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
-judging_patterns = [
-    path("next/", NextApi.as_view(), name="api-judging-next"),
-    path("items/<int:item>/", ItemApi.as_view(), name="api-judging-item"),
-    path("items/<int:item>/related/", RelatedLabelsApi.as_view(), name="api-judging-related"),
-    path("comments/", RecentCommentsApi.as_view(), name="api-judging-comments"),
-    path("judgments/", JudgmentsApi.as_view(), name="api-judging-judgments"),
-    path("skip/", SkipApi.as_view(), name="api-judging-skip"),
-    path("lease/", LeaseApi.as_view(), name="api-judging-lease"),
+guideline_patterns = [
+    path("", guideline_edit, name="guideline-edit"),
+    path("entries/", guideline_entry_list, name="guideline-entry-list"),
+    path("entries/add/", guideline_entry_add, name="guideline-entry-add"),
+    path("judgments/", guideline_judgment_list, name="guideline-judgment-list"),
+    path("<int:version>/", guideline_detail, name="guideline-detail"),
+    path("<int:version>/changes/", guideline_changes, name="guideline-changes"),
+    path("<int:version>/panel/", guideline_panel, name="guideline-panel"),
+]
+
+
+def _judging_patterns(prefix: str = "") -> list[URLPattern]:
+    """Return the judging API of a topic, with names for the official round or for another one."""
+    return [
+        path("next/", NextApi.as_view(), name=f"{prefix}api-judging-next"),
+        path("items/<int:item>/", ItemApi.as_view(), name=f"{prefix}api-judging-item"),
+        path(
+            "items/<int:item>/related/",
+            RelatedLabelsApi.as_view(),
+            name=f"{prefix}api-judging-related",
+        ),
+        path("comments/", RecentCommentsApi.as_view(), name=f"{prefix}api-judging-comments"),
+        path("judgments/", JudgmentsApi.as_view(), name=f"{prefix}api-judging-judgments"),
+        path("skip/", SkipApi.as_view(), name=f"{prefix}api-judging-skip"),
+        path("lease/", LeaseApi.as_view(), name=f"{prefix}api-judging-lease"),
+    ]
+
+
+trip_patterns = [
     path("trip/", TripApi.as_view(), name="api-judging-trip"),
     path("trip/end/", TripEndApi.as_view(), name="api-judging-trip-end"),
 ]
 urlpatterns = [
-    path(f"api/{_TASK}topics/<str:query_id>/judging/", include(judging_patterns)),
+    path(
+        f"api/{_TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)
+    ),
+    path(
+        f"api/{_TASK}rounds/<slug:round>/topics/<str:query_id>/judging/",
+        include(_judging_patterns("round-")),
+    ),
     path(
         "labs/<slug:lab>/visual-ids/<int:version>/judged/",
         affected_judgment_list,
@@ -85,9 +115,14 @@ urlpatterns = [
     path(f"{_TASK}assignments/", include(assignment_patterns)),
     path(f"{_TASK}radar/", radar_list, name="radar-list"),
     path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
-    path(f"{_TASK}guidelines/", guideline_edit, name="guideline-edit"),
-    path(f"{_TASK}guidelines/<int:version>/", guideline_detail, name="guideline-detail"),
+    path(f"{_TASK}guidelines/", include(guideline_patterns)),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
+    path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),
+    path(
+        f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
+        judgment_list,
+        name="round-judgment-list",
+    ),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
 ]

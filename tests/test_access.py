@@ -27,8 +27,8 @@ from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.messages import send_message
 from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
-from assessment.guidelines.services import write_guideline
-from assessment.models import DismissedFinding, PoolInstance, PoolItem, Ticket
+from assessment.guidelines.services.versions import write_guideline
+from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -36,6 +36,7 @@ from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import assign, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk, body_for, label_for
+from tests.assessment.rounds.factories import round_of
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -96,6 +97,16 @@ GET  assessment:api-judging-comments      403 404 404 404 200 404 404
 GET  assessment:api-judging-trip          403 404 404 404 200 404 404
 POST assessment:api-judging-trip          403 404 404 404 200 404 404
 POST assessment:api-judging-trip-end      403 404 404 404 200 404 404
+GET  assessment:round-api-judging-item          403 404 404 404 200 404 404
+GET  assessment:round-api-judging-judgments     403 404 404 404 200 404 404
+POST assessment:round-api-judging-judgments     403 404 404 404 200 404 404
+POST assessment:round-api-judging-skip         403 404 404 404 200 404 404
+POST assessment:round-api-judging-lease         403 404 404 404 200 404 404
+GET  assessment:round-api-judging-next          403 404 404 404 200 404 404
+GET  assessment:round-api-judging-related       403 404 404 404 200 404 404
+GET  assessment:round-api-judging-comments      403 404 404 404 200 404 404
+GET  assessment:round-judge                     302 404 404 404 200 404 404
+GET  assessment:round-judgment-list             302 404 404 404 200 404 404
 GET  assessment:offline-worker            200 200 200 200 200 200 200
 POST assessment:trip-end                  302 404 404 404 404 302 302
 POST assessment:assignment-apply          302 404 404 404 404 302 302
@@ -104,6 +115,13 @@ POST assessment:assignment-import         302 404 404 404 404 200 200
 GET  assessment:assignment-list           404 404 404 404 404 200 200
 POST assessment:assignment-list           302 404 404 404 404 200 200
 POST assessment:assignment-share          302 404 404 404 404 200 200
+GET  assessment:guideline-changes         404 404 404 404 200 200 200
+GET  assessment:guideline-entry-add       404 404 404 404 404 200 200
+POST assessment:guideline-entry-add       302 404 404 404 404 200 200
+GET  assessment:guideline-entry-list      404 404 404 404 404 200 200
+POST assessment:guideline-entry-list      302 404 404 404 404 302 302
+GET  assessment:guideline-judgment-list   404 404 404 404 404 200 200
+GET  assessment:guideline-panel           302 404 404 404 200 200 200
 GET  assessment:guideline-detail          404 404 404 404 200 200 200
 GET  assessment:guideline-edit            404 404 404 404 404 200 200
 POST assessment:guideline-edit            302 404 404 404 404 200 200
@@ -288,6 +306,7 @@ def test_every_url_is_in_the_table():
 
 def address(name: str, scene: Scene, run_id: int) -> str:
     """Return the path of a URL in the scene."""
+    items = PoolItem.objects.filter(topic__task=scene.task).order_by("pk")
     known = {
         "lab": scene.lab.slug,
         "task": scene.task.slug,
@@ -313,8 +332,10 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "visual_id": "70",
         "kind": "topics" if name == "pages:task-load" else "deadline",
         "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
-        "item": PoolItem.objects.filter(topic__task=scene.task).values_list("pk", flat=True).first()
-        or 1,
+        "round": "training-1",
+        "item": items.filter(assessor__isnull="round-" not in name)
+        .values_list("pk", flat=True)
+        .first(),
         "notice": Notice.objects.filter(user=scene.member).values_list("pk", flat=True).last(),
         "message": scene.lab.messages.values_list("pk", flat=True).first(),
         "mail": scene.lab.mails.values_list("pk", flat=True).first(),
@@ -351,6 +372,7 @@ def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
     place = {"item": item["item"], "lease": item["lease"]}
     labels = body_for(item, [label_for(instance, 3) for instance in item["instances"]])
     json = {"content_type": "application/json"}
+    name = name.replace("assessment:round-", "assessment:")
     known: dict[str, dict[str, Any]] = {
         "assessment:api-judging-judgments": {"data": labels, **json},
         "assessment:api-judging-skip": {"data": place, **json},
@@ -384,6 +406,7 @@ def fill(scene: Scene, folder) -> Run:
     Load.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
+    round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     raise_ticket(
         scene.assessor,
@@ -416,13 +439,14 @@ def send_something(scene: Scene, at: datetime) -> None:
 
 
 class Filled(NamedTuple):
-    """A lab that everybody sees and a draft, both filled, the run of each, and the item that the
-    assessor has.
+    """A lab that everybody sees and a draft, both filled, the run of each, and the items that the
+    assessor has: an official one and one of a round.
     """
 
     public: Scene
     run: Run
     item: Any
+    round_item: Any
     draft: Scene
     draft_run: Run
 
@@ -433,7 +457,9 @@ def filled(kept_db: None, tmp_path_factory) -> Filled:
     public, draft = make_lab(), make_lab("draft", is_public=False)
     folder = tmp_path_factory.mktemp("filled")
     run = fill(public, folder)
-    return Filled(public, run, Desk(public.assessor).next(), draft, fill(draft, folder))
+    in_round = Desk(public.assessor, round="training-1")
+    items = Desk(public.assessor).next(), in_round.next()
+    return Filled(public, run, *items, draft, fill(draft, folder))
 
 
 def status_of(method: str, path: str, scene: Scene, role: str, **sent: Any) -> int:
@@ -452,7 +478,8 @@ def test_a_url_answers_each_role_as_in_the_table(method, name, expected, filled,
     path = address(name, scene, filled.run.pk)
 
     for role in ROLES:
-        sent = body(name, scene, filled.item) if method == "POST" else {}
+        item = filled.round_item if ":round-" in name else filled.item
+        sent = body(name, scene, item) if method == "POST" else {}
         with transaction.atomic():
             found[role] = status_of(method, path, scene, role, **sent)
             transaction.set_rollback(True)

@@ -82,3 +82,22 @@ def test_templates_load_no_tag_library_of_an_upper_app():
 def test_every_tag_library_has_its_level():
     libraries = {path.stem for path in product_files() if path.parent.name == "templatetags"}
     assert libraries - {"__init__"} == set(TAG_LIBRARIES)
+
+
+# The modules that work on rows of all rounds: they judge, or their rows are found by key.
+ALL_ROUNDS = re.compile(r"assessment/(judging|rounds|radar|tickets|guidelines)/|/pools/services/")
+ROUND_MODELS = re.compile(
+    r"\b(Pool|PoolItem|PoolInstance|Judgment)\.objects\b|\b(task|instance)\.(pools|judgments)\."
+)
+
+
+def test_only_modules_that_judge_and_rounds_read_the_rows_of_all_rounds():
+    wrong = []
+    for path in product_files():
+        name = str(path.relative_to(ROOT))
+        if ALL_ROUNDS.search(name) or name == "assessment/qrels/selectors/counting.py":
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if ROUND_MODELS.search(line):
+                wrong.append(f"{name}:{number}: {line.strip()}")
+    assert wrong == []

@@ -1,10 +1,12 @@
-"""Models of pools, assignments, judgments and qrels."""
+"""Models of pools, rounds, assignments, judgments and qrels."""
 
-from assessment.models.assignments import Assignment, Guideline
+from assessment.models.assignments import Assignment
+from assessment.models.guidelines import Guideline, GuidelineEntry
 from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
 from assessment.models.radar import DismissedFinding, DuplicatePosts
+from assessment.models.rounds import Round
 from assessment.models.viability import SetAsideTopic
 
 __all__ = [
@@ -12,12 +14,14 @@ __all__ = [
     "DismissedFinding",
     "DuplicatePosts",
     "Guideline",
+    "GuidelineEntry",
     "Judgment",
     "Pool",
     "PoolInstance",
     "PoolItem",
     "Qrel",
     "QrelSet",
+    "Round",
     "SetAsideTopic",
     "Ticket",
 ]

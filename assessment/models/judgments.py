@@ -7,8 +7,16 @@ from django.db.models import Q
 
 from arqlab.core.models import User
 from arqlab.ir.labels import LARGEST_VALUE, ScaleLabel
-from assessment.models.assignments import Guideline
+from assessment.models.guidelines import Guideline
 from assessment.models.pools import PoolInstance
+
+
+class OfficialJudgments(models.Manager["Judgment"]):
+    """The judgments of the official round."""
+
+    def get_queryset(self) -> models.QuerySet[Judgment]:
+        """Return judgments of items that belong to no one."""
+        return super().get_queryset().filter(instance__item__assessor=None)
 
 
 class Judgment(models.Model):
@@ -41,6 +49,9 @@ class Judgment(models.Model):
         null=True,
         help_text="Time of the judgment by the browser's clock, possibly long before it was sent.",
     )
+
+    objects = models.Manager["Judgment"]()
+    official = OfficialJudgments()
 
     class Meta:
         ordering = ["pk"]

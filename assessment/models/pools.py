@@ -10,11 +10,36 @@ from arqlab.core.models import Task, Topic, User
 from arqlab.ir.labels import LabelScale, scale_of_rows
 from arqlab.ir.records import ItemKind
 from arqlab.ir.words import ITEM_WORDS
+from assessment.models.rounds import Round
 from collection.models import VisualMap
 
 
+class OfficialPools(models.Manager["Pool"]):
+    """The pools of the official round: the pool of a task and its supplements."""
+
+    def get_queryset(self) -> models.QuerySet[Pool]:
+        """Return pools that belong to no other round."""
+        return super().get_queryset().filter(round=None)
+
+
+class OfficialItems(models.Manager["PoolItem"]):
+    """The items of the official round."""
+
+    def get_queryset(self) -> models.QuerySet[PoolItem]:
+        """Return items that belong to no one."""
+        return super().get_queryset().filter(assessor=None)
+
+
+class OfficialInstances(models.Manager["PoolInstance"]):
+    """The instances of the official round."""
+
+    def get_queryset(self) -> models.QuerySet[PoolInstance]:
+        """Return instances of items that belong to no one."""
+        return super().get_queryset().filter(item__assessor=None)
+
+
 class Pool(models.Model):
-    """The items of a task to judge, as frozen (protocol §5).
+    """The items of a task to judge, as frozen (protocol §5), or the items of a round.
 
     `settings`, `seed`, `visual_map`, `inputs`, `left_out` and `runs` (each with its name, its depth
     and the hash of its index) are what the pool was made from: the same inputs give the same pool,
@@ -23,6 +48,14 @@ class Pool(models.Model):
     """
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="pools")
+    round = models.OneToOneField(
+        Round,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="pool",
+        help_text="The round of the items; empty for the official round.",
+    )
     number = models.PositiveSmallIntegerField(
         help_text="1 for the pool, 2 and higher for its supplements."
     )
@@ -68,15 +101,22 @@ class Pool(models.Model):
         help_text="Time of the import of posts after which typesetting restarted.",
     )
 
+    objects = models.Manager["Pool"]()
+    official = OfficialPools()
+
     class Meta:
         ordering = ["task", "number"]
         constraints = [
-            models.UniqueConstraint(fields=["task", "number"], name="pool_number_once_per_task"),
+            models.UniqueConstraint(
+                fields=["task", "number"],
+                condition=Q(round=None),
+                name="pool_number_once_per_task",
+            ),
             models.CheckConstraint(condition=Q(number__gte=1), name="pool_number_from_one"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.task} pool {self.number}"
+        return f"{self.task} {self.round}" if self.round else f"{self.task} pool {self.number}"
 
     @cached_property
     def label_scale(self) -> LabelScale:
@@ -88,9 +128,10 @@ class PoolItem(models.Model):
     """An item to judge: an answer post, a visually distinct formula, a Task 3 answer or a
     document.
 
-    `position` is its place in the seeded random order of the topic. An item is completed when each
-    of its instances has a judgment. It is leased while an assessor has it on the page; when the
-    lease ends, others can take it.
+    `position` is its place in the seeded random order of the topic. In a round, each assessor has
+    a copy of the item; the copies have the same topic, position and `item`. An item is completed
+    when each of its instances has a judgment. It is leased while an assessor has it on the page;
+    when the lease ends, others can take it.
     """
 
     class Kind(models.TextChoices):
@@ -103,6 +144,16 @@ class PoolItem(models.Model):
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="items", db_index=False)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="pool_items", db_index=False)
+    assessor = models.ForeignKey(
+        User,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="round_items",
+        db_index=False,
+        help_text="The only one who judges the item of a round; empty for official items, which "
+        "those judge to whom the topic is assigned.",
+    )
     kind = models.CharField(max_length=12, choices=Kind.choices)
     item = models.CharField(max_length=300, help_text="A post id, a visual id, or RUN:TOPIC.")
     position = models.PositiveIntegerField()
@@ -116,12 +167,31 @@ class PoolItem(models.Model):
     )
     leased_until = models.DateTimeField(null=True)
 
+    objects = models.Manager["PoolItem"]()
+    official = OfficialItems()
+
     class Meta:
         ordering = ["pool_id", "topic_id", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["pool", "topic", "item"], name="item_once_per_pool"),
             models.UniqueConstraint(
-                fields=["topic", "pool", "position"], name="position_once_per_pool"
+                fields=["pool", "topic", "item"],
+                condition=Q(assessor=None),
+                name="item_once_per_pool",
+            ),
+            models.UniqueConstraint(
+                fields=["topic", "pool", "position"],
+                condition=Q(assessor=None),
+                name="position_once_per_pool",
+            ),
+            models.UniqueConstraint(
+                fields=["pool", "assessor", "topic", "item"],
+                condition=Q(assessor__isnull=False),
+                name="item_once_per_assessor",
+            ),
+            models.UniqueConstraint(
+                fields=["topic", "assessor", "pool", "position"],
+                condition=Q(assessor__isnull=False),
+                name="position_once_per_assessor",
             ),
         ]
         indexes = [
@@ -148,6 +218,9 @@ class PoolInstance(models.Model):
     doc_id = models.CharField(max_length=300)
     position = models.PositiveSmallIntegerField(default=0, help_text="Order on the judging page.")
     post_id = models.CharField(max_length=300, blank=True)
+
+    objects = models.Manager["PoolInstance"]()
+    official = OfficialInstances()
 
     class Meta:
         ordering = ["item_id", "position"]

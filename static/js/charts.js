@@ -4,18 +4,12 @@
 // topic-sizes: {"median", "topics": [{"topic", "items", "done"}]}.
 // label-shares: {"labels": [{"word", "colour"}], "topics": [{"topic", "counts"}]}, counts in the order of the labels.
 // run-overlap: {"runs": names, "percents": rows of % of the row run's items in the column run, or null}.
+// coefficients: {"coefficient", "series": names, "groups": [{"name", "figures": [{"value", "low", "high"}]}]}, a figure
+// for each series; null is no value, and low and high are the ends of its confidence interval.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
-/** Return a colour token, or one of a label's, as the browser computes it, for both colour schemes. */
-function colour(element, token, label = null) {
-  const probe = document.createElement("span");
-  if (label) probe.dataset.colour = label.colour;
-  probe.style.color = `var(${token})`;
-  element.append(probe);
-  const computed = getComputedStyle(probe).color;
-  probe.remove();
-  return computed;
-}
+import { coefficients } from "./charts/coefficients.js";
+import { colour, look, tipBox } from "./charts/look.js";
 
 function ordered(topics, order) {
   if (order === "score") return [...topics].sort((a, b) => (b.own ?? -1) - (a.own ?? -1));
@@ -29,43 +23,11 @@ function figure(value) {
   return value === null || value === undefined ? "–" : value.toFixed(4);
 }
 
-/** Return the contents of a tooltip. Markup would get inline styles, which the policy blocks. */
-function tipBox(heading, texts) {
-  const box = document.createElement("div");
-  const title = document.createElement("strong");
-  title.textContent = heading;
-  const lines = texts.map((text) => {
-    const line = document.createElement("div");
-    line.textContent = text;
-    return line;
-  });
-  box.append(title, ...lines);
-  return box;
-}
-
 function tooltip(topics, linesOf) {
   return ([point]) => {
     const topic = topics[point.dataIndex];
     return tipBox(topic.title ? `${topic.topic} ${topic.title}` : topic.topic, linesOf(topic));
   };
-}
-
-/** The options that all charts share, in the colours of the page. */
-function look(element) {
-  const [ink, soft, rule, surface] = ["--ink", "--ink-soft", "--rule", "--surface"].map((name) => colour(element, name));
-  const [own, median, best] = ["--series-own", "--series-median", "--series-best"].map((name) => colour(element, name));
-  const axis = { axisLabel: { color: soft }, axisLine: { lineStyle: { color: soft } } };
-  const common = {
-    animation: false,
-    textStyle: { fontFamily: getComputedStyle(element).fontFamily, color: ink },
-    aria: { enabled: true, label: { description: element.getAttribute("aria-label") } },
-    yAxis: { ...axis, type: "value", min: 0, splitLine: { lineStyle: { color: rule } } },
-  };
-  const tip = {
-    trigger: "axis", axisPointer: { type: "shadow" }, confine: true,
-    backgroundColor: surface, borderColor: soft, textStyle: { color: ink },
-  };
-  return { ink, soft, surface, own, median, best, axis, common, tip };
 }
 
 function topicScores(element, data, topics) {
@@ -193,7 +155,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "label-shares": labelShares, "run-overlap": runOverlap };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients };
 const drawn = new Map();
 
 function draw(element) {
@@ -232,4 +194,14 @@ drawAll(document);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const { render } of drawn.values()) render();
 });
+// Paper is light and narrow, and a chart is not laid out again for it.
+for (const [event, isPrinted] of [["beforeprint", true], ["afterprint", false]]) {
+  addEventListener(event, () => {
+    document.documentElement.classList.toggle("is-printed", isPrinted);
+    for (const { chart, render } of drawn.values()) {
+      chart.resize();
+      render();
+    }
+  });
+}
 document.addEventListener("htmx:load", (event) => drawAll(event.detail.elt));

@@ -129,6 +129,7 @@ def faults(page: Page, path: str) -> Iterator[str]:
             # does, it does again.
             page.goto(path)
             page.wait_for_load_state("networkidle")
+            page.evaluate(AXE)
             shift = min(shift, page.evaluate("window.shift"))
         if shift > STILL:
             yield f"{path} {width}: shifts by {shift:.4f}"

@@ -9,8 +9,8 @@ from django.db import transaction
 from arqlab.core.models import Lab, Membership, User
 from arqlab.core.services.creating import copy_tasks, create_lab
 from arqlab.core.services.people import grant_role
-from assessment.guidelines.selectors import current_guideline
-from assessment.guidelines.services import write_guideline
+from assessment.guidelines.selectors.versions import current_guideline
+from assessment.guidelines.services.versions import write_guideline
 from collection.selectors.collections import collection_of
 from collection.services.loading import assign_collection
 

@@ -209,7 +209,7 @@ def _judgments(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
             return ""
         return one.assessor.username if with_names else pseudonym(task.lab, one.assessor.pk)
 
-    judgments = Judgment.objects.filter(instance__item__pool__task=task).order_by("pk")
+    judgments = Judgment.official.filter(instance__item__pool__task=task).order_by("pk")
     related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
     rows = judgments.select_related(*related).defer(*UNREAD).iterator()
     return tsv_lines({**JUDGMENT_COLUMNS, "assessor": assessor}, rows)

@@ -99,7 +99,9 @@ def _deadlines(task: Task, first: date, last: date) -> dict[str, date]:
 def _judged_by_day(task: Task) -> dict[date, int]:
     """Return the number of items judged by day, in the time zone of the pages."""
     found = (
-        Judgment.objects.filter(instance__item__pool__task=task, is_current=True, is_imported=False)
+        Judgment.official.filter(
+            instance__item__pool__task=task, is_current=True, is_imported=False
+        )
         .order_by()
         .annotate(day=TruncDate("judged_at"))
         .values("day")

@@ -44,8 +44,8 @@ def assignment_grid(
     `assignments` are taken instead of the current ones, for a preview. Takes five queries, and one
     more if users who may no longer judge have labels.
     """
-    counts = topic_counts(PoolItem.objects.filter(pool__task=task))
-    judged = judged_by(Judgment.objects.filter(instance__item__pool__task=task), at=at)
+    counts = topic_counts(PoolItem.official.filter(pool__task=task))
+    judged = judged_by(Judgment.official.filter(instance__item__pool__task=task), at=at)
     if assignments is None:
         stored = Assignment.objects.filter(topic__task=task, ended_at=None)
         assignments = stored.select_related("assessor")

@@ -24,12 +24,12 @@ class LongLease(NamedTuple):
 
 def long_leases(at: datetime) -> QuerySet[PoolItem]:
     """Return the waiting items that are leased for longer than a page needs."""
-    return PoolItem.objects.filter(done_at=None, leased_until__gt=at + LEASE)
+    return PoolItem.official.filter(done_at=None, leased_until__gt=at + LEASE)
 
 
 def own_leases(topic_id: int, user: User, at: datetime) -> QuerySet[PoolItem]:
     """Return the waiting items of a topic that are leased to a user, in their order."""
-    own = PoolItem.objects.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
+    own = PoolItem.official.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
     return own.filter(done_at=None).order_by("pool_id", "position")
 
 

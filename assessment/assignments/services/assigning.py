@@ -219,7 +219,7 @@ def _refuse_others(task: Task, people: Iterable[User]) -> None:
 def _refuse_unfinished(topics: Collection[Topic], found: Iterable[Assignment]) -> None:
     waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
     counted = (
-        PoolItem.objects.filter(topic__in=topics)
+        PoolItem.official.filter(topic__in=topics)
         .order_by()
         .values("topic")
         .annotate(waiting=waiting)

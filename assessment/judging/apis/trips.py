@@ -76,7 +76,7 @@ class TripApi(JudgingApi):
     @extend_schema(responses={200: TripSerializer, **responses.REFUSALS})
     def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """List the waiting items of the topic that are leased to the assessor."""
-        topic_id = self.require_topic()
+        topic_id = self.require_place().topic.pk
         return Response(_trip(trip_of(topic_id=topic_id, user=self.person, at=timezone.now())))
 
     @extend_schema(
@@ -86,7 +86,7 @@ class TripApi(JudgingApi):
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Lease the first 50 items of the topic to the assessor for some hours."""
         hours = _read(TripRequestSerializer(), request.data)["hours"]
-        topic_id = self.require_topic()
+        topic_id = self.require_place().topic.pk
         trip = prepare_trip(topic_id=topic_id, user=self.person, hours=hours, at=timezone.now())
         return Response({**_trip(trip), "files": page_files()})
 
@@ -102,6 +102,6 @@ class TripEndApi(JudgingApi):
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Return the items of the trip to the topic, but for those that the page keeps."""
         have = _read(TripEndRequestSerializer(), request.data)["have"]
-        topic_id, at = self.require_topic(), timezone.now()
+        topic_id, at = self.require_place().topic.pk, timezone.now()
         returned = end_trip(topic_id=topic_id, user=self.person, have=have, at=at)
         return Response({"returned": returned})

@@ -25,8 +25,9 @@ from assessment.judging.apis.requests import (
     read_item,
     read_labels,
 )
-from assessment.judging.permissions import assigned_topic_or_404
+from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import Submitted, TopicPath, submitted_item
+from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.progress import own_judgments, progress_of
 from assessment.judging.services.items import item_payload, listed_judgment, saved_payload
 from assessment.judging.services.judgments import submit_judgments
@@ -110,7 +111,10 @@ class JudgingApi(APIView):
     def seat(self) -> Seat:
         """Return the user and the topic, before their assignment is checked."""
         path = self.kwargs
-        return Seat(self.person, TopicPath(path["lab"], path["task"], path["query_id"]))
+        return Seat(
+            self.person,
+            TopicPath(path["lab"], path["task"], path["query_id"], path.get("round", "")),
+        )
 
     def is_leased(self, held: HeldItem) -> bool:
         """Return whether the lease is genuine, even if it has expired."""
@@ -119,12 +123,12 @@ class JudgingApi(APIView):
     def require_lease(self, held: HeldItem) -> None:
         """Require a genuine lease, even if it has expired or the topic was unassigned since."""
         if not self.is_leased(held):
-            self.require_topic()
+            self.require_place()
             raise JudgingError(FORGED, code="forged-lease")
 
-    def require_topic(self) -> int:
-        """Return the id of the topic, or 404 for users who are not its assessor."""
-        return assigned_topic_or_404(self.person, *self.seat.path).pk
+    def require_place(self) -> Place:
+        """Return the topic and the round, or 404 for users who do not judge it there."""
+        return place_or_404(self.person, self.seat.path)
 
     def shown(self, found: Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
@@ -167,7 +171,7 @@ class NextApi(JudgingApi):
     @extend_schema(
         parameters=[responses.HAVE], responses={200: responses.NextSerializer, **responses.REFUSALS}
     )
-    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+    def get(self, request: Request, **path: str) -> Response:
         """Lease the next item of the topic to the assessor, and return the topic's progress."""
         given = [one for one in request.query_params.get("have", "").split(",") if one]
         if not all(_IDENTIFIER.fullmatch(one) and int(one) <= LARGEST_ID for one in given[:200]):
@@ -175,10 +179,10 @@ class NextApi(JudgingApi):
                 "The parameter `have` is malformed. Use item ids separated by commas.",
                 code="malformed",
             )
-        topic_id = self.require_topic()
-        have = tuple(map(int, given[:200]))
-        found = take_next(topic_id=topic_id, seat=self.seat, have=have, at=timezone.now())
-        return Response({"item": self.shown(found), "progress": progress_of(topic_id)._asdict()})
+        stack, have = self.require_place().stack, tuple(map(int, given[:200]))
+        found = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
+        progress = progress_of(stack, self.person.pk)._asdict()
+        return Response({"item": self.shown(found), "progress": progress})
 
 
 @extend_schema(tags=["judging"])
@@ -186,12 +190,12 @@ class ItemApi(JudgingApi):
     """One item."""
 
     @extend_schema(responses={200: responses.ItemSerializer, **responses.REFUSALS})
-    def get(self, request: Request, lab: str, task: str, query_id: str, item: int) -> Response:
+    def get(self, request: Request, item: int, **path: str) -> Response:
         """Lease and return a waiting item, or return an item that the assessor has judged."""
-        topic_id = self.require_topic()
+        stack = self.require_place().stack
         known = item <= LARGEST_ID
         found = (
-            take_item(item_id=item, topic_id=topic_id, seat=self.seat, at=timezone.now())
+            take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
             if known
             else None
         )
@@ -205,16 +209,16 @@ class JudgmentsApi(JudgingApi):
     """The assessor's own judgments of a topic."""
 
     @extend_schema(responses={200: responses.OwnJudgmentsSerializer, **responses.REFUSALS})
-    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+    def get(self, request: Request, **path: str) -> Response:
         """List the assessor's current judgments of the topic, in the order of the items."""
-        judged = own_judgments(self.require_topic(), self.person.pk)
+        judged = own_judgments(self.require_place().stack, self.person.pk)
         return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
 
     @extend_schema(
         request=LabelsSerializer,
         responses={200: responses.SavedSerializer, **responses.REFUSALS},
     )
-    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+    def post(self, request: Request, **path: str) -> Response:
         """Store labels for instances of one item, and return the next item the page lacks."""
         held, submission = read_labels(request.data, find=self._find)
         self.require_lease(held)
@@ -244,13 +248,13 @@ class SkipApi(JudgingApi):
         request=HeldItemSerializer,
         responses={200: responses.FollowingSerializer, **responses.REFUSALS},
     )
-    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+    def post(self, request: Request, **path: str) -> Response:
         """Skip an item until the end of the topic, and return the next item."""
         held = read_item(request.data)
         self.require_lease(held)
-        topic_id = self.require_topic()
+        stack = self.require_place().stack
         skip_item(item_id=held.item, seat=self.seat, at=timezone.now())
-        following = take_next(topic_id=topic_id, seat=self.seat, have=held.have, at=timezone.now())
+        following = take_next(stack=stack, seat=self.seat, have=held.have, at=timezone.now())
         return Response({"next": self.shown(following)})
 
 
@@ -262,14 +266,14 @@ class LeaseApi(JudgingApi):
         request=HeldItemSerializer,
         responses={200: responses.LeaseSerializer, **responses.REFUSALS},
     )
-    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+    def post(self, request: Request, **path: str) -> Response:
         """Renew the lease of an item, and return the topic's progress.
 
         The request fails if another assessor holds the item.
         """
         held = read_item(request.data)
         self.require_lease(held)
-        topic_id = self.require_topic()
+        stack = self.require_place().stack
         lease = renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
-        progress = progress_of(topic_id)._asdict()
+        progress = progress_of(stack, self.person.pk)._asdict()
         return Response({"lease": lease.token, "until": lease.until, "progress": progress})

@@ -24,11 +24,23 @@ from collection.models import Post
 
 
 class TopicPath(NamedTuple):
-    """The address of a topic: the slugs of lab and task, and the topic id."""
+    """The address of a topic: the slugs of lab and task, the topic id, and the key of the round,
+    empty for the official one.
+    """
 
     lab: str
     task: str
     query_id: str
+    round: str = ""
+
+
+class Stack(NamedTuple):
+    """The items that an assessor judges at a time: those of a topic in the official round (no
+    pool), or the assessor's own of a topic in the pool of a round.
+    """
+
+    topic: int
+    pool: int | None = None
 
 
 class Current(NamedTuple):
@@ -47,7 +59,7 @@ class Submitted(NamedTuple):
     pool.
     """
 
-    topic_id: int
+    stack: Stack
     is_done: bool
     is_closed: bool
     is_assigned: bool
@@ -89,10 +101,10 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id, scale = rows[0][5:]
+    topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id = rows[0][5:]
     current = {row[0]: _current(*row[1:5]) if row[1] else None for row in rows}
     return Submitted(
-        topic_id,
+        Stack(topic_id, pool_id),
         bool(is_done),
         bool(is_closed),
         bool(is_assigned),
@@ -113,14 +125,14 @@ def _scale(rows: str) -> LabelScale:
 
 
 def lock_next(
-    topic_id: int, *, user_id: int, have: Collection[int], at: datetime
+    stack: Stack, *, user_id: int, have: Collection[int], at: datetime
 ) -> ShownItem | None:
-    """Lock and return the next item of a topic that the page does not have, or None.
+    """Lock and return the next item of a stack that the page does not have, or None.
 
     Takes one query, or two if only skipped items are left. Rows that another assessor is locking
     are skipped, so that nobody waits and no two assessors get the same item.
     """
-    parameters = {"topic": topic_id, "user": user_id, "have": list(have), "at": database_moment(at)}
+    parameters = stack._asdict() | {"user": user_id, "have": list(have), "at": database_moment(at)}
     with connection.cursor() as cursor:
         for question in NEXT:
             if rows := question.ask(cursor, **parameters):
@@ -128,10 +140,10 @@ def lock_next(
     return None
 
 
-def shown_item(item_id: int, *, topic_id: int, user_id: int) -> ShownItem | None:
+def shown_item(item_id: int, *, stack: Stack, user_id: int) -> ShownItem | None:
     """Return an item as the assessor may see it; None if missing or judged by others."""
     with connection.cursor() as cursor:
-        rows = SHOWN.ask(cursor, item=item_id, topic=topic_id)
+        rows = SHOWN.ask(cursor, item=item_id, user=user_id, **stack._asdict())
     found = _shown(rows, user_id) if rows else None
     return found if found and found.instances else None
 

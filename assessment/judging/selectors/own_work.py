@@ -126,8 +126,8 @@ def own_work(
     )
     found = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
     topics = [one.topic_id for one in found]
-    counts = topic_counts(PoolItem.objects.filter(topic__in=topics)) if topics else {}
-    own = Judgment.objects.filter(assessor=user, instance__item__topic__task__lab__in=labs)
+    counts = topic_counts(PoolItem.official.filter(topic__in=topics)) if topics else {}
+    own = Judgment.official.filter(assessor=user, instance__item__topic__task__lab__in=labs)
     judged = judged_by(own, at=at) if topics else {}
     paces: dict[int, Pace] = {}
     rows: dict[int, list[TopicRow]] = {}
@@ -149,11 +149,11 @@ def own_work(
 
 def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
     """Return the progress of each task, in two queries; tasks without a pool are omitted."""
-    items = PoolItem.objects.filter(pool__task__lab__in=labs).order_by().values("pool__task")
+    items = PoolItem.official.filter(pool__task__lab__in=labs).order_by().values("pool__task")
     counts = items.annotate(total=Count("pk"), done=Count("done_at")).values_list(
         "pool__task", "total", "done"
     )
-    waiting = PoolItem.objects.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
+    waiting = PoolItem.official.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
     roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=JUDGING_ROLES)
     judges = roles.filter(user=OuterRef("assessor"))
     had = Assignment.objects.filter(Exists(judges), topic=OuterRef("pk"), ended_at=None)

@@ -8,6 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from arqlab.core.models import Topic, Visitor
+from assessment.judging.selectors.items import Stack
 from assessment.judging.selectors.statements import ASSIGNED
 from assessment.models import Judgment, Pool, PoolItem
 
@@ -26,24 +27,39 @@ def assigned_topics(user: Visitor) -> QuerySet[Topic]:
     return Topic.objects.filter(pk__in=assigned) if user.pk else Topic.objects.none()
 
 
-def open_items(topic_id: int) -> QuerySet[PoolItem]:
-    """Return the items of a topic in the pools that are open for judging."""
-    return PoolItem.objects.filter(topic=topic_id, pool__in=Pool.objects.filter(closed_at=None))
+def stacked_items(stack: Stack, user_id: int) -> QuerySet[PoolItem]:
+    """Return all items of a stack of an assessor."""
+    if stack.pool is None:
+        return PoolItem.official.filter(topic=stack.topic)
+    return PoolItem.objects.filter(topic=stack.topic, pool=stack.pool, assessor=user_id)
 
 
-def progress_of(topic_id: int) -> Progress:
-    """Count the items of a topic in one query."""
+def open_items(stack: Stack, user_id: int) -> QuerySet[PoolItem]:
+    """Return the items of a stack in the pools that are open for judging."""
+    return stacked_items(stack, user_id).filter(pool__in=Pool.objects.filter(closed_at=None))
+
+
+def progress_of(stack: Stack, user_id: int) -> Progress:
+    """Count the items of a stack in one query."""
     skipped = Q(done_at=None, later_at__isnull=False)
-    counts = open_items(topic_id).aggregate(
+    counts = open_items(stack, user_id).aggregate(
         total=Count("pk"), done=Count("done_at"), skipped=Count("pk", filter=skipped)
     )
     return Progress(**counts)
 
 
-def own_judgments(topic_id: int, user_id: int) -> QuerySet[Judgment]:
-    """Return an assessor's current judgments of a topic with instance and item, in item order."""
+def stacked_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
+    """Return all judgments of a stack by its assessor."""
+    own = Judgment.official if stack.pool is None else Judgment.objects
+    found = own.filter(instance__item__topic=stack.topic, assessor=user_id)
+    return found if stack.pool is None else found.filter(instance__item__pool=stack.pool)
+
+
+def own_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
+    """Return an assessor's current judgments of a stack with instance and item, in item order."""
     return (
-        Judgment.objects.filter(instance__item__topic=topic_id, assessor=user_id, is_current=True)
+        stacked_judgments(stack, user_id)
+        .filter(is_current=True)
         .select_related("instance__item")
         .order_by("instance__item__pool__number", "instance__item__position", "instance__position")
     )

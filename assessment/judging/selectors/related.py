@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from django.db.models import Max, QuerySet
 
-from arqlab.core.models import Topic, User
+from arqlab.core.models import User
 from assessment.judging.selectors.items import ShownItem, shown_item
+from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.progress import assigned_topics, own_judgments
 from assessment.models import Judgment, PoolItem
 from collection.models import Collection, Post
@@ -28,29 +29,29 @@ class RelatedLabels(NamedTuple):
     formula: list[Judgment]
 
 
-def related_labels(item_id: int, *, topic: Topic, user: User) -> RelatedLabels | None:
+def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels | None:
     """Return the labels an assessor gave to related items, or None for an unknown item.
 
     Empty if generated answers are judged among the posts: a thread would reveal a post.
     """
-    shown = shown_item(item_id, topic_id=topic.pk, user_id=user.pk)
+    shown = shown_item(item_id, stack=place.stack, user_id=user.pk)
     if shown is None:
         return None
     if shown.is_mixed or shown.item.kind not in WITH_THREADS:
         return RelatedLabels({}, [])
-    return RelatedLabels(_in_threads(shown, topic, user), _of_formula(item_id, topic, user))
+    return RelatedLabels(_in_threads(shown, place, user), _of_formula(item_id, place, user))
 
 
-def _in_threads(shown: ShownItem, topic: Topic, user: User) -> dict[int, list[Judgment]]:
+def _in_threads(shown: ShownItem, place: Place, user: User) -> dict[int, list[Judgment]]:
     """Return the own labels of other items of the topic, by the instance with the same thread."""
-    collection = collection_of(topic.task.lab)
+    collection = collection_of(place.topic.task.lab)
     if collection is None:
         return {}
     # One instance of each post is enough: the page shows the post once.
     instances = {each.post_id: each.pk for each in reversed(shown.instances)}
     threads = _threads(collection, instances)
     open_ones = set(threads.values()) - {""} - closed_threads(user, collection)
-    own = own_judgments(topic.pk, user.pk).exclude(instance__item=shown.item.pk)
+    own = own_judgments(place.stack, user.pk).exclude(instance__item=shown.item.pk)
     posts = Post.objects.filter(collection=collection, thread_id__in=open_ones)
     found = list(own.filter(instance__post_id__in=posts.values("post_id"))) if open_ones else []
     thread_of = _threads(collection, (one.instance.post_id for one in found))
@@ -66,19 +67,21 @@ def _threads(collection: Collection, post_ids: Iterable[str]) -> dict[str, str]:
     return dict(found.values_list("post_id", "thread_id"))
 
 
-def _of_formula(item_id: int, topic: Topic, user: User) -> list[Judgment]:
-    """Return the own labels of the same formula in other items of the task."""
+def _of_formula(item_id: int, place: Place, user: User) -> list[Judgment]:
+    """Return the own labels of the same formula in other items of the task or the round."""
     item = PoolItem.objects.select_related("pool").get(pk=item_id)
     if item.kind != PoolItem.Kind.VISUAL_IDS:
         return []
     # Visual ids of another version may name another formula.
-    same = PoolItem.objects.filter(
-        pool__task=topic.task_id,
-        pool__visual_map=item.pool.visual_map_id,
-        kind=item.kind,
-        item=item.item,
-        topic__in=assigned_topics(user),
-    ).exclude(pk=item_id)
+    if place.round:
+        others = PoolItem.objects.filter(pool=place.stack.pool, assessor=user)
+    else:
+        others = PoolItem.official.filter(
+            pool__task=place.task,
+            pool__visual_map=item.pool.visual_map_id,
+            topic__in=assigned_topics(user),
+        )
+    same = others.filter(kind=item.kind, item=item.item).exclude(pk=item_id)
     own: QuerySet[Judgment] = Judgment.objects.filter(
         instance__item__in=same, assessor=user, is_current=True
     )
@@ -88,6 +91,6 @@ def _of_formula(item_id: int, topic: Topic, user: User) -> list[Judgment]:
 
 def recent_comments(task_id: int, user_id: int) -> list[str]:
     """Return the assessor's last different comments in a task, newest first."""
-    own = Judgment.objects.filter(assessor=user_id, instance__item__topic__task=task_id)
+    own = Judgment.objects.filter(assessor=user_id, instance__item__pool__task=task_id)
     found = own.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
     return [row["comment"] for row in found.order_by("-last")[:RECENT_COMMENTS]]

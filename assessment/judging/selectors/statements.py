@@ -95,10 +95,11 @@ SUBMITTED = Planned(
     f"""
     SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key, ticket.id,
         item.topic_id, item.done_at IS NOT NULL,
-        {_CLOSED}, item.topic_id IN ({ASSIGNED % "%(user)s"}), (
+        {_CLOSED}, CASE WHEN item.assessor_id IS NULL
+            THEN item.topic_id IN ({ASSIGNED % "%(user)s"}) ELSE item.assessor_id = %(user)s END, (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
-        ), pool.scale
+        ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
@@ -138,23 +139,37 @@ _SHOWN = f"""
     )
     WHERE item.id = {{which}} ORDER BY instance.position
 """  # noqa: S608  # our words
+# The items of the official round (no pool), or the assessor's own items of a round.
+_OF_ROUND = """(
+    (%(pool)s IS NULL AND item.assessor_id IS NULL)
+    OR (item.pool_id = %(pool)s AND item.assessor_id = %(user)s)
+)"""
 # An item by its id. Not for speed: its rows are those of the next item.
 SHOWN = Planned(
     "shown_item",
-    _SHOWN.format(which="%(item)s AND item.topic_id = %(topic)s"),
+    _SHOWN.format(which=f"%(item)s AND item.topic_id = %(topic)s AND {_OF_ROUND}"),
     item="bigint",
     topic="bigint",
+    pool="bigint",
+    user="bigint",
 )
 # The first item that an assessor may take: no other assessor has it on the page.
-_FIRST = """(
+_FIRST = f"""(
     SELECT item.id FROM assessment_poolitem item
-    WHERE item.topic_id = %(topic)s AND item.done_at IS NULL AND {{not_at_hand}} AND (
+    WHERE item.topic_id = %(topic)s AND {_OF_ROUND}
+    AND item.done_at IS NULL AND {{{{not_at_hand}}}} AND (
         item.leased_until IS NULL OR item.leased_until <= %(at)s OR item.leased_to_id = %(user)s
     ) AND item.pool_id NOT IN (
         SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL
-    ) AND {order} LIMIT 1 {{lock_free}}
-)"""
-_TYPES = {"topic": "bigint", "user": "bigint", "have": "bigint[]", "at": "timestamptz"}
+    ) AND {{order}} LIMIT 1 {{{{lock_free}}}}
+)"""  # noqa: S608  # our words
+_TYPES = {
+    "topic": "bigint",
+    "pool": "bigint",
+    "user": "bigint",
+    "have": "bigint[]",
+    "at": "timestamptz",
+}
 
 
 def _next(name: str, order: str) -> Planned:

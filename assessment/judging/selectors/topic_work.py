@@ -10,7 +10,14 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from arqlab.core.models import Topic, User
 from arqlab.ir.labels import LabelScale, ScaleLabel, scale_of_rows
-from assessment.judging.selectors.progress import assigned_topics, own_judgments, progress_of
+from assessment.judging.selectors.places import Place
+from assessment.judging.selectors.progress import (
+    assigned_topics,
+    open_items,
+    own_judgments,
+    progress_of,
+    stacked_judgments,
+)
 from assessment.models import Judgment, PoolItem, SetAsideTopic
 from assessment.qrels.selectors.drafts import task_scale
 
@@ -41,15 +48,16 @@ class TopicWork(NamedTuple):
         )
 
 
-def work_on(topic: Topic, user: User) -> TopicWork:
+def work_on(place: Place, user: User) -> TopicWork:
     """Summarize an assessor's current judgments of a topic."""
-    own, progress = own_judgments(topic.pk, user.pk).order_by(), progress_of(topic.pk)
+    stack = place.stack
+    own, progress = own_judgments(stack, user.pk).order_by(), progress_of(stack, user.pk)
     sums = own.aggregate(
         judged=Count("instance__item", distinct=True),
         timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
         time=Sum("active_ms", default=0),
     )
-    scale, counts = _counts(topic, own)
+    scale, counts = _counts(place, own)
     return TopicWork(
         total=progress.total,
         done=progress.done,
@@ -61,7 +69,7 @@ def work_on(topic: Topic, user: User) -> TopicWork:
     )
 
 
-def _counts(topic: Topic, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[int]]:
+def _counts(place: Place, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[int]]:
     """Return the scale of the topic's items and the count of each label.
 
     All pools of a task have one scale, so it is read together with the counts.
@@ -71,20 +79,35 @@ def _counts(topic: Topic, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[
     counts: Counter[int] = Counter()
     for label, _, count in counted:
         counts[label] += count
-    return (scale_of_rows(counted[0][1]) if counted else task_scale(topic.task)), counts
+    return (scale_of_rows(counted[0][1]) if counted else _scale(place)), counts
 
 
-def next_topic(topic: Topic, user: User) -> Topic | None:
-    """Return the assessor's next topic in the lab with unlabelled items that is not set aside.
+def _scale(place: Place) -> LabelScale:
+    """Return the scale of a place where nothing is judged yet."""
+    if place.round is None:
+        return task_scale(place.task)
+    return place.round.pool.label_scale
 
-    Topics of the same task come first, and among them those after this topic.
+
+def next_topic(place: Place, user: User) -> Topic | None:
+    """Return the assessor's next topic in the lab, or in the round, with unlabelled items.
+
+    Topics of the same task come first, and among them those after this topic. Topics that are set
+    aside are left out, except in rounds.
     """
-    waiting = PoolItem.objects.filter(topic=OuterRef("pk"), pool__closed_at=None, done_at=None)
-    aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
-    theirs = assigned_topics(user).filter(task__lab=topic.task.lab).exclude(pk=topic.pk)
-    found = theirs.filter(Exists(waiting), ~Exists(aside))
+    topic, left = place.topic, {"pool__closed_at": None, "done_at": None}
+    if place.round:
+        own = PoolItem.objects.filter(pool=place.stack.pool, assessor=user, **left)
+        found = Topic.objects.filter(pk__in=own.values("topic"))
+    else:
+        waiting = PoolItem.official.filter(topic=OuterRef("pk"), **left)
+        aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
+        theirs = assigned_topics(user).filter(task__lab=place.task.lab)
+        found = theirs.filter(Exists(waiting), ~Exists(aside))
     return min(
-        found.select_related("task").only("query_id", "position", "task__name", "task__slug"),
+        found.exclude(pk=topic.pk)
+        .select_related("task")
+        .only("query_id", "position", "task__name", "task__slug"),
         key=lambda each: (
             each.task_id != topic.task_id,
             each.position < topic.position,
@@ -94,22 +117,21 @@ def next_topic(topic: Topic, user: User) -> Topic | None:
     )
 
 
-def skipped_items(topic: Topic) -> QuerySet[PoolItem]:
+def skipped_items(place: Place, user: User) -> QuerySet[PoolItem]:
     """Return the items of a topic that were skipped and wait to be judged, in their order."""
-    return PoolItem.objects.filter(
-        topic=topic, done_at=None, later_at__isnull=False, pool__closed_at=None
-    ).order_by("later_at", "pool", "position")
+    skipped = open_items(place.stack, user.pk).filter(done_at=None, later_at__isnull=False)
+    return skipped.order_by("later_at", "pool", "position")
 
 
 def judged_rows(
-    topic: Topic, user: User, *, chosen: Mapping[str, str], scale: LabelScale
+    place: Place, user: User, *, chosen: Mapping[str, str], scale: LabelScale
 ) -> QuerySet[Judgment]:
     """Return an assessor's judgments of a topic, newest first, without those changed since.
 
     `chosen` filters by a label of the scale, by `commented`, by `changed` or by `beside`: labels
     that do not count, because another label came first or the item was returned.
     """
-    own = Judgment.objects.filter(instance__item__topic=topic, assessor=user)
+    own = stacked_judgments(place.stack, user.pk)
     changed = Judgment.objects.filter(supersedes=OuterRef("pk"))
     found = (
         own.filter(Q(is_current=True) | ~Exists(changed))

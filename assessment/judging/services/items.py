@@ -6,12 +6,11 @@ assessor gets has the kind of an answer, its id, or the ids of its formulas.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from html import escape
 from typing import Any, NamedTuple
 
 from arqlab.core.services.formulas import typeset_formulas
+from arqlab.texts.html.plain_text import plain_html
 from arqlab.texts.html.rendering import (
     Key,
     PostText,
@@ -21,7 +20,6 @@ from arqlab.texts.html.rendering import (
     one_formula,
     read_text,
 )
-from arqlab.texts.html.sanitizer import clean_post
 from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
 from assessment.judging.selectors.items import ShownInstance, ShownItem
@@ -44,9 +42,6 @@ NOT_FOUND = (
     '<p class="notice">The formula to judge was not found in this post, so none is highlighted. '
     "Report it to the organizers with a label that is not a judgment.</p>"
 )
-# Matches a formula of a generated answer, whose line ends are kept, or the end of a line.
-_LINES = re.compile(r'(<span class="math-container"[^>]*>[^<]*</span>)|\n\s*')
-_BREAKS = ("<br>", "</p><p>")
 
 
 class _Read(NamedTuple):
@@ -160,9 +155,7 @@ def body_of(item: PoolItem, post: Post | None) -> str:
     """
     if post or not item.text:
         return post.safe_body if post else ""
-    clean = clean_post(escape(item.text.replace("\r", "").strip()), prefix=f"w{item.pk}").html
-    broken = _LINES.sub(lambda found: found[1] or _BREAKS[found[0].count(chr(10)) > 1], clean)
-    return f"<p>{broken}</p>"
+    return plain_html(item.text, prefix=f"w{item.pk}")
 
 
 def _without_ids(text: PostText) -> PostText:

@@ -10,7 +10,7 @@ from arqlab.core.models import Topic, User
 from arqlab.core.services.topic_pages import question_with_links
 from arqlab.ir import records
 from assessment.errors import JudgingError
-from assessment.judging.selectors.items import TopicPath
+from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.topic_work import TopicWork, work_on
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.leases import Seat, take_item, take_next
@@ -31,31 +31,30 @@ class Sitting(NamedTuple):
 
 
 def open_sitting(
-    *, topic: Topic, user: User, item_id: int | None, at: datetime, count: int = AT_ONCE
+    *, place: Place, user: User, item_id: int | None, at: datetime, count: int = AT_ONCE
 ) -> Sitting:
     """Lease the first items of a topic to its assessor and return the content of the page.
 
     `item_id` is an item to show first.
     """
-    lab_slug = topic.task.lab.slug
-    seat = Seat(user, TopicPath(lab_slug, topic.task.slug, topic.query_id))
+    lab_slug, seat = place.path.lab, Seat(user, place.path)
     asked_for, refusal = None, ""
     try:
         asked_for = (
-            take_item(item_id=item_id, topic_id=topic.pk, seat=seat, at=at) if item_id else None
+            take_item(item_id=item_id, stack=place.stack, seat=seat, at=at) if item_id else None
         )
     except JudgingError as error:
         refusal = error.message
     items: list[dict[str, Any]] = []
     while len(items) < count:
         found = take_next(
-            topic_id=topic.pk, seat=seat, have=[item["item"] for item in items], at=at
+            stack=place.stack, seat=seat, have=[item["item"] for item in items], at=at
         )
         if found is None:
             break
         items.append(item_payload(found, lab_slug=lab_slug))
     shown = item_payload(asked_for, lab_slug=lab_slug) if asked_for else None
-    return Sitting(_question_html(topic), items, shown, refusal, work_on(topic, user))
+    return Sitting(_question_html(place.topic), items, shown, refusal, work_on(place, user))
 
 
 def _question_html(topic: Topic) -> str:

@@ -200,7 +200,7 @@ def _complete_and_lease_next(
     """
     have = {*submission.have, submission.item}
     following = (
-        lock_next(found.topic_id, user_id=seat.user.pk, have=have, at=at)
+        lock_next(found.stack, user_id=seat.user.pk, have=have, at=at)
         if found.is_assigned
         else None
     )

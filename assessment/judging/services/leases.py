@@ -13,7 +13,7 @@ from django.db.models import Case, F, Q, QuerySet, When
 from arqlab.core.models import User
 from assessment.assignments.selectors.trips import LEASE
 from assessment.errors import JudgingError
-from assessment.judging.selectors.items import ShownItem, TopicPath, lock_next, shown_item
+from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import is_judged_by, open_items
 from assessment.models import PoolItem
 
@@ -57,24 +57,24 @@ def is_genuine(token: str, *, item_id: int, seat: Seat) -> bool:
 
 
 @transaction.atomic
-def take_next(*, topic_id: int, seat: Seat, have: Collection[int], at: datetime) -> Taken | None:
+def take_next(*, stack: Stack, seat: Seat, have: Collection[int], at: datetime) -> Taken | None:
     """Lease the next item that the page does not have, or return None. Skipped items come last."""
-    found = lock_next(topic_id, user_id=seat.user.pk, have=have, at=at)
+    found = lock_next(stack, user_id=seat.user.pk, have=have, at=at)
     if found is None:
         return None
     _lease(found.item.pk, seat, at)
     return Taken(found, signed_lease(found.item.pk, seat, at))
 
 
-def take_item(*, item_id: int, topic_id: int, seat: Seat, at: datetime) -> Taken | None:
+def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken | None:
     """Return an item the assessor judged, or lease an open item; None if they may not see it.
 
     Raises `JudgingError` if the item's pool is closed or another assessor has it.
     """
-    found = shown_item(item_id, topic_id=topic_id, user_id=seat.user.pk)
+    found = shown_item(item_id, stack=stack, user_id=seat.user.pk)
     if found is None:
         return None
-    if not found.is_done and not open_items(topic_id).filter(pk=item_id).exists():
+    if not found.is_done and not open_items(stack, seat.user.pk).filter(pk=item_id).exists():
         raise JudgingError(CLOSED, code="pool-closed")
     if not found.is_done and not _lease(item_id, seat, at):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
@@ -102,7 +102,9 @@ def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
 
 
 def _signer(seat: Seat) -> Signer:
-    return Signer(salt="\n".join(("assessment.lease", str(seat.user.pk), *seat.path)))
+    # Leases of the official round were signed before other rounds existed.
+    path = seat.path if seat.path.round else seat.path[:-1]
+    return Signer(salt="\n".join(("assessment.lease", str(seat.user.pk), *path)))
 
 
 def _lease(item_id: int, seat: Seat, at: datetime) -> bool:

@@ -12,6 +12,7 @@ from django.templatetags.static import static
 
 from arqlab.core.models import User
 from assessment.assignments.selectors.trips import LEASE, long_leases, own_leases
+from assessment.judging.selectors.items import Stack
 from assessment.judging.selectors.progress import open_items
 from assessment.judging.services.leases import unleased
 from assessment.models import PoolItem
@@ -39,7 +40,7 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
     items.
     """
     long_leases(at).filter(topic=topic_id, leased_to=user).update(leased_until=at + LEASE)
-    waiting = open_items(topic_id).filter(unleased(user, at), done_at=None)
+    waiting = open_items(Stack(topic_id), user.pk).filter(unleased(user, at), done_at=None)
     ordered = waiting.order_by(F("later_at").asc(nulls_first=True), "pool_id", "position")
     locked = ordered.select_for_update(skip_locked=True, of=("self",))
     items = tuple(locked.values_list("pk", flat=True)[:MAX_ITEMS])

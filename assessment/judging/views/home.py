@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
-from assessment.guidelines.selectors import changed_guidelines, current_versions
+from assessment.guidelines.selectors.versions import changed_guidelines, current_versions
 from assessment.judging.selectors.own_work import own_work
 from assessment.tickets.selectors import own_answered_tickets
 

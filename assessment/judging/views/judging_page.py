@@ -13,12 +13,14 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from arqlab.core.models import Topic, User
+from arqlab.core.models import Task, User
 from arqlab.core.permissions import signed_in
-from assessment.guidelines.selectors import current_guideline, guideline_text
-from assessment.guidelines.services import guideline_html
+from assessment.guidelines.selectors.versions import current_guideline, followed_version
+from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
-from assessment.judging.permissions import assigned_topic_or_404
+from assessment.judging.permissions import place_or_404
+from assessment.judging.selectors.items import TopicPath
+from assessment.judging.selectors.places import Place, next_address
 from assessment.judging.selectors.topic_work import (
     judged_rows,
     next_topic,
@@ -36,7 +38,7 @@ KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not c
 @require_safe
 @login_required
 @never_cache
-def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+def judge(request: HttpRequest, **path: str) -> HttpResponse:
     """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
 
     A GET request leases items. HEAD requests lease none, and browsers that prefetch the page are
@@ -44,7 +46,7 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
     page that the browser stores for an offline trip, without items.
     """
     user = signed_in(request)
-    topic = assigned_topic_or_404(user, lab, task, query_id)
+    place = place_or_404(user, TopicPath(**path))
     if request.method == "HEAD":
         return HttpResponse()
     if "prefetch" in request.headers.get("Sec-Purpose", ""):
@@ -57,44 +59,84 @@ def judge(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpRespo
     )
     is_offline = "offline" in request.GET
     count = 0 if is_offline else AT_ONCE
-    sitting = open_sitting(topic=topic, user=user, item_id=item_id, at=timezone.now(), count=count)
-    guideline = current_guideline(topic.task)
+    sitting = open_sitting(place=place, user=user, item_id=item_id, at=timezone.now(), count=count)
+    guideline, following = current_guideline(place.task), next_topic(place, user)
     context = {
-        "lab": topic.task.lab,
-        "task": topic.task,
-        "topic": topic,
+        **_place_context(place),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "guideline_html": guideline_html(guideline_text(topic.task, guideline)),
+        "shown_guideline": _shown_guideline(place.task, guideline, is_offline=is_offline),
+        "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
-        "next_topic": next_topic(topic, user),
-        "config": _config(sitting, topic, user, guideline) | {"is_offline": is_offline},
+        "next_topic": following,
+        "next_url": next_address(place, following) if following else "",
+        "config": _config(sitting, place, user, guideline) | {"is_offline": is_offline},
         "trip_hours": TRIP_HOURS,
         "default_hours": DEFAULT_HOURS,
     }
     return render(request, "assessment/judge.html", context)
 
 
+def _place_context(place: Place) -> dict[str, Any]:
+    return {
+        "lab": place.task.lab,
+        "task": place.task,
+        "topic": place.topic,
+        "round": place.round,
+        "judge_url": place.address(),
+        "list_url": place.address("judgment-list"),
+    }
+
+
+def _shown_guideline(
+    task: Task, guideline: Guideline | None, *, is_offline: bool
+) -> ShownGuideline:
+    """Return the guidelines; of a version only the text, unless there will be no network.
+
+    The page loads examples and cases when the assessor opens the guidelines.
+    """
+    if is_offline or guideline is None:
+        return show_guideline(task, guideline)
+    return ShownGuideline(guideline_html(guideline.text), False, [], [])
+
+
+def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
+    """Return the version that the user judged with, if it is earlier than the current one."""
+    followed = followed_version(user, guideline.task)
+    if followed is None and sitting.work.judged:
+        followed = 0
+    return followed if followed is not None and followed < guideline.version else None
+
+
+def _panel_address(place: Place, guideline: Guideline) -> str:
+    args = [place.path.lab, place.path.task, guideline.version]
+    return reverse("assessment:guideline-panel", args=args)
+
+
 def _config(
-    sitting: Sitting, topic: Topic, user: User, guideline: Guideline | None
+    sitting: Sitting, place: Place, user: User, guideline: Guideline | None
 ) -> dict[str, Any]:
     """Return the initial data of the page's scripts."""
-    place = [topic.task.lab.slug, topic.task.slug, topic.query_id]
-    work = sitting.work
+    work, lab = sitting.work, place.path.lab
     return {
         "user": user.pk,
-        "topic": topic.query_id,
-        "api": reverse("assessment:api-judging-next", args=place).removesuffix("next/"),
-        "page_url": reverse("assessment:judge", args=place),
+        "topic": place.path.query_id,
+        "api": place.address("api-judging-next").removesuffix("next/"),
+        "page_url": place.address(),
         "worker": {
             "url": reverse("assessment:offline-worker"),
-            "scope": reverse("pages:lab-detail", args=place[:1]),
+            "scope": reverse("pages:lab-detail", args=[lab]),
         },
-        "judgments_url": reverse("assessment:judgment-list", args=place),
-        "search_url": reverse("collection:post-list", args=place[:1]),
+        "judgments_url": place.address("judgment-list"),
+        "search_url": reverse("collection:post-list", args=[lab]),
         "guideline": guideline.version if guideline else None,
+        "guideline_url": reverse(
+            "assessment:guideline-panel", args=[lab, place.path.task, guideline.version]
+        )
+        if guideline
+        else "",
         "items": sitting.items,
         "shown": sitting.asked_for,
         "refusal": sitting.refusal,
@@ -106,30 +148,28 @@ def _config(
 @require_safe
 @login_required
 @never_cache
-def judgment_list(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+def judgment_list(request: HttpRequest, **path: str) -> HttpResponse:
     """Show the assessor's own judgments of a topic, searched and filtered.
 
     For htmx requests of the judging page, return the list only.
     """
     user = signed_in(request)
-    topic = assigned_topic_or_404(user, lab, task, query_id)
+    place = place_or_404(user, TopicPath(**path))
     chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers
-    work = work_on(topic, user)
-    rows = judged_rows(topic, user, chosen=chosen, scale=work.scale)
-    listing = JudgmentListForm(request.GET, lab=topic.task.lab)
+    work = work_on(place, user)
+    rows = judged_rows(place, user, chosen=chosen, scale=work.scale)
+    listing = JudgmentListForm(request.GET, lab=place.topic.task.lab)
     page = listing.page_of(rows)
     context = {
-        "lab": topic.task.lab,
-        "task": topic.task,
-        "topic": topic,
+        **_place_context(place),
         "chosen": chosen,
         "work": work,
         "kept": KEPT.items(),
-        "skipped": skipped_items(topic),
+        "skipped": skipped_items(place, user),
         "listing": listing,
         "page": page,
-        "judgments": judged_list(page, lab=topic.task.lab, scale=work.scale),
+        "judgments": judged_list(page, lab=place.topic.task.lab, scale=work.scale),
         "is_panel": is_panel,
     }
     response = render(

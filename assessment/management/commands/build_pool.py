@@ -15,6 +15,7 @@ from arqlab.core.models import Task
 from arqlab.core.selectors import task_named, topic_ids
 from arqlab.ir.pooling.pools import write_pool
 from arqlab.ir.protocols.presets import RunKind
+from assessment.models import Pool
 from assessment.pools.selectors.choices import (
     PoolChoice,
     candidate_runs,
@@ -190,7 +191,7 @@ def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:
             f"Unknown preset {name!r} for {task}. Presets: {', '.join(presets)}.",
             code="unknown-preset",
         )
-    last = task.pools.order_by("number").last()
+    last = Pool.official.filter(task=task).order_by("number").last()
     if options["supplement"] and last and not name:
         return choice_of(last)
     return PoolChoice(presets[name] if name else task.protocol.pool, seed=0)

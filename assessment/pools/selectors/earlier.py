@@ -6,7 +6,7 @@ import polars as pl
 
 from arqlab.core.models import Task
 from arqlab.ir.formulas.visual_ids import as_formulas
-from assessment.models import PoolInstance
+from assessment.models import Pool, PoolInstance
 from collection.models import VisualMap
 from collection.selectors.collections import visual_ids_among
 
@@ -19,12 +19,12 @@ def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | Non
     The item is null for an instance that has another visual id now. After a split, which keeps the
     id on the larger part, no instance of the pooled formula may be left in the pools.
     """
-    rows = PoolInstance.objects.filter(item__pool__task=task).order_by()
+    rows = PoolInstance.official.filter(item__pool__task=task).order_by()
     found = list(rows.values_list(*_FIELDS.values()))
     if not found:
         return None
     earlier = pl.DataFrame(found, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
-    is_other = newest and task.pools.exclude(visual_map=newest).exists()
+    is_other = newest and Pool.official.filter(task=task).exclude(visual_map=newest).exists()
     ids = visual_ids_among(task.lab, earlier["doc_id"]) if is_other else None
     if ids is None:
         return earlier

@@ -57,9 +57,9 @@ class TopicSize(NamedTuple):
 
 def pool_sizes(task: Task) -> dict[int, PoolSize]:
     """Return the sizes of a task's pools by key, with two queries."""
-    items = PoolItem.objects.filter(pool__task=task).order_by().values("pool")
+    items = PoolItem.official.filter(pool__task=task).order_by().values("pool")
     counted = {row["pool"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))}
-    labels = PoolInstance.objects.filter(item__pool__task=task).order_by().values("item__pool")
+    labels = PoolInstance.official.filter(item__pool__task=task).order_by().values("item__pool")
     return {
         row["item__pool"]: PoolSize(
             counted[row["item__pool"]]["items"], row["labels"], counted[row["item__pool"]]["done"]
@@ -70,11 +70,11 @@ def pool_sizes(task: Task) -> dict[int, PoolSize]:
 
 def topic_sizes(pool: Pool) -> list[TopicSize]:
     """Return the sizes of all topics of the task in a pool, in topic order."""
-    items = PoolItem.objects.filter(pool=pool).order_by().values("topic")
+    items = PoolItem.official.filter(pool=pool).order_by().values("topic")
     counted = {
         row["topic"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))
     }
-    instances = PoolInstance.objects.filter(item__pool=pool).order_by().values("item__topic")
+    instances = PoolInstance.official.filter(item__pool=pool).order_by().values("item__topic")
     labels = dict(instances.annotate(labels=Count("pk")).values_list("item__topic", "labels"))
     none = {"items": 0, "done": 0}
     return [
@@ -90,7 +90,7 @@ def topic_sizes(pool: Pool) -> list[TopicSize]:
 
 def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
     """Return the count of each current label by topic, in topic order, with one query."""
-    current = Judgment.objects.filter(instance__item__pool=pool, is_current=True).order_by()
+    current = Judgment.official.filter(instance__item__pool=pool, is_current=True).order_by()
     names = ("instance__item__topic__position", "instance__item__topic__query_id", "label")
     found: dict[str, dict[int, int]] = {}
     rows = current.values(*names).annotate(judgments=Count("pk")).order_by(*names)
@@ -101,7 +101,7 @@ def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
 
 def pool_frame(pool: Pool) -> pl.DataFrame:
     """Return a pool as a frame for `arqlab.ir.pooling.pools.write_pool`."""
-    rows = PoolInstance.objects.filter(item__pool=pool).order_by()
+    rows = PoolInstance.official.filter(item__pool=pool).order_by()
     fields = {
         "topic": "item__topic__query_id",
         "position": "item__position",
@@ -122,10 +122,10 @@ def pool_file(pool: Pool) -> bytes:
 
 def pool_numbered(task: Task, number: int = 1) -> Pool:
     """Return a pool of a task by its number, or raise `UserError` with a list of the pools."""
-    found = task.pools.filter(number=number).select_related("task__lab").first()
+    found = Pool.official.filter(task=task, number=number).select_related("task__lab").first()
     if found is None:
         known = (
-            ", ".join(map(str, task.pools.values_list("number", flat=True)))
+            ", ".join(map(str, Pool.official.filter(task=task).values_list("number", flat=True)))
             or "none yet; create one with build_pool"
         )
         raise UserError(
@@ -136,8 +136,8 @@ def pool_numbered(task: Task, number: int = 1) -> Pool:
 
 def can_be_discarded(pool: Pool) -> bool:
     """Return whether a pool can be deleted: it has no judgments and no supplement."""
-    later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
-    return not later.exists() and not Judgment.objects.filter(instance__item__pool=pool).exists()
+    later = Pool.official.filter(task=pool.task_id, number__gt=pool.number)
+    return not later.exists() and not Judgment.official.filter(instance__item__pool=pool).exists()
 
 
 def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:

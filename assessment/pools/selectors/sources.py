@@ -17,9 +17,10 @@ from arqlab.core.selectors import topic_ids
 from arqlab.formats.topics.threads import threads_of
 from arqlab.ir.pooling.depths import PooledRun
 from arqlab.ir.pooling.pools import PoolSources
-from assessment.models import Judgment
+from assessment.models import Judgment, Pool
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.pools.selectors.earlier import pooled_before
+from assessment.qrels.selectors.counting import adjudicated_judgments, counting_labels
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
@@ -134,7 +135,7 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
     state: list[Any] = [task.pk, task.protocol.order, sources.visual_map and sources.visual_map.pk]
     state += [(run.pk, run.index.name, run.team.name) for run in (*sources.runs, *sources.written)]
     state += _pooled_topics(sources)
-    state += task.pools.order_by("number").values_list("sha256", flat=True)
+    state += Pool.official.filter(task=task).order_by("number").values_list("sha256", flat=True)
     state += [
         protocol.extra_threads,
         protocol.includes_generated_answers,
@@ -149,7 +150,7 @@ def sources_state(sources: TaskSources) -> tuple[Any, ...]:
     first = _first_task(task) if protocol.extra_depth else None
     if first:
         qrels = qrels_named(first)
-        state += [qrels.pk] if qrels else _judged(first).aggregate(last=Max("pk")).values()
+        state += [qrels.pk] if qrels else _last_labels(first)
     return tuple(state)
 
 
@@ -263,12 +264,21 @@ def _first_task(task: Task) -> Task | None:
 
 
 def _judged(task: Task) -> QuerySet[Judgment]:
-    return Judgment.objects.filter(is_current=True, instance__item__pool__task=task).order_by()
+    return Judgment.official.filter(is_current=True, instance__item__pool__task=task).order_by()
+
+
+def _last_labels(task: Task) -> list[int | None]:
+    """Return what changes whenever a label that counts does."""
+    return [
+        found.aggregate(last=Max("pk"))["last"]
+        for found in (_judged(task), adjudicated_judgments(task))
+    ]
 
 
 def _current_labels(task: Task) -> pl.DataFrame:
     rows = list(
         _judged(task).values_list("instance__item__topic__query_id", "instance__doc_id", "label")
     )
-    labels = pl.DataFrame(rows, schema={**ITEM, "label": pl.Int8}, orient="row")
+    official = pl.DataFrame(rows, schema={**ITEM, "label": pl.Int8}, orient="row")
+    labels = counting_labels(official, task, by="item")
     return task_scale(task).only_judged(labels)

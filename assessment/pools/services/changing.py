@@ -28,15 +28,15 @@ def open_pool(*, pool: Pool, by: User | None) -> None:
 def discard_pool(*, pool: Pool, by: User | None) -> None:
     """Delete a pool without judgments. Raise `UserError` if it has judgments or a supplement."""
     Task.objects.select_for_update().get(pk=pool.task_id)
-    later = Pool.objects.filter(task=pool.task_id, number__gt=pool.number)
+    later = Pool.official.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():
         raise UserError(
             "This pool has a supplement. Unfreeze the supplement first.",
             code="has-supplement",
         )
     # A submitted label locks its item: either we see the label, or the submit finds no item.
-    list(PoolItem.objects.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
-    if Judgment.objects.filter(instance__item__pool=pool).exists():
+    list(PoolItem.official.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
+    if Judgment.official.filter(instance__item__pool=pool).exists():
         raise UserError(
             "This pool has judgments, so it cannot be unfrozen. Close it to stop judging.",
             code="pool-judged",
@@ -49,7 +49,7 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
         items=pool.items.count(),
         **pool_facts(pool),
     )
-    PoolInstance.objects.filter(item__pool=pool).delete()
+    PoolInstance.official.filter(item__pool=pool).delete()
     pool.delete()
 
 

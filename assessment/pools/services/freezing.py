@@ -127,7 +127,7 @@ def freeze_pool(
     Raise `UserError` if the task has a pool, if the pool would be empty, or if it differs from the
     expected one.
     """
-    if task.pools.exists():
+    if Pool.official.filter(task=task).exists():
         raise UserError(
             f"The task {task} already has a pool. Freeze a supplement, or unfreeze the pool while "
             "it has no judgments.",
@@ -149,7 +149,7 @@ def supplement_pool(
 
     Raise `UserError` as `freeze_pool` does, and if there is no pool or no reason.
     """
-    if not task.pools.exists():
+    if not Pool.official.filter(task=task).exists():
         raise UserError(
             f"The task {task} has no pool yet. Freeze a pool first.", code="no-pool-yet"
         )
@@ -169,14 +169,15 @@ def _freeze(
     expected: str,
     reason: str = "",
 ) -> Pool:
-    pools = list(task.pools.values_list("pk", flat=True))
+    pools = list(Pool.official.filter(task=task).values_list("pk", flat=True))
     computed = compute_pool(task=task, choice=choice)
     _require_expected(computed, expected)
     with transaction.atomic():
         _require_unchanged(task, choice, pools)
         pool = Pool.objects.create(
             task=task,
-            number=(task.pools.aggregate(newest=Max("number"))["newest"] or 0) + 1,
+            number=(Pool.official.filter(task=task).aggregate(newest=Max("number"))["newest"] or 0)
+            + 1,
             reason=reason,
             preset=preset_of(task, choice.protocol),
             settings=asdict(choice.protocol),
@@ -241,7 +242,7 @@ def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None
     Task.objects.select_for_update().get(pk=task.pk)
     # Lock the lab: answers of Task 3 may go into the pools of one task only.
     Lab.objects.select_for_update().get(pk=task.lab_id)
-    if list(task.pools.values_list("pk", flat=True)) != pools:
+    if list(Pool.official.filter(task=task).values_list("pk", flat=True)) != pools:
         raise UserError(
             "Someone else has just frozen a pool of this task. Check that pool first.",
             code="pool-changed",

@@ -38,7 +38,7 @@ from assessment.qrels.views.labels import label_chart
 def pool_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show the pool of a task and its supplements, and what has changed since the freeze."""
     found = organized_task_or_404(request.user, lab, task)
-    pools = list(found.pools.select_related("frozen_by").order_by("number"))
+    pools = list(Pool.official.filter(task=found).select_related("frozen_by").order_by("number"))
     sizes = pool_sizes(found)
     context = {
         "task": found,
@@ -155,5 +155,5 @@ def _turned(
 
 def _pool_or_404(request: HttpRequest, lab: str, task: str, number: int) -> Pool:
     found: Task = organized_task_or_404(request.user, lab, task)
-    pools = Pool.objects.select_related("task__lab", "frozen_by", "visual_map__collection")
+    pools = Pool.official.select_related("task__lab", "frozen_by", "visual_map__collection")
     return get_object_or_404(pools, task=found, number=number)

@@ -139,7 +139,7 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
 
     A preset sets everything except the seed and the cost of judging.
     """
-    pools = list(task.pools.order_by("number"))
+    pools = list(Pool.official.filter(task=task).order_by("number"))
     preset = presets_for(task).get(data.get("preset", ""))
     if pools and not preset:
         known = choice_of(pools[-1])

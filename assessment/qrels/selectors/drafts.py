@@ -23,6 +23,7 @@ from arqlab.ir.judgments.qrels import (
 from arqlab.ir.labels import LabelScale, scale_of_rows
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Pool, PoolInstance, PoolItem
+from assessment.qrels.selectors.counting import counting_labels
 from collection.selectors.collections import collection_of, visual_ids_among
 from collection.selectors.visual_maps import newest_map
 
@@ -95,7 +96,7 @@ def items_at(task: Task, level: Level) -> ItemKind:
 
 
 def draft_of(task: Task) -> Draft:
-    """Return the draft of a task's qrels, in at most seven queries.
+    """Return the draft of a task's qrels, in at most eight queries.
 
     The newest visual ids determine the formula of an instance, as for the runs that are scored
     against the qrels, because the pool's ids may have been merged or split since. Without a
@@ -111,6 +112,7 @@ def draft_of(task: Task) -> Draft:
 
 def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
     judged = _judged(_without_mixed(task, _pooled(task, host)))
+    judged = counting_labels(judged, host or task, by="doc_id")
     if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
         judged = _by_newest_ids(task, judged)
     rules = task.protocol
@@ -134,7 +136,7 @@ def task_scale(task: Task) -> LabelScale:
 
 
 def _scale(task: Task, host: Task | None) -> LabelScale:
-    pools = Pool.objects.filter(task=host or task).order_by("number")
+    pools = Pool.official.filter(task=host or task).order_by("number")
     rows = pools.values_list("scale", flat=True).first()
     return task.protocol.labels if rows is None else scale_of_rows(rows)
 
@@ -152,9 +154,11 @@ def own_instances(task: Task) -> QuerySet[PoolInstance]:
 def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:
     if host:
         own = task.topics.values("query_id")
-        mixed = PoolInstance.objects.filter(item__pool__task=host, item__kind=PoolItem.Kind.ANSWERS)
+        mixed = PoolInstance.official.filter(
+            item__pool__task=host, item__kind=PoolItem.Kind.ANSWERS
+        )
         return mixed.filter(item__topic__query_id__in=own)
-    return PoolInstance.objects.filter(item__pool__task=task)
+    return PoolInstance.official.filter(item__pool__task=task)
 
 
 def _without_mixed(task: Task, found: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
@@ -168,7 +172,7 @@ def mixed_items(task: Task) -> int:
     """Return the number of Task 3 answers in the pools of Task 1, which its qrels leave out."""
     if task.kind != Task.Kind.ANSWERS:
         return 0
-    return PoolItem.objects.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS).count()
+    return PoolItem.official.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS).count()
 
 
 def with_current(instances: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
@@ -193,7 +197,9 @@ def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
     if collection is None:
         return judged
     newest = newest_map(collection)
-    others = task.pools.exclude(visual_map=newest, settings__visually_distinct=True)
+    others = Pool.official.filter(task=task).exclude(
+        visual_map=newest, settings__visually_distinct=True
+    )
     if newest and not others.exists():
         return judged  # the pools already have the ids; do not read millions of formulas
     ids = visual_ids_among(task.lab, judged["doc_id"])
@@ -204,7 +210,7 @@ def host_of(task: Task) -> Task | None:
     """Return the task whose pools contain this task's Task 3 answers, or None."""
     if task.kind != Task.Kind.GENERATED_ANSWERS:
         return None
-    mixed = PoolItem.objects.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)
+    mixed = PoolItem.official.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)
     tasks = Task.objects.select_related("lab").filter(lab=task.lab_id, kind=Task.Kind.ANSWERS)
     return tasks.filter(Exists(mixed)).order_by("position", "pk").first()
 
@@ -215,7 +221,7 @@ def own_pools_task(task: Task) -> Task | None:
     Task 1's pool must not include them too.
     """
     written = Task.objects.filter(
-        lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS, pools__isnull=False
+        lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS, pools__isnull=False, pools__round=None
     )
     return written.order_by("position", "pk").first()
 

@@ -33,7 +33,7 @@ def freeze_oddities(task: Task, *, at: datetime) -> list[Oddity]:
 
 def _pool_oddities(task: Task) -> list[Oddity]:
     """Return the pools that still accept judgments, and the valid runs that are in no pool."""
-    found, pools = [], list(Pool.objects.filter(task=host_of(task) or task))
+    found, pools = [], list(Pool.official.filter(task=host_of(task) or task))
     accepting = sum(pool.closed_at is None for pool in pools)
     url = task_url("assessment:pool-list", task)
     if accepting:

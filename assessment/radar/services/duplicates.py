@@ -43,10 +43,10 @@ def _waiting() -> Iterator[Task]:
 
 def _texts(task: Task) -> Iterator[tuple[str, str]]:
     """Yield the ids and texts of the posts, documents and generated answers in a task's pools."""
-    written = PoolItem.objects.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS)
+    written = PoolItem.official.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS)
     yield from written.order_by("pk").values_list("item", "text")
     collection = collection_of(task.lab)
-    pooled = PoolInstance.objects.filter(item__pool__task=task, item__kind__in=KINDS)
+    pooled = PoolInstance.official.filter(item__pool__task=task, item__kind__in=KINDS)
     if collection is not None:
         posts = Post.objects.filter(collection=collection, post_id__in=pooled.values("post_id"))
         texts = posts.order_by("pk").values_list("post_id", "body")

@@ -8,6 +8,7 @@ import { listen } from "./keys.js";
 import { startOffline } from "./trips/offline.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
+import { startGuidelines } from "./aids/guidelines-dialog.js";
 import { QueryTerms } from "./aids/query-terms.js";
 import { RecentComments } from "./aids/recent-comments.js";
 import { startRelatedLabels } from "./aids/related-labels.js";
@@ -114,7 +115,7 @@ const COMMANDS = {
   terms: () => terms.toggle(),
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
-  guidelines: () => dialog("guidelines").showModal(),
+  guidelines: startGuidelines(dialog("guidelines"), config),
   offline: startOffline({ page, dialog: dialog("offline"), config, trip, outbox, queue }),
   help: () => dialog("help").showModal(),
 };

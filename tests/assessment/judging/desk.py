@@ -22,11 +22,13 @@ class Desk:
         *,
         task: str = "task1",
         lab: str = "arqmath-x",
+        round: str = "",
     ) -> None:
         self.client = Client(headers={"User-Agent": "Test browser 1"})
         if user is not None:
             self.client.force_login(user)
-        self.base = f"/api/labs/{lab}/tasks/{task}/topics/{query_id}/judging/"
+        within = f"rounds/{round}/" if round else ""
+        self.base = f"/api/labs/{lab}/tasks/{task}/{within}topics/{query_id}/judging/"
         self.last: Any = None
 
     def get(self, path: str, **query: str) -> Any:

@@ -10,11 +10,12 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
-from assessment.models import DismissedFinding, Judgment, PoolInstance
+from assessment.models import DismissedFinding, Judgment, PoolInstance, Round
 from assessment.radar.selectors.findings import findings_of
 from assessment.radar.tasks import find_duplicate_posts
 from collection.models import Post
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
+from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small
 from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
 
@@ -38,7 +39,7 @@ def formulas(lab):
 def label(user, labels: Mapping[str, int], **fields) -> None:
     """Judge instances by their ids."""
     for doc_id, value in labels.items():
-        judge(user, PoolInstance.objects.get(doc_id=doc_id), value, **fields)
+        judge(user, PoolInstance.official.get(doc_id=doc_id), value, **fields)
 
 
 def path(task, *key: str, **query: str) -> str:
@@ -93,6 +94,32 @@ def test_superseded_labels_and_labels_that_are_no_judgment_do_not_contradict(ass
 def test_labels_of_two_assessors_do_not_contradict(lab, assessor, formulas):
     label(assessor, {"11": 3})
     label(AssessorFactory(lab=lab).user, {"12": 0})
+
+    assert findings_of(formulas) == []
+
+
+def test_an_item_served_twice_to_its_assessor_is_compared(organizing, lab, task, assessor):
+    make_pool(task, {"A.1": ["10", "11", "12"]})
+    other = AssessorFactory(lab=lab).user
+    label(assessor, {"10": 3, "11": 2})
+    label(other, {"12": 0})
+    made = round_of(task, Round.Kind.SECOND, assessor, other)
+    vote(made, assessor, "10", 1)
+    vote(made, assessor, "11", 2)
+    vote(made, assessor, "12", 3)
+    vote(made, other, "10", 0)
+
+    [finding] = findings_of(task)
+    assert "Item served twice" in words(organizing, path(task))
+    assert "10: High, Low." in words(organizing, path(task))
+    assert "2 rows" in words(organizing, path(task, finding.key))
+
+
+def test_labels_of_other_rounds_are_no_findings(assessor, formulas):
+    for kind in (Round.Kind.TRAINING, Round.Kind.SECOND, Round.Kind.ADJUDICATION):
+        made = round_of(formulas, kind, assessor)
+        vote(made, assessor, "11", 3)
+        vote(made, assessor, "12", 0)
 
     assert findings_of(formulas) == []
 

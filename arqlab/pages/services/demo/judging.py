@@ -12,7 +12,7 @@ from arqlab.ir.labels import LabelScale
 from arqlab.pages.demo.judging import DemoPool, SharePlan, read_pools, read_tickets
 from arqlab.pages.services.demo.context import DemoContext
 from assessment.assignments.services.assigning import assign_topics
-from assessment.judging.selectors.items import ShownInstance, TopicPath
+from assessment.judging.selectors.items import ShownInstance, Stack, TopicPath
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import Seat, Taken, take_next
@@ -104,7 +104,7 @@ def _judge_topic(
     topic: Topic, assessor: _SimulatedAssessor, count: int | None, *, at: datetime
 ) -> None:
     """Judge `count` items of a topic in order, or all items."""
-    taken = take_next(topic_id=topic.pk, seat=assessor.seat, have=(), at=at)
+    taken = take_next(stack=Stack(topic.pk), seat=assessor.seat, have=(), at=at)
     judged = 0
     while taken and judged != count:
         labels = tuple(assessor.label(taken, instance) for instance in taken.shown.instances)

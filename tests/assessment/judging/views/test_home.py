@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from arqlab.core.models import Task, Topic
-from assessment.guidelines.services import write_guideline
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Pool, PoolItem
 from tests.assessment.factories import NOW, assign, judge, make_pool
 from tests.factories import TopicFactory

@@ -151,7 +151,7 @@ def test_generated_answers_that_are_not_mixed_come_from_their_own_pool(lab, asse
     assert draft_of(own).qrels(Level.INSTANCES, complete=False).height == 2
 
 
-def test_a_draft_takes_four_queries_at_most(written, task, django_assert_max_num_queries):
+def test_a_draft_takes_six_queries_at_most(written, task, django_assert_max_num_queries):
     written = Task.objects.select_related("lab").get(pk=written.pk)
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(6):
         draft_of(written)

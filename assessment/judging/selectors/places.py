@@ -1,0 +1,87 @@
+"""Where people judge: a topic, in the official round or in another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+
+from arqlab.core.models import Membership, Task, Topic, Visitor
+from assessment.assignments.selectors.grid import JUDGING_ROLES
+from assessment.judging.selectors.items import Stack, TopicPath
+from assessment.judging.selectors.progress import assigned_topics
+from assessment.models import Pool, Round
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an assessor judges: a topic, in the official round or another one of a task.
+
+    A training round may have topics of an earlier lab; `task` is the task of the round.
+    """
+
+    path: TopicPath
+    topic: Topic
+    task: Task
+    round: Round | None
+    stack: Stack
+
+    def address(self, name: str = "judge") -> str:
+        """Return the address of the judging page, or of another view for the same topic."""
+        return judging_address(self.path, name)
+
+
+def judging_address(path: TopicPath, name: str = "judge") -> str:
+    """Return the address of a view for a topic, official or of a round."""
+    parts = path._asdict()
+    if path.round:
+        return reverse(f"assessment:round-{name}", kwargs=parts)
+    del parts["round"]
+    return reverse(f"assessment:{name}", kwargs=parts)
+
+
+def next_address(place: Place, topic: Topic) -> str:
+    """Return the address of the judging page of another topic of the same round or lab."""
+    task = place.path.task if place.round else topic.task.slug
+    return judging_address(place.path._replace(task=task, query_id=topic.query_id))
+
+
+def place_of(user: Visitor, path: TopicPath) -> Place | None:
+    """Return where a user judges, or None if they do not judge the topic there."""
+    if "\0" in path.query_id:
+        return None
+    return _in_round(user, path) if path.round else _official(user, path)
+
+
+def _official(user: Visitor, path: TopicPath) -> Place | None:
+    wanted = {"query_id": path.query_id, "task__slug": path.task, "task__lab__slug": path.lab}
+    topic = assigned_topics(user).select_related("task__lab").filter(**wanted).first()
+    return Place(path, topic, topic.task, None, Stack(topic.pk)) if topic else None
+
+
+def _in_round(user: Visitor, path: TopicPath) -> Place | None:
+    """Return the place of an assessor with items in a round.
+
+    Applicants with sample tasks need no role in the lab.
+    """
+    kind, _, number = path.round.rpartition("-")
+    if not user.pk or not (number.isascii() and number.isdigit() and len(number) < 5):
+        return None
+    pools = Pool.objects.select_related("round", "task__lab").filter(
+        round__kind=kind,
+        round__number=int(number),
+        task__slug=path.task,
+        task__lab__slug=path.lab,
+        task__archived_at=None,
+        task__lab__archived_at=None,
+    )
+    if kind != Round.Kind.SAMPLE:
+        roles = Membership.objects.filter(lab=OuterRef("task__lab"), role__in=JUDGING_ROLES)
+        pools = pools.filter(Exists(roles.filter(user=user.pk)))
+    pool = pools.first()
+    if pool is None:
+        return None
+    own = Topic.objects.filter(pool_items__pool=pool, pool_items__assessor=user.pk)
+    topic = own.select_related("task__lab").filter(query_id=path.query_id).distinct().first()
+    return Place(path, topic, pool.task, pool.round, Stack(topic.pk, pool.pk)) if topic else None

@@ -1,0 +1,65 @@
+"""Rounds of judging beside the official one (docs/adr/0025)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from arqlab.core.models import Task, User
+from assessment.models.qrels import QrelSet
+
+
+class Round(models.Model):
+    """A round in which people judge items beside the official judging of a task.
+
+    Its pool has a copy of each item for each of its assessors. Their labels never reach the qrels,
+    except those of the adjudication.
+    """
+
+    class Kind(models.TextChoices):
+        """The purpose of a round (protocol §6)."""
+
+        TRAINING = "training", "Training"
+        SAMPLE = "sample", "Sample task"
+        SECOND = "second", "Second judgments"
+        ADJUDICATION = "adjudication", "Adjudication"
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="rounds")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    number = models.PositiveSmallIntegerField(help_text="Number among the rounds of the kind.")
+    title = models.CharField(max_length=100, blank=True)
+    note = models.TextField(blank=True, help_text="What the organizers tell the assessors.")
+    source = models.JSONField(default=dict, help_text="How the items were chosen, with the seed.")
+    gold = models.ForeignKey(
+        QrelSet,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="rounds",
+        help_text="Qrels with labels of an earlier lab for the items.",
+    )
+    made_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    made_at = models.DateTimeField()
+    revealed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the votes were shown to the assessors."
+    )
+
+    class Meta:
+        ordering = ["task", "kind", "number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "kind", "number"], name="round_number_once_per_kind"
+            ),
+            models.UniqueConstraint(
+                fields=["task"],
+                condition=models.Q(kind="adjudication"),
+                name="one_adjudication_per_task",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or f"{self.get_kind_display()} {self.number}"
+
+    @property
+    def key(self) -> str:
+        """Return the round's name in addresses and files."""
+        return f"{self.kind}-{self.number}"

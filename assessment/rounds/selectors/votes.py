@@ -1,0 +1,37 @@
+"""The votes of a round: who gave which label to what."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from assessment.models import Judgment, Pool, PoolInstance
+
+VOTES = {
+    "topic": pl.String,
+    "item": pl.String,
+    "doc_id": pl.String,
+    "assessor": pl.Int64,
+    "label": pl.Int8,
+    "judgment": pl.Int64,
+}
+
+
+def round_votes(pool: Pool) -> pl.DataFrame:
+    """Return the current labels of a round, one row per instance and assessor (`VOTES`).
+
+    Instances that an assessor has not judged have no row.
+    """
+    fields = ("item__topic__query_id", "item__item", "doc_id", "item__assessor")
+    judged = PoolInstance.objects.filter(item__pool=pool, judgments__is_current=True)
+    rows = judged.order_by("item__topic__position", "item__position", "position", "item__assessor")
+    values = list(rows.values_list(*fields, "judgments__label", "judgments__pk"))
+    return pl.DataFrame(values, schema=VOTES, orient="row")
+
+
+def official_votes(task_id: int) -> pl.DataFrame:
+    """Return the current official labels of a task, imported ones without an assessor (`VOTES`)."""
+    instance = "instance__item"
+    fields = (f"{instance}__topic__query_id", f"{instance}__item", "instance__doc_id")
+    found = Judgment.official.filter(is_current=True, instance__item__pool__task=task_id)
+    rows = list(found.order_by().values_list(*fields, "assessor", "label", "pk"))
+    return pl.DataFrame(rows, schema=VOTES, orient="row")

@@ -1,0 +1,144 @@
+"""Making of rounds: each assessor gets a copy of the items."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
+from arqlab.core.services.audit import record_event
+from arqlab.ir.labels import LabelScale
+from assessment.models import Pool, PoolInstance, PoolItem, QrelSet, Round
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.items import CopiedItem
+
+AT_ONCE = 500  # rows per INSERT
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """A round before it is made: its kind, its texts, and the items of each assessor (by key).
+
+    `source` says how the items were chosen; it is stored as it is.
+    """
+
+    kind: Round.Kind
+    items: Mapping[int, Sequence[CopiedItem]]
+    title: str = ""
+    note: str = ""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    gold: QrelSet | None = None
+    scale: LabelScale | None = None
+
+
+@transaction.atomic
+def make_round(*, task: Task, plan: RoundPlan, by: User | None, at: datetime) -> Round:
+    """Store a round with a copy of the items for each of its assessors.
+
+    Raises `UserError` if nobody has an item (`nothing-to-judge`).
+    """
+    if not any(plan.items.values()):
+        raise UserError(
+            "The round has no items to judge. Choose topics with items, and assessors.",
+            code="nothing-to-judge",
+        )
+    # Of two organizers who make a round at once, the second waits and gets the next number.
+    Task.objects.select_for_update(no_key=True).get(pk=task.pk)
+    others = Round.objects.filter(task=task, kind=plan.kind)
+    made = Round.objects.create(
+        task=task,
+        kind=plan.kind,
+        number=(others.aggregate(last=Max("number"))["last"] or 0) + 1,
+        title=plan.title,
+        note=plan.note,
+        source=dict(plan.source),
+        gold=plan.gold,
+        made_by=by,
+        made_at=at,
+    )
+    pool = Pool.objects.create(
+        task=task,
+        round=made,
+        number=1,
+        settings={},
+        scale=(plan.scale or task_scale(task)).rows(),
+        seed=int(plan.source.get("seed", 0)),
+        runs=[],
+        sha256=_hash(plan.items),
+        frozen_at=at,
+        frozen_by=by,
+    )
+    add_items(pool, plan.items)
+    record_event(
+        verb="round.make",
+        target=made,
+        lab=task.lab,
+        actor=by,
+        round=made.key,
+        assessors=sum(bool(items) for items in plan.items.values()),
+        items=sum(map(len, plan.items.values())),
+    )
+    return made
+
+
+def add_items(pool: Pool, items: Mapping[int, Sequence[CopiedItem]]) -> None:
+    """Add copies of items to a round, after those that an assessor has; the caller locks the task.
+
+    A copy that the assessor already has is left out.
+    """
+    rows = list(_rows(pool, items))
+    made = PoolItem.objects.bulk_create([row for row, _ in rows], batch_size=AT_ONCE)
+    PoolInstance.objects.bulk_create(
+        (
+            PoolInstance(item=row, doc_id=each.doc_id, post_id=each.post_id, position=position)
+            for row, (_, item) in zip(made, rows, strict=True)
+            for position, each in enumerate(item.instances)
+        ),
+        batch_size=AT_ONCE,
+    )
+
+
+def _rows(
+    pool: Pool, items: Mapping[int, Sequence[CopiedItem]]
+) -> Iterator[tuple[PoolItem, CopiedItem]]:
+    known = set(pool.items.order_by().values_list("assessor", "topic", "item"))
+    positions = _last_positions(pool, items)
+    for assessor, copies in items.items():
+        for one in copies:
+            if (assessor, one.topic_id, one.item) in known:
+                continue
+            known.add((assessor, one.topic_id, one.item))
+            positions[assessor, one.topic_id] += 1
+            yield (
+                PoolItem(
+                    pool=pool,
+                    topic_id=one.topic_id,
+                    assessor_id=assessor,
+                    kind=one.kind,
+                    item=one.item,
+                    text=one.text,
+                    position=positions[assessor, one.topic_id],
+                ),
+                one,
+            )
+
+
+def _last_positions(pool: Pool, assessors: Collection[int]) -> Counter[tuple[int, int]]:
+    own = pool.items.filter(assessor__in=assessors).order_by().values("assessor", "topic")
+    rows = own.annotate(last=Max("position")).values_list("assessor", "topic", "last")
+    return Counter({(assessor, topic): last for assessor, topic, last in rows if assessor})
+
+
+def _hash(items: Mapping[int, Sequence[CopiedItem]]) -> str:
+    """Return a hash of who judges what, as the hash of a pool."""
+    rows = {person: [[one.topic_id, one.item] for one in items[person]] for person in sorted(items)}
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()

@@ -1,0 +1,30 @@
+"""Rounds for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arqlab.core.models import Task, User
+from assessment.models import PoolInstance, PoolItem, Round
+from assessment.rounds.selectors.items import copied_items
+from assessment.rounds.services.making import RoundPlan, make_round
+from tests.assessment.factories import NOW, judge
+
+
+def round_of(
+    task: Task, kind: Round.Kind, *people: User, topics: Sequence[str] = (), **fields: Any
+) -> Round:
+    """Make a round in which everyone judges all official items of the topics, or of all topics."""
+    items = PoolItem.official.filter(pool__task=task)
+    if topics:
+        items = items.filter(topic__query_id__in=topics)
+    copies = copied_items(items)
+    plan = RoundPlan(kind, {person.pk: copies for person in people}, **fields)
+    return make_round(task=task, plan=plan, by=None, at=NOW)
+
+
+def vote(made: Round, person: User, doc_id: str, label: int, **fields: Any) -> None:
+    """Store a label of an assessor in a round."""
+    instance = PoolInstance.objects.get(item__pool=made.pool, item__assessor=person, doc_id=doc_id)
+    judge(person, instance, label, **fields)
