@@ -128,6 +128,11 @@ POST assessment:guideline-edit            302 404 404 404 404 200 200
 GET  assessment:judge                     302 404 404 404 200 404 404
 GET  assessment:judgment-list             302 404 404 404 200 404 404
 GET  assessment:judging-home              302 404 404 404 200 200 200
+GET  assessment:judging-work              302 404 404 404 200 200 200
+GET  assessment:judging-work-csv          302 404 404 404 200 200 200
+GET  assessment:time-sheet                404 404 404 404 404 200 200
+POST assessment:time-sheet                302 404 404 404 404 422 422
+GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
 GET  assessment:radar-detail              404 404 404 404 404 302 302
 POST assessment:radar-detail              302 404 404 404 404 302 302
 GET  assessment:radar-list                404 404 404 404 404 200 200

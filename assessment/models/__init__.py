@@ -7,6 +7,7 @@ from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
 from assessment.models.radar import DismissedFinding, DuplicatePosts
 from assessment.models.rounds import Round
+from assessment.models.timesheets import PayRule
 from assessment.models.viability import SetAsideTopic
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Guideline",
     "GuidelineEntry",
     "Judgment",
+    "PayRule",
     "Pool",
     "PoolInstance",
     "PoolItem",

@@ -25,6 +25,7 @@ SECTIONS = {
     "judge": "judging",
     "judging": "judging",
     "judgment": "judging",
+    "time": "judging",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",

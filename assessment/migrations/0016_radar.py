@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0014_topics_set_aside'),
+        ('assessment', '0015_topics_set_aside'),
         ('core', '0009_versions_of_the_typesetter'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
