@@ -91,8 +91,9 @@ def summary_of(finding: RadarFinding, *, scale: LabelScale) -> str:
         return f"{facts['what']}: {labels}."
     if finding.kind == FindingKind.DUPLICATES:
         return f"Posts with the same text as {facts['what']}: {labels}."
-    where = "in one post" if facts["same_post"] else "in different posts, which may explain it"
-    return f"Formula {facts['what']}: {labels}, {where}."
+    if facts["same_post"]:
+        return f"Formula {facts['what']}: {labels}. The labels differ within one post."
+    return f"Formula {facts['what']}: {labels}. The posts differ, which may explain it."
 
 
 def _drift_summary(kind: FindingKind, facts: Mapping[str, float]) -> str:

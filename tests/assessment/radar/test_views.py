@@ -65,10 +65,22 @@ def test_different_labels_of_a_formula_are_listed_and_lead_to_the_judgments(
 
     page = words(organizing, path(formulas))
     assert "Same formula" in page
-    assert "Formula v1: High, Not relevant, in different posts, which may explain it. 2" in page
+    assert "Formula v1: High, Not relevant. The posts differ, which may explain it. 2" in page
     detail = words(organizing, path(formulas, finding.key))
-    assert re.search("B.1 11 formula v1 .*High.*B.1 12 formula v1 .*Not relevant", detail)
+    assert re.search(
+        "B.1 11 formula v1, post p1 .*High.*B.1 12 formula v1, post p2 .*Not relevant", detail
+    )
     assert "13" not in detail.partition("Judged")[2]
+
+
+def test_different_labels_within_one_post_are_named(organizing, assessor, lab):
+    task = FormulaTaskFactory(lab=lab)
+    TopicFactory(task=task, query_id="B.1")
+    make_formula_pool(task, {"B.1": {"v1": [("11", "p1"), ("12", "p1")]}})
+    label(assessor, {"11": 1, "12": 0})
+
+    page = words(organizing, path(task))
+    assert "Formula v1: Low, Not relevant. The labels differ within one post. 2" in page
 
 
 def test_earlier_labels_are_beside_the_current_one(organizing, assessor, formulas):
@@ -78,7 +90,8 @@ def test_earlier_labels_are_beside_the_current_one(organizing, assessor, formula
     [finding] = findings_of(formulas)
 
     assert re.search(
-        "12 formula v1 .*Not relevant .*Medium", words(organizing, path(formulas, finding.key))
+        "12 formula v1, post p2 .*Not relevant .*Medium",
+        words(organizing, path(formulas, finding.key)),
     )
 
 
@@ -132,7 +145,7 @@ def test_a_finding_is_dismissed_with_a_note_and_reopened(organizing, organizer, 
     assert "Finding dismissed." in page
     assert "No findings" in page
     listed = words(organizing, path(formulas, state="dismissed"))
-    assert "in different posts, which may explain it. Talked about it: the posts differ." in listed
+    assert "The posts differ, which may explain it. Talked about it: the posts differ." in listed
 
     answer = organizing.post(path(formulas, finding.key), {"reopens": "yes"}, follow=True).text
     assert "Finding reopened." in answer
