@@ -9,8 +9,11 @@ from django import forms
 
 from arqlab.core.forms.moments import ANYWHERE
 from arqlab.core.models import Lab, Task
+from assessment.models import Round
+from assessment.timesheets.selectors.figures import KINDS, OFFICIAL, USUAL_KINDS, SheetPart
 
 AOE = "AoE"
+ALL = "all"
 _DAY = {"invalid": "Enter a date such as 2026-11-23."}
 
 
@@ -32,6 +35,16 @@ class SheetForm(forms.Form):
         to_field_name="slug",
         empty_label="all tasks",
     )
+    rounds = forms.ChoiceField(
+        label="Rounds",
+        required=False,
+        choices=[
+            ("", "all but sample tasks"),
+            (ALL, "all"),
+            (OFFICIAL, "official"),
+            *((kind.value, kind.label.lower()) for kind in Round.Kind),
+        ],
+    )
     estimates = forms.BooleanField(label="Estimate missing times", required=False)
 
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
@@ -48,6 +61,19 @@ class SheetForm(forms.Form):
         if first and last and first > last:
             self.add_error("last", "The last day is before the first. Enter a later one.")
         return cleaned
+
+    @property
+    def part(self) -> SheetPart:
+        """Return the part of the sheet that the valid fields ask for."""
+        chosen = self.cleaned_data
+        kinds = {"": USUAL_KINDS, ALL: KINDS}
+        rounds = chosen.get("rounds", "")
+        return SheetPart(
+            chosen.get("first"),
+            chosen.get("last"),
+            chosen.get("task"),
+            kinds.get(rounds, (rounds,)),
+        )
 
 
 class PayForm(forms.Form):

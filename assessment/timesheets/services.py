@@ -17,7 +17,7 @@ SHEET_COLUMNS: dict[str, Callable[[SheetRow], object]] = {
     "assessor": lambda row: row.person.name,
     "username": lambda row: row.person.username,
     "task": lambda row: row.task.slug,
-    "round": lambda row: row.round,
+    "round": lambda row: row.round_key,
     "topic": lambda row: row.topic.query_id,
     "day": lambda row: row.day.isoformat(),
     "active_hours": lambda row: f"{row.work.active_hours:.6f}",

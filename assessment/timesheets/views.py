@@ -59,8 +59,7 @@ def sheet_response(sheet: TimeSheet, name: str) -> StreamingHttpResponse:
 def _sheet(lab: Lab, form: SheetForm) -> TimeSheet:
     """Return the part of the lab's time sheet that a form asks for."""
     form.is_valid()
-    chosen = form.cleaned_data
     sheet = time_sheet_of(lab)
-    if chosen.get("estimates"):
+    if form.cleaned_data.get("estimates"):
         sheet = sheet.with_estimates()
-    return sheet.between(chosen.get("first"), chosen.get("last"), task=chosen.get("task"))
+    return sheet.part(form.part)

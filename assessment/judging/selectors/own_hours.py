@@ -9,7 +9,14 @@ from typing import Any
 from arqlab.core.models import Lab, Task, Topic, User
 from assessment.assignments.selectors.rows import TopicRow
 from assessment.judging.selectors.own_work import own_work
-from assessment.timesheets.selectors.figures import NO_WORK, TimeSheet, WorkSum
+from assessment.models import Round
+from assessment.timesheets.selectors.figures import (
+    NO_WORK,
+    SheetPart,
+    SheetPlace,
+    TimeSheet,
+    WorkSum,
+)
 from assessment.timesheets.selectors.sheets import time_sheet_of
 
 
@@ -24,9 +31,13 @@ class OwnTopic:
 
 @dataclass(frozen=True)
 class OwnTask:
-    """A task with the own work in it and what is left of the assigned topics."""
+    """A round of a task with the own work in it, and what is left of the assigned topics.
+
+    The official round is None; only its topics are assigned.
+    """
 
     task: Task
+    round: Round | None
     topics: tuple[OwnTopic, ...]
 
     @property
@@ -89,15 +100,16 @@ class OwnHours:
 
 def own_hours(lab: Lab, user: User, *, at: datetime) -> OwnHours:
     """Return what a user has done and has left in a lab."""
-    sheet = time_sheet_of(lab, person=user)
-    works = {topic: total for topic, _, total in sheet.topics}
+    sheet = time_sheet_of(lab, person=user).part(SheetPart())
+    works = {place: total for place, _, total in sheet.topics}
     found = own_work(user, [lab], at=at).get(lab.pk)
-    rows = {row.topic: row for row in (found.rows if found else ())}
-    topics = sorted(
-        {**works, **rows}, key=lambda one: (one.task.position, one.task_id, one.position)
-    )
-    tasks: dict[Task, list[OwnTopic]] = {}
-    for topic in topics:
-        one = OwnTopic(topic, works.get(topic, NO_WORK), rows.get(topic))
-        tasks.setdefault(topic.task, []).append(one)
-    return OwnHours(sheet, tuple(OwnTask(task, tuple(group)) for task, group in tasks.items()))
+    rows = {
+        SheetPlace(row.topic.task, None, row.topic): row for row in (found.rows if found else ())
+    }
+    groups: dict[tuple[Task, Round | None], list[OwnTopic]] = {}
+    for place in sorted({**works, **rows}, key=lambda place: place.order):
+        topic = place.topic
+        if topic:
+            one = OwnTopic(topic, works.get(place, NO_WORK), rows.get(place))
+            groups.setdefault((place.task, place.round), []).append(one)
+    return OwnHours(sheet, tuple(OwnTask(*key, tuple(group)) for key, group in groups.items()))

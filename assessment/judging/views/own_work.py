@@ -13,6 +13,7 @@ from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
 from assessment.judging.selectors.own_hours import own_hours
 from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
 from assessment.timesheets.forms import zone_words
+from assessment.timesheets.selectors.figures import SheetPart
 from assessment.timesheets.selectors.sheets import time_sheet_of
 from assessment.timesheets.views import sheet_response
 
@@ -40,7 +41,8 @@ def your_work(request: HttpRequest, lab: str) -> HttpResponse:
 def your_work_csv(request: HttpRequest, lab: str) -> HttpResponseBase:
     """Return the user's own time sheet as CSV."""
     found, user = _own_lab_or_404(request, lab)
-    return sheet_response(time_sheet_of(found, person=user), f"{found.slug}-own-time-sheet.csv")
+    sheet = time_sheet_of(found, person=user).part(SheetPart())
+    return sheet_response(sheet, f"{found.slug}-own-time-sheet.csv")
 
 
 def _own_lab_or_404(request: HttpRequest, slug: str) -> tuple[Lab, User]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.judgments.completion import Pace, expected_seconds
 from arqlab.ir.records import TaskKind
-from assessment.models import PayRule
+from assessment.models import PayRule, Round
 
 MS_PER_HOUR = 3_600_000
+OFFICIAL = "official"
+"""The name of the official round in time sheets."""
+KINDS = (OFFICIAL, *Round.Kind.values)
+USUAL_KINDS = tuple(kind for kind in KINDS if kind != Round.Kind.SAMPLE)
+"""The kinds of rounds on a time sheet unless others are chosen: applicants are not paid yet."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -70,14 +75,65 @@ NO_WORK = WorkSum()
 
 @dataclass(frozen=True)
 class SheetRow:
-    """The work of a person in a round of a topic on a day."""
+    """The work of a person in a round of a task, in a topic on a day.
+
+    The official round is None. A training round may have topics of an earlier lab.
+    """
 
     person: User
     task: Task
-    round: str
+    round: Round | None
     topic: Topic
     day: date
     work: WorkSum
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the round, one of `KINDS`."""
+        return self.round.kind if self.round else OFFICIAL
+
+    @property
+    def round_key(self) -> str:
+        """Return the name of the round in files."""
+        return self.round.key if self.round else OFFICIAL
+
+
+class SheetPlace(NamedTuple):
+    """A round of a task, and one of its topics or None for all."""
+
+    task: Task
+    round: Round | None
+    topic: Topic | None = None
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Return the place in the order of the lab: tasks, rounds, topics."""
+        round_order = (self.round.kind, self.round.number) if self.round else ("", 0)
+        return (
+            self.task.position,
+            self.task.pk,
+            *round_order,
+            self.topic.position if self.topic else 0,
+        )
+
+
+@dataclass(frozen=True)
+class SheetPart:
+    """The part of a time sheet between two days, in one task or all, and in kinds of rounds."""
+
+    first: date | None = None
+    last: date | None = None
+    task: Task | None = None
+    kinds: Collection[str] = USUAL_KINDS
+
+    def has(self, row: SheetRow) -> bool:
+        """Return whether a row belongs to the part."""
+        return (
+            (self.first is None or row.day >= self.first)
+            and (self.last is None or row.day <= self.last)
+            and (self.task is None or row.task == self.task)
+            and row.kind in self.kinds
+        )
 
 
 @dataclass(frozen=True)
@@ -124,18 +180,16 @@ class TimeSheet:
         return sorted(self._table(lambda row: row.day), key=lambda line: line[0])
 
     @property
-    def topics(self) -> list[tuple[Topic, list[WorkSum], WorkSum]]:
-        """Return the work in each topic in the order of the lab: of each person, and of all."""
-        return sorted(
-            self._table(lambda row: row.topic),
-            key=lambda line: (line[0].task.position, line[0].task_id, line[0].position),
-        )
+    def topics(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
+        """Return the work in each topic in order: of each person, and of all."""
+        lines = self._table(lambda row: SheetPlace(row.task, row.round, row.topic))
+        return sorted(lines, key=lambda line: line[0].order)
 
     @property
-    def tasks(self) -> list[tuple[Task, list[WorkSum], WorkSum]]:
-        """Return the work in each task in the order of the lab: of each person, and of all."""
-        lines = self._table(lambda row: row.task)
-        return sorted(lines, key=lambda line: (line[0].position, line[0].pk))
+    def rounds(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
+        """Return the work in each round of each task in order: of each person, and of all."""
+        lines = self._table(lambda row: SheetPlace(row.task, row.round))
+        return sorted(lines, key=lambda line: line[0].order)
 
     def _table(self, key: Callable[[SheetRow], Key]) -> list[tuple[Key, list[WorkSum], WorkSum]]:
         cells = _sums(self.rows, lambda row: (key(row), row.person))
@@ -153,18 +207,9 @@ class TimeSheet:
         cost = self.rule.hourly_rate * (work.active_ms + work.estimated_ms) / MS_PER_HOUR
         return cost.quantize(Decimal("0.01"), ROUND_HALF_UP)
 
-    def between(
-        self, first: date | None, last: date | None, *, task: Task | None = None
-    ) -> TimeSheet:
-        """Return the part of the sheet between two days, of one task or of all."""
-        rows = [
-            row
-            for row in self.rows
-            if (first is None or row.day >= first)
-            and (last is None or row.day <= last)
-            and (task is None or row.task == task)
-        ]
-        return TimeSheet(self.rule, rows, self.nameless)
+    def part(self, part: SheetPart) -> TimeSheet:
+        """Return a part of the sheet."""
+        return TimeSheet(self.rule, [row for row in self.rows if part.has(row)], self.nameless)
 
     def with_estimates(self) -> TimeSheet:
         """Return the sheet with an estimated time for the items that have none.

@@ -7,6 +7,7 @@ only the label of the import counts, so that no time counts twice.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,11 +15,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from arqlab.core.models import Lab, Topic, User
-from assessment.models import Judgment, PayRule
-from assessment.timesheets.selectors.figures import SheetRow, TimeSheet, WorkSum
-
-OFFICIAL = "official"
-"""The name of the official round in time sheets."""
+from assessment.models import Judgment, PayRule, Pool
+from assessment.timesheets.selectors.figures import SheetPlace, SheetRow, TimeSheet, WorkSum
 
 
 def pay_rule_of(lab: Lab) -> PayRule:
@@ -27,40 +25,34 @@ def pay_rule_of(lab: Lab) -> PayRule:
 
 
 def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
-    """Return the time sheet of a lab, or of one person in it, in five queries."""
+    """Return the time sheet of a lab, or of one person in it, in six queries."""
     rule = pay_rule_of(lab)
-    judgments = Judgment.objects.filter(instance__item__topic__task__lab=lab)
+    judgments = Judgment.objects.filter(instance__item__pool__task__lab=lab)
     if person:
         judgments = judgments.filter(assessor=person)
-    found = list(_grouped(judgments, ZoneInfo(rule.time_zone)))
-    tasks = {task.pk: task for task in lab.tasks.all()}
-    topics = {
-        topic.pk: topic
-        for topic in Topic.objects.filter(task__in=tasks).only("query_id", "position", "task")
-    }
-    for topic in topics.values():
-        topic.task = tasks[topic.task_id]
-    people = User.objects.in_bulk({row[0] for row in found if row[0]})
+    works: dict[tuple[Any, ...], WorkSum] = defaultdict(WorkSum)
+    pools = Pool.objects.filter(task__lab=lab).select_related("task", "round")
+    places = {pool.pk: (pool.task, pool.round) for pool in pools.only("task", "round")}
+    for by, pool, topic, day, *figures in _grouped(judgments, ZoneInfo(rule.time_zone)):
+        works[by, *places[pool], topic, day] += _work(*figures)
+    people = User.objects.in_bulk({by for by, *_ in works if by})
+    topics = Topic.objects.only("query_id", "position").in_bulk({key[3] for key in works})
     rows = [
-        SheetRow(people[by], topics[topic].task, OFFICIAL, topics[topic], day, _work(*figures))
-        for by, topic, day, *figures in found
+        SheetRow(people[by], task, round_, topics[topic], day, work)
+        for (by, task, round_, topic, day), work in works.items()
         if by
     ]
-    rows.sort(
-        key=lambda row: (
-            row.person.name.casefold(),
-            row.person.pk,
-            row.task.position,
-            row.task.pk,
-            row.topic.position,
-            row.day,
-        )
-    )
-    return TimeSheet(rule, rows, sum(row[4] for row in found if not row[0]))
+    rows.sort(key=_order)
+    return TimeSheet(rule, rows, sum(work.labels for (by, *_), work in works.items() if not by))
+
+
+def _order(row: SheetRow) -> tuple[Any, ...]:
+    place = SheetPlace(row.task, row.round, row.topic)
+    return (row.person.name.casefold(), row.person.pk, *place.order, row.day)
 
 
 def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment, Any]:
-    """Return person, topic, day and the figures of `_work`."""
+    """Return person, pool, topic, day and the figures of `_work`."""
     repeated = Judgment.objects.filter(
         supersedes=OuterRef("pk"), is_imported=True, label=OuterRef("label")
     )
@@ -69,7 +61,7 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
         judgments.filter(~Exists(repeated))
         .order_by()
         .annotate(day=TruncDate(Coalesce("given_at", "judged_at"), tzinfo=zone))
-        .values("assessor", "instance__item__topic", "day")
+        .values("assessor", "instance__item__pool", "instance__item__topic", "day")
         .annotate(
             items=Count("instance__item", distinct=True),
             labels=Count("pk"),
@@ -79,6 +71,7 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
         )
         .values_list(
             "assessor",
+            "instance__item__pool",
             "instance__item__topic",
             "day",
             "items",

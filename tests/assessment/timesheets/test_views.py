@@ -14,9 +14,12 @@ from django.test.utils import CaptureQueriesContext
 
 from arqlab.core.models import AuditEvent, Task
 from assessment.judging.services.importing import import_judgments
-from assessment.models import Judgment, PayRule, PoolInstance
+from assessment.models import Judgment, PayRule, PoolInstance, PoolItem, Round
+from assessment.rounds.selectors.items import copied_items
+from assessment.rounds.services.making import RoundPlan, make_round
 from tests.assessment.factories import NOW, judge, make_pool
-from tests.factories import AssessorFactory, TaskFactory, TopicFactory
+from tests.assessment.rounds.factories import round_of, vote
+from tests.factories import AssessorFactory, TaskFactory, TopicFactory, make_lab
 
 pytestmark = pytest.mark.django_db
 SHEET = "/labs/arqmath-x/time-sheet/"
@@ -29,7 +32,7 @@ def pool(task):
 
 
 def instance(doc_id: str) -> PoolInstance:
-    return PoolInstance.objects.get(doc_id=doc_id)
+    return PoolInstance.official.get(doc_id=doc_id)
 
 
 def change(judgment: Judgment, label: int, **fields) -> Judgment:
@@ -242,6 +245,42 @@ def test_the_sheet_of_some_days_and_one_task(client_of, organizer, assessor, lab
     assert [row["topic"] for row in lines(client, days)] == ["A.1", "B.1"]
     assert [row["task"] for row in lines(client, f"{days}&task=task2")] == ["task2"]
     assert f"{SHEET}csv/{days}" in client.get(SHEET + days).text.replace("&amp;", "&")
+
+
+def test_work_in_rounds_is_paid_and_sample_tasks_only_on_request(
+    client_of, organizer, assessor, outsider, task, pool
+):
+    judge(assessor, instance("10"), 3, active_ms=HOUR)
+    training = round_of(task, Round.Kind.TRAINING, assessor, title="First training")
+    sample = round_of(task, Round.Kind.SAMPLE, outsider)
+    vote(training, assessor, "10", 2, active_ms=HOUR // 2)
+    vote(sample, outsider, "10", 2, active_ms=HOUR // 4)
+    client = client_of(organizer)
+
+    rows = [(row["round"], row["active_hours"]) for row in lines(client)]
+    assert rows == [("official", "1.000000"), ("training-1", "0.500000")]
+    page = client.get(SHEET).text
+    assert table(page, "rounds")["Answer retrieval First training"] == ["0.50", "0.50"]
+    assert table(page, "topics")["A.1 Answer retrieval, First training"] == ["0.50", "0.50"]
+    assert [row["username"] for row in lines(client, "?rounds=sample")] == [outsider.username]
+    assert hours(lines(client, "?rounds=all")) == 1.75
+    assert hours(lines(client, "?rounds=official")) == 1
+
+
+def test_a_round_with_topics_of_an_earlier_lab_is_on_the_sheet_of_its_own_lab(
+    client_of, organizer, assessor, task
+):
+    earlier = make_lab("arqmath-w")
+    make_pool(earlier.task, {"A.1": ["10"]})
+    copies = copied_items(PoolItem.official.filter(pool__task=earlier.task))
+    plan = RoundPlan(Round.Kind.TRAINING, {assessor.pk: copies})
+    made = make_round(task=task, plan=plan, by=None, at=NOW)
+    vote(made, assessor, "10", 2, active_ms=HOUR)
+
+    [row] = lines(client_of(organizer))
+    assert (row["task"], row["round"], row["topic"]) == ("task1", "training-1", "A.1")
+    there = client_of(earlier.organizer).get("/labs/arqmath-w/time-sheet/csv/")
+    assert len(b"".join(there).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,9 @@ def test_new_guidelines_are_announced_until_something_is_judged_by_them(
     assert "changed since you last judged" not in client.get(HOME).text
 
     guideline = write_guideline(task=task, text="<p>New.</p>", at=NOW, by=None)
-    assert "changed since you last judged in this task" in client.get(HOME).text
+    page = client.get(HOME).text
+    assert "changed since you last judged in this task" in page
+    assert 'tasks/task1/guidelines/1/changes/?since=0"' in page
 
     judge(assessor, instance("A.1", 1), 1, guideline=guideline)
     assert "changed since you last judged" not in client.get(HOME).text

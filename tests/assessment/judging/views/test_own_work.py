@@ -12,8 +12,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from assessment.models import Assignment, PoolInstance
+from assessment.models import Assignment, PoolInstance, Round
 from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
+from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, TopicFactory
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ def judging(task, assessor):
 
 
 def instance(doc_id: str) -> PoolInstance:
-    return PoolInstance.objects.get(doc_id=doc_id)
+    return PoolInstance.official.get(doc_id=doc_id)
 
 
 def row(page: str, table: str, first: str) -> list[str]:
@@ -59,6 +60,19 @@ def test_hours_in_topics_of_others_stay_on_the_page(client_of, assessor, judging
 
     assert row(page, "topics", "A.1")[1:] == ["no longer yours", "–", "–", "1", "1.00", "3600"]
     assert "judge/A.1/" not in page
+
+
+def test_work_in_a_round_has_its_own_rows(client_of, assessor, task, judging):
+    judge(assessor, instance("10"), 3, active_ms=HOUR)
+    training = round_of(task, Round.Kind.TRAINING, assessor, title="First training")
+    sample = round_of(task, Round.Kind.SAMPLE, assessor)
+    vote(training, assessor, "10", 2, active_ms=HOUR // 2)
+    vote(sample, assessor, "10", 2, active_ms=HOUR)
+    page = client_of(assessor).get(WORK).text
+
+    assert row(page, "tasks", "Answer retrieval")[:3] == ["2", "1", "1.00"]
+    assert row(page, "tasks", "Answer retrieval First training")[:3] == ["–", "1", "0.50"]
+    assert "1.50 active hours for 2 items." in page
 
 
 def test_days_are_a_chart_with_a_table(client_of, assessor, judging):
@@ -107,6 +121,21 @@ def test_answered_tickets_are_listed_and_open_ones_counted(client_of, assessor, 
 
     assert "1 ticket waits for an answer." in page
     assert page.count("We repaired it.") == 1
+
+
+def test_a_ticket_of_a_round_does_not_link_to_the_official_page(
+    client_of, assessor, organizer, task, judging
+):
+    made = round_of(task, Round.Kind.TRAINING, assessor)
+    answered = {"answer": "We repaired it.", "answered_by": organizer, "answered_at": NOW}
+    copied = PoolInstance.objects.get(item__pool=made.pool, doc_id="10")
+    for one in (instance("11"), copied):
+        raise_ticket(assessor, one, **answered)
+    page = client_of(assessor).get(WORK).text
+
+    assert page.count("We repaired it.") == 2
+    assert f"?item={instance('11').item_id}" in page
+    assert f"?item={copied.item_id}" not in page
 
 
 def test_the_page_before_the_first_topic(client_of, assessor):
