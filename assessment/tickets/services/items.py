@@ -30,7 +30,8 @@ from collection.selectors.threads import corrected_post, posts_of
 class TicketItem(NamedTuple):
     """The instance of a ticket with its post, if the collection has it, and its texts.
 
-    `shown_post` has the lab's text, if the lab corrected it.
+    `shown_post` has the lab's text, if the lab corrected it. `formulas` are in the order of the
+    texts.
     """
 
     instance: PoolInstance
@@ -106,5 +107,6 @@ def read_ticket_item(
     definitions = Definitions()
     title = read_text(shown.safe_title if shown and shown.title else "", definitions)
     body = read_text(body_of(instance.item, shown), definitions)
-    formulas = typeset_formulas(keys_of([title, body]), corrections.formulas)
-    return TicketItem(instance, post, shown, title, body, formulas)
+    keys = keys_of([title, body])
+    found = typeset_formulas(keys, corrections.formulas)
+    return TicketItem(instance, post, shown, title, body, {key: found[key] for key in keys})
