@@ -353,3 +353,22 @@ def test_a_formula_of_several_lines_is_corrected(organizing, ticket, post):
     repair(organizing, ticket, "formula", "y", "?formula=0", key="x +\r\n\\sqrt")
 
     assert Correction.objects.get().key == "x +\n\\sqrt"
+
+
+def test_a_formula_of_the_topic_is_corrected_from_the_ticket_of_an_item(
+    organizing, ticket, task, post
+):
+    Post.objects.filter(pk=post.pk).update(body="<p>Fine.</p>")
+    Topic.objects.filter(task=task, query_id="A.1").update(
+        body=f"<p>What is ${BROKEN}$?</p>", body_html="<p>old</p>", engine=ENGINE
+    )
+    page = organizing.get(path(ticket)).text
+    assert "This formula of the topic cannot be typeset." in page
+    [number] = re.findall(r"formula/\?formula=(\d+)", page)
+
+    query = f"?formula={number}"
+    _, after = sections(repair(organizing, ticket, "formula", r"\frac{a}{b}", query, preview="yes"))
+    repair(organizing, ticket, "formula", r"\frac{a}{b}", query)
+
+    shown = Topic.objects.get(task=task, query_id="A.1").body_html
+    assert ("<mfrac>" in after, "<mfrac>" in shown) == (True, True)
