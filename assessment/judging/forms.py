@@ -1,4 +1,4 @@
-"""The list of an assessor's judgments."""
+"""The lists of judgments: of an assessor, and by version of the guidelines."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 
 from arqlab.core.forms.lists import ListForm
-from arqlab.core.models import Lab
+from arqlab.core.models import Lab, Task
+from assessment.guidelines.selectors.entries import version_of
+from assessment.guidelines.selectors.versions import current_guideline
 from assessment.judging.services.judged_list import judgments_with
 from assessment.models import Judgment
+from assessment.qrels.selectors.drafts import task_scale
 
 
 class JudgmentListForm(ListForm):
@@ -33,3 +36,38 @@ class JudgmentListForm(ListForm):
     def matching(self, rows: QuerySet[Judgment], words: Iterable[str]) -> QuerySet[Judgment]:
         """Return the judgments with all words in heading, text, comment or reason."""
         return rows.filter(pk__in=judgments_with(words, rows, lab=self.lab))
+
+
+class GuidelineJudgmentListForm(ListForm):
+    """The labels of a task by the version of the guidelines that their assessors followed."""
+
+    searched = ("comment", "reason", "instance__doc_id", "instance__item__item")
+    filters: ClassVar = {
+        "before": ("Before version", "version__lt"),
+        "version": ("Version", "version"),
+        "label": ("Label", "label"),
+        "topic": ("Topic", "instance__item__topic__query_id"),
+        "assessor": ("Assessor", "assessor__username"),
+    }
+    orders: ClassVar = {
+        "topic": "instance__item__topic__position",
+        "label": "label",
+        "version": "version",
+        "assessor": "assessor__username",
+        "judged": "judged_at",
+    }
+    default_order = "-judged"
+
+    def __init__(self, data: Mapping[str, Any], *, task: Task, rows: QuerySet[Judgment]) -> None:
+        """Offer the versions, labels and topics of a task, and the assessors of `rows`."""
+        versions = range(version_of(current_guideline(task)) + 1)
+        names = rows.order_by().values_list("assessor__username", flat=True).distinct()
+        topics = task.topics.order_by("position").values_list("query_id", flat=True)
+        super().__init__(
+            data,
+            before=[(str(number), str(number)) for number in versions[1:]],
+            version=[(str(number), str(number)) for number in versions],
+            label=[(str(label.value), label.word) for label in task_scale(task)],
+            topic=[(topic, topic) for topic in topics],
+            assessor=[(name, name) for name in sorted(filter(None, names))],
+        )

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from arqlab.core.models import Lab, Task, User
 from arqlab.ir.labels import LARGEST_VALUE, ScaleLabel
-from assessment.models.assignments import Guideline
+from assessment.models.guidelines import Guideline
 from assessment.models.pools import PoolInstance
 
 
@@ -68,6 +68,16 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.instance} {self.label}"
+
+    @property
+    def guidelines(self) -> int | None:
+        """Return the version that the assessor followed.
+
+        0 is the default text; the version of a label judged elsewhere may be unknown (None).
+        """
+        if self.guideline is None:
+            return None if self.is_imported else 0
+        return self.guideline.version
 
     @property
     def scale_label(self) -> ScaleLabel:

@@ -42,6 +42,11 @@ def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
     )
 
 
+def own_open_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
+    """Return an assessor's tickets that wait for an answer."""
+    return tickets_of(lab).filter(judgment__assessor=user, answered_at=None)
+
+
 def sent_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
     """Return the tickets with a user as their expert, those without a reply first."""
     waiting_first = F("advised_at").asc(nulls_first=True)

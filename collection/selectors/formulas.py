@@ -174,6 +174,15 @@ def slt_of(collection: Collection, formula_id: str) -> str:
     return str(found.item(0, 0) or "") if found.height else ""
 
 
+def post_of_formula(collection: Collection, formula_id: str) -> str:
+    """Return the id of the post that contains a formula instance, or an empty string."""
+    if not collection.formulas_index:
+        return ""
+    index = scan_columns(collection.formulas_index).filter(pl.col("formula_id") == formula_id)
+    found = index.select("post_id").collect()
+    return str(found.item(0, 0)) if found.height else ""
+
+
 def thread_questions(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
     """Return the questions of threads by thread id, only with the fields needed for a title."""
     questions = Post.objects.filter(

@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from arqlab.core.models import Lab, Team
-from assessment.guidelines.services import write_guideline
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Assignment, Guideline
 from tests.browser.conftest import enter
 from tests.collection.factories import load_small

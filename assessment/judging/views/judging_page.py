@@ -13,10 +13,10 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from arqlab.core.models import User
+from arqlab.core.models import Task, User
 from arqlab.core.permissions import signed_in
-from assessment.guidelines.selectors import current_guideline, guideline_text
-from assessment.guidelines.services import guideline_html
+from assessment.guidelines.selectors.versions import current_guideline, followed_version
+from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import TopicPath
@@ -30,7 +30,7 @@ from assessment.judging.selectors.topic_work import (
 from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.trips import DEFAULT_HOURS, TRIP_HOURS
-from assessment.models import Guideline
+from assessment.models import Guideline, Round
 
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
@@ -61,17 +61,20 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     count = 0 if is_offline else AT_ONCE
     sitting = open_sitting(place=place, user=user, item_id=item_id, at=timezone.now(), count=count)
     guideline, following = current_guideline(place.task), next_topic(place, user)
+    config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
+    is_whole = is_offline or not config["guideline_url"]
     context = {
         **_place_context(place),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "guideline_html": guideline_html(guideline_text(place.task, guideline)),
+        "shown_guideline": _shown_guideline(place.task, guideline, is_whole=is_whole),
+        "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
         "next_topic": following,
         "next_url": next_address(place, following) if following else "",
-        "config": _config(sitting, place, user, guideline) | {"is_offline": is_offline},
+        "config": config,
         "trip_hours": TRIP_HOURS,
         "default_hours": DEFAULT_HOURS,
     }
@@ -87,6 +90,34 @@ def _place_context(place: Place) -> dict[str, Any]:
         "judge_url": place.address(),
         "list_url": place.address("judgment-list"),
     }
+
+
+def _shown_guideline(task: Task, guideline: Guideline | None, *, is_whole: bool) -> ShownGuideline:
+    """Return the guidelines, or only their text if the page can load the rest when needed."""
+    if is_whole or guideline is None:
+        return show_guideline(task, guideline)
+    return ShownGuideline(guideline_html(guideline.text), False, [], [])
+
+
+def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
+    """Return the version that the user judged with, if it is earlier than the current one."""
+    followed = followed_version(user, guideline.task)
+    if followed is None and sitting.work.judged:
+        followed = 0
+    return followed if followed is not None and followed < guideline.version else None
+
+
+def _panel_address(place: Place, guideline: Guideline | None) -> str:
+    """Return where the page loads the guidelines from.
+
+    It is empty for the default text, which comes with the page, and in sample rounds: applicants
+    may not open other pages of the lab.
+    """
+    is_sample = place.round is not None and place.round.kind == Round.Kind.SAMPLE
+    if guideline is None or is_sample:
+        return ""
+    args = [place.path.lab, place.path.task, guideline.version]
+    return reverse("assessment:guideline-panel", args=args)
 
 
 def _config(
@@ -106,6 +137,7 @@ def _config(
         "judgments_url": place.address("judgment-list"),
         "search_url": reverse("collection:post-list", args=[lab]),
         "guideline": guideline.version if guideline else None,
+        "guideline_url": _panel_address(place, guideline),
         "items": sitting.items,
         "shown": sitting.asked_for,
         "refusal": sitting.refusal,

@@ -13,7 +13,7 @@ from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from assessment.assignments.services import end_reviews
+from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Judgment, PoolItem, Ticket
 
 LONGEST_ANSWER = 10_000  # characters

@@ -12,7 +12,7 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.ir.labels import ScaleLabel
-from assessment.assignments.services import end_reviews
+from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
 from assessment.tickets.selectors import policy_of, tickets_of
 from assessment.tickets.services.experts import send_ticket

@@ -1,5 +1,6 @@
 // The judging page: connects its parts to the elements of the page and to the keyboard.
 
+import { BreakReminder } from "./aids/break-reminder.js";
 import { Choices } from "./choices.js";
 import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
@@ -8,6 +9,7 @@ import { listen } from "./keys.js";
 import { startOffline } from "./trips/offline.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
+import { startGuidelines } from "./aids/guidelines-dialog.js";
 import { QueryTerms } from "./aids/query-terms.js";
 import { RecentComments } from "./aids/recent-comments.js";
 import { startRelatedLabels } from "./aids/related-labels.js";
@@ -114,7 +116,7 @@ const COMMANDS = {
   terms: () => terms.toggle(),
   pane: switchPane,
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
-  guidelines: () => dialog("guidelines").showModal(),
+  guidelines: startGuidelines(dialog("guidelines"), config),
   offline: startOffline({ page, dialog: dialog("offline"), config, trip, outbox, queue }),
   help: () => dialog("help").showModal(),
 };
@@ -197,6 +199,7 @@ document.addEventListener("click", (event) => {
 });
 listen({ run, box: document.getElementById("judge-keys") });
 choices.listen(dialog("one-key"), "isOneKey");
+choices.listenToMinutes(dialog("break-minutes"));
 dialog("thread").addEventListener("close", () => {
   if (find.isOpen) find.hide();
 });
@@ -219,6 +222,9 @@ for (const state of ["held-up", "closed"]) {
 }
 session.addEventListener("finished", () => location.replace(config.page_url));
 startRelatedLabels({ session, config });
+new BreakReminder({
+  place: page.querySelector(".judge-break"), session, choices, leave: turnToText,
+});
 showNotices({ page, config, outbox, session }, (row) => run("correct", row));
 
 setInterval(() => timer.isActive(5 * MINUTE) && session.refresh(), MINUTE);

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from arqlab.core.services.topic_pages import topic_pages
 from arqlab.ir import records
-from assessment.guidelines.services import write_guideline
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from tests.assessment.factories import NOW, assign, judge, make_formula_pool, make_pool
 from tests.collection.factories import load_small

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -20,42 +20,46 @@ from arqlab.core.permissions import (
     task_or_404,
 )
 from assessment.guidelines.forms import GuidelineForm
-from assessment.guidelines.selectors import changed_lines, current_guideline, guideline_text
-from assessment.guidelines.services import guideline_html, write_guideline
+from assessment.guidelines.selectors.entries import waiting_entries
+from assessment.guidelines.selectors.versions import (
+    changed_lines,
+    counts_by_version,
+    current_guideline,
+    guideline_text,
+    labels_before,
+    undefined_labels,
+    version_numbered,
+)
+from assessment.guidelines.services.rendering import guideline_html, show_guideline
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Guideline
 
 
 @require_safe
 def guideline_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
-    """Show a version of the guidelines and its changes since the previous version.
-
-    Version 0 is ArqLab's default text.
-    """
+    """Show a version of the guidelines. Version 0 is ArqLab's default text."""
     found = task_or_404(request.user, lab, task)
     if not may_look_up(request.user, found.lab):
         raise Http404
-    shown = _version(found, version)
-    text = guideline_text(found, shown)
-    context: dict[str, Any] = {
+    shown = version_or_404(found, version)
+    context = {
         "task": found,
         "lab": found.lab,
         "guideline": shown,
-        "html": guideline_html(text),
+        "version": version,
+        "shown": show_guideline(found, shown),
         "newest": current_guideline(found),
         "organizes": may_organize(request.user, found.lab),
     }
-    if shown:
-        before = guideline_text(found, _version(found, version - 1))
-        context |= {"before": version - 1, "changes": changed_lines(before, text)}
     return render(request, "assessment/guideline_detail.html", context)
 
 
-def _version(task: Task, version: int) -> Guideline | None:
-    return (
-        get_object_or_404(task.guidelines.select_related("written_by"), version=version)
-        if version
-        else None
-    )
+def version_or_404(task: Task, version: int) -> Guideline | None:
+    """Return a version of a task's guidelines, None for the default text (0), or raise Http404."""
+    found = version_numbered(task, version) if version else None
+    if version and found is None:
+        raise Http404
+    return found
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,10 +88,24 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
                 return redirect(
                     "assessment:guideline-detail", lab=lab, task=task, version=made.version
                 )
-    context["versions"] = (
-        found.guidelines.select_related("written_by").defer("text").order_by("-version")
-    )
+    context |= _versions(found)
+    context["waiting"] = waiting_entries(found)
+    context["undefined"] = undefined_labels(found, str(context["form"]["text"].value() or ""))
     return render(request, "assessment/guideline_edit.html", context)
+
+
+def _versions(task: Task) -> dict[str, Any]:
+    """Return the versions, newest first, each with its labels and those given before it."""
+    counts = counts_by_version(task)
+    versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
+    return {
+        "versions": [
+            (each, counts.get(each.version, 0), labels_before(counts, each.version))
+            for each in versions
+        ],
+        "default_labels": counts.get(0, 0),
+        "unknown_labels": counts.get(None, 0),
+    }
 
 
 def _refused(form: GuidelineForm, error: UserError, current: dict[str, Any]) -> dict[str, Any]:

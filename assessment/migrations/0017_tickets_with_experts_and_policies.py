@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0012_rounds'),
+        ('assessment', '0016_radar'),
         ('core', '0010_corrections'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -1,4 +1,4 @@
-"""Writing and rendering the guidelines for assessors."""
+"""Writing versions of the guidelines for assessors."""
 
 from __future__ import annotations
 
@@ -9,19 +9,11 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from arqlab.core.services.formulas import typeset_formulas
-from arqlab.texts.html.rendering import SafeHtml, compose, keys_of, read_text
-from arqlab.texts.html.sanitizer import clean_post
-from assessment.guidelines.selectors import current_guideline, guideline_text
+from assessment.guidelines.selectors.entries import has_waiting_entries
+from assessment.guidelines.selectors.versions import current_guideline, guideline_text
 from assessment.models import Guideline
 
 LONGEST = 50_000  # characters
-
-
-def guideline_html(text: str) -> SafeHtml:
-    """Return guidelines as HTML, sanitized and typeset like posts, with headings from h3."""
-    read = read_text(clean_post(text, prefix="guideline").html)
-    return compose(read, formulas=typeset_formulas(keys_of([read])), top=3)
 
 
 @transaction.atomic
@@ -31,6 +23,7 @@ def write_guideline(
     """Store a new version of a task's guidelines. Earlier versions do not change.
 
     `after` is the version that the writer edited (0 for the default text, None to skip the check).
+    The version has the examples and cases collected for it; with these, its text may be the same.
     Raise `UserError` for a text that is empty, too long or unchanged, and if someone else wrote a
     version since (code `changed-meanwhile`).
     """
@@ -45,7 +38,13 @@ def write_guideline(
             code="changed-meanwhile",
         )
     text = text.replace("\r\n", "\n").strip() + "\n"
-    _refuse(text, guideline_text(task, newest))
+    _refuse(text)
+    if text == guideline_text(task, newest) and not has_waiting_entries(task, number):
+        raise UserError(
+            "Nothing was changed: these are the current guidelines. "
+            "Edit the text, or leave the page.",
+            code="same",
+        )
     made = Guideline.objects.create(
         task=task, version=number + 1, text=text, written_by=by, written_at=at
     )
@@ -53,17 +52,11 @@ def write_guideline(
     return made
 
 
-def _refuse(text: str, current: str) -> None:
+def _refuse(text: str) -> None:
     if not text.strip():
         raise UserError("The guidelines are empty. Write guidelines for assessors.", code="empty")
     if len(text) > LONGEST:
         raise UserError(
             f"The guidelines have {len(text):,} characters. Shorten them to at most {LONGEST:,}.",
             code="too-long",
-        )
-    if text == current:
-        raise UserError(
-            "Nothing was changed: these are the current guidelines. "
-            "Edit the text, or leave the page.",
-            code="same",
         )

@@ -1,0 +1,166 @@
+"""Guidelines as HTML: their text, examples and cases, and the changes between versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from lxml.html.diff import htmldiff
+
+from arqlab.core.models import Task
+from arqlab.core.services.formulas import typeset_formulas
+from arqlab.ir.labels import LabelScale, ScaleLabel
+from arqlab.texts.html.plain_text import plain_html
+from arqlab.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_of, read_text
+from arqlab.texts.html.sanitizer import clean_post
+from arqlab.texts.maths.typesetting import Typeset
+from assessment.guidelines.selectors.entries import entries_of, version_of
+from assessment.guidelines.selectors.versions import guideline_text, version_numbered
+from assessment.models import Guideline, GuidelineEntry
+from assessment.qrels.selectors.drafts import task_scale
+
+_FORMULA = re.compile(r'<span class="math-container" id="[^"]*">([^<]*)</span>')
+# A formula is one word of the comparison: its number between private characters.
+_WORD = "\ue000{}\ue001"
+_WORDS = re.compile("\ue000([0-9]+)\ue001")
+
+
+class ShownEntry(NamedTuple):
+    """An example or a case with its label and its typeset texts."""
+
+    entry: GuidelineEntry
+    label: ScaleLabel | None
+    is_new: bool
+    topic_html: SafeHtml
+    question_html: SafeHtml
+    decision_html: SafeHtml
+    reason_html: SafeHtml
+    item_html: SafeHtml
+
+
+class ShownGuideline(NamedTuple):
+    """A version of the guidelines for a page: its text, examples by label, and newest cases first.
+
+    `is_text_new` tells that the text marks the changes since the version the reader followed.
+    """
+
+    html: SafeHtml
+    is_text_new: bool
+    examples: list[ShownEntry]
+    cases: list[ShownEntry]
+
+
+def show_guideline(
+    task: Task, guideline: Guideline | None, *, followed: int | None = None
+) -> ShownGuideline:
+    """Return a version of a task's guidelines, or its default text.
+
+    With `followed`, the version that the reader judged with, mark what is new since then.
+    """
+    version, text, scale = version_of(guideline), guideline_text(task, guideline), task_scale(task)
+    entries = entries_of(task, version) if version else ()
+    shown = shown_entries(entries, scale=scale, followed=followed)
+    examples = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.EXAMPLE]
+    places = {label: place for place, label in enumerate(scale)}
+    examples.sort(key=lambda each: places.get(each.label, len(places)) if each.label else -1)
+    cases = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.CASE]
+    html, is_text_new = guideline_html(text), False
+    if followed is not None and followed < version:
+        before = guideline_text(task, version_numbered(task, followed))
+        is_text_new = before != text
+        html = changed_html(before, text) if is_text_new else html
+    return ShownGuideline(html, is_text_new, examples, cases[::-1])
+
+
+def guideline_html(text: str) -> SafeHtml:
+    """Return guidelines as HTML, sanitized and typeset like posts, with headings from h3."""
+    read = read_text(clean_post(text, prefix="guideline").html)
+    return compose(read, formulas=typeset_formulas(keys_of([read])), top=3)
+
+
+def changed_html(before: str, after: str) -> SafeHtml:
+    """Return a version of the guidelines with the words added and removed since another one."""
+    formulas: dict[str, int] = {}
+
+    def without_formulas(text: str) -> str:
+        bare = re.sub("[\ue000\ue001]", "", text)
+        return _FORMULA.sub(
+            lambda found: _WORD.format(formulas.setdefault(found[1], len(formulas))),
+            clean_post(bare, prefix="guideline").html,
+        )
+
+    changed = str(htmldiff(without_formulas(before), without_formulas(after)))
+    latex = list(formulas)
+    return guideline_html(
+        _WORDS.sub(
+            lambda found: f'<span class="math-container">{latex[int(found[1])]}</span>', changed
+        )
+    )
+
+
+def shown_entries(
+    entries: Iterable[GuidelineEntry], *, scale: LabelScale, followed: int | None = None
+) -> list[ShownEntry]:
+    """Return entries for a page, typeset in one query.
+
+    Those of versions after `followed` are new.
+    """
+    read = [(entry, _texts(entry)) for entry in entries]
+    formulas = typeset_formulas(keys_of(text for _, texts in read for text in texts))
+    return [
+        ShownEntry(
+            entry,
+            None if entry.label is None else scale.of(entry.label),
+            followed is not None and entry.since > followed,
+            *_composed(texts, formulas, is_judged=bool(entry.formula_id)),
+        )
+        for entry, texts in read
+    ]
+
+
+class _Texts(NamedTuple):
+    """The texts of an entry in the order of `ShownEntry`."""
+
+    topic: PostText
+    question: PostText
+    decision: PostText
+    reason: PostText
+    item: PostText
+
+
+def _texts(entry: GuidelineEntry) -> _Texts:
+    return _Texts(
+        topic=read_text(entry.topic_html),
+        question=_written(entry.question),
+        decision=_written(entry.decision),
+        reason=_written(entry.reason),
+        item=_without_id(read_text(entry.item_html), entry.formula_id),
+    )
+
+
+def _written(text: str) -> PostText:
+    return read_text(plain_html(text, prefix="entry") if text else "")
+
+
+def _composed(
+    texts: _Texts, formulas: Mapping[Key, Typeset], *, is_judged: bool
+) -> tuple[SafeHtml, SafeHtml, SafeHtml, SafeHtml, SafeHtml]:
+    topic, question, decision, reason = (
+        compose(text, formulas=formulas, top=5) for text in texts[:-1]
+    )
+    marked = frozenset({""} if is_judged else ())
+    item = compose(texts.item, formulas=formulas, highlight=marked, top=5)
+    return topic, question, decision, reason, item
+
+
+def _without_id(text: PostText, formula_id: str) -> PostText:
+    """Return a text whose judged formula has no id, because pages show it more than once.
+
+    Without a judged formula, none has an id: it could tell the kinds of answers apart.
+    """
+    formulas = (
+        each._replace(formula_id="") if formula_id in ("", each.formula_id) else each
+        for each in text.formulas
+    )
+    return text._replace(formulas=tuple(formulas))
