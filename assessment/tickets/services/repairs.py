@@ -183,8 +183,10 @@ def _require_answer(item: TicketItem) -> None:
 def _lacks_question(item: TicketItem, lab: Lab) -> bool:
     if item.post is None or item.post.kind != Post.Kind.ANSWER:
         return False
-    thread = find_thread(item.post.collection, item.post.post_id, corrections_of(lab))
-    return thread is None or thread.question is None
+    moved = corrections_of(lab).threads
+    question = moved.get(item.post.post_id, item.post.thread_id)
+    found = find_posts(item.post.collection_id, [question]).get(question)
+    return found is None or found.kind != Post.Kind.QUESTION
 
 
 def _with_draft(corrections: Corrections, draft: RepairDraft) -> Corrections:
