@@ -31,6 +31,7 @@ from assessment.pools.views.plans import pool_freeze, pool_plan
 from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
+from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.tickets.views import ticket_detail, ticket_list
 
 app_name = "assessment"
@@ -120,6 +121,11 @@ urlpatterns = [
         f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
         judgment_list,
         name="round-judgment-list",
+    ),
+    path(
+        f"{_TASK}adjudication/<int:instance>/",
+        adjudication_detail,
+        name="adjudication-detail",
     ),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
 ]

@@ -3,11 +3,12 @@
 from django.urls import path
 
 from evaluation import apis
-from evaluation.views import boards, releasing, runs
+from evaluation.views import adjudication, boards, releasing, runs
 
 app_name = "evaluation"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
 urlpatterns = [
+    path(f"{_TASK}adjudication/", adjudication.adjudication_list, name="adjudication-list"),
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),

@@ -131,6 +131,9 @@ GET  assessment:judging-home              302 404 404 404 200 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
+GET  assessment:adjudication-detail       404 404 404 404 404 200 200
+POST assessment:adjudication-detail       302 404 404 404 404 200 200
+GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -329,6 +332,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "visual_id": "70",
         "kind": "topics" if name == "pages:task-load" else "deadline",
         "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
+        "instance": PoolInstance.official.filter(item__topic__task=scene.task).first().pk,
         "round": "training-1",
         "item": items.filter(assessor__isnull="round-" not in name)
         .values_list("pk", flat=True)

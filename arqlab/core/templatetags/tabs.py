@@ -24,6 +24,8 @@ SECTIONS = {
     "judge": "judging",
     "judging": "judging",
     "judgment": "judging",
+    "adjudication": "rounds",
+    "second": "rounds",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
