@@ -24,6 +24,9 @@ SECTIONS = {
     "judge": "judging",
     "judging": "judging",
     "judgment": "judging",
+    "round": "rounds",
+    "training": "rounds",
+    "sample": "rounds",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
@@ -87,6 +90,7 @@ def task_tabs(lab: Lab, task: Task, standing: LabRoles) -> list[Tab]:
     if standing.organizes:
         pages.append(("pools", "Pools", "assessment:pool-list"))
         pages.append(("judging", "Judging", "assessment:assignment-list"))
+        pages.append(("rounds", "Rounds", "assessment:round-list"))
         pages.append(("qrels", "Qrels", "assessment:qrels-list"))
     pages.append(("leaderboard", "Leaderboard", "evaluation:leaderboard"))
     if standing.organizes:
