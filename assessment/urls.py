@@ -32,6 +32,7 @@ from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.rounds.views.adjudication import adjudication_detail
+from assessment.rounds.views.rounds import round_list
 from assessment.tickets.views import ticket_detail, ticket_list
 
 app_name = "assessment"
@@ -61,6 +62,9 @@ qrels_patterns = [
     path("<int:version>/", qrels_detail, name="qrels-detail"),
     path("<int:version>/current/", qrels_current, name="qrels-current"),
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
+]
+round_patterns = [
+    path("", round_list, name="round-list"),
 ]
 guideline_patterns = [
     path("", guideline_edit, name="guideline-edit"),
@@ -116,6 +120,7 @@ urlpatterns = [
     path(f"{_TASK}guidelines/", include(guideline_patterns)),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
+    path(f"{_TASK}rounds/", include(round_patterns)),
     path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),
     path(
         f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",

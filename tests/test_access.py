@@ -107,6 +107,7 @@ GET  assessment:round-api-judging-related       403 404 404 404 200 404 404
 GET  assessment:round-api-judging-comments      403 404 404 404 200 404 404
 GET  assessment:round-judge                     302 404 404 404 200 404 404
 GET  assessment:round-judgment-list             302 404 404 404 200 404 404
+GET  assessment:round-list                404 404 404 404 404 200 200
 GET  assessment:offline-worker            200 200 200 200 200 200 200
 POST assessment:trip-end                  302 404 404 404 404 302 302
 POST assessment:assignment-apply          302 404 404 404 404 302 302

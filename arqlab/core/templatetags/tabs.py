@@ -26,6 +26,9 @@ SECTIONS = {
     "judgment": "judging",
     "adjudication": "rounds",
     "second": "rounds",
+    "round": "rounds",
+    "training": "rounds",
+    "sample": "rounds",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
@@ -89,6 +92,7 @@ def task_tabs(lab: Lab, task: Task, standing: LabRoles) -> list[Tab]:
     if standing.organizes:
         pages.append(("pools", "Pools", "assessment:pool-list"))
         pages.append(("judging", "Judging", "assessment:assignment-list"))
+        pages.append(("rounds", "Rounds", "assessment:round-list"))
         pages.append(("qrels", "Qrels", "assessment:qrels-list"))
     pages.append(("leaderboard", "Leaderboard", "evaluation:leaderboard"))
     if standing.organizes:
