@@ -27,6 +27,7 @@ SECTIONS = {
     "round": "rounds",
     "training": "rounds",
     "sample": "rounds",
+    "meeting": "rounds",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
