@@ -32,7 +32,14 @@ from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.rounds.views.adjudication import adjudication_detail
+from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.rounds import round_list
+from assessment.rounds.views.training import (
+    training_change,
+    training_create,
+    training_detail,
+    training_votes,
+)
 from assessment.tickets.views import ticket_detail, ticket_list
 
 app_name = "assessment"
@@ -65,6 +72,11 @@ qrels_patterns = [
 ]
 round_patterns = [
     path("", round_list, name="round-list"),
+    path("training/new/", training_create, name="training-create"),
+    path("training-<int:number>/", training_detail, name="training-detail"),
+    path("training-<int:number>/change/", training_change, name="training-change"),
+    path("training-<int:number>/votes/", training_votes, name="training-votes"),
+    path("training-<int:number>/meeting/", meeting, name="meeting"),
 ]
 guideline_patterns = [
     path("", guideline_edit, name="guideline-edit"),

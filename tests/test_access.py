@@ -29,6 +29,7 @@ from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import PoolInstance, PoolItem, Round, Ticket
+from assessment.rounds.services.training import reveal_round
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -107,6 +108,13 @@ GET  assessment:round-api-judging-related       403 404 404 404 200 404 404
 GET  assessment:round-api-judging-comments      403 404 404 404 200 404 404
 GET  assessment:round-judge                     302 404 404 404 200 404 404
 GET  assessment:round-judgment-list             302 404 404 404 200 404 404
+GET  assessment:training-create           404 404 404 404 404 200 200
+POST assessment:training-create           302 404 404 404 404 200 200
+GET  assessment:training-detail           302 404 404 404 200 200 200
+POST assessment:training-change           302 404 404 404 404 302 302
+GET  assessment:training-votes            404 404 404 404 404 200 200
+GET  assessment:meeting                   302 404 404 404 200 200 200
+POST assessment:meeting                   302 404 404 404 404 200 200
 GET  assessment:round-list                404 404 404 404 404 200 200
 GET  assessment:offline-worker            200 200 200 200 200 200 200
 POST assessment:trip-end                  302 404 404 404 404 302 302
@@ -279,6 +287,10 @@ POST submissions:run-withdraw             302 404 200 404 404 200 200
 DJANGOS_OWN = {"admin"}
 
 
+# Pages of the revealed round.
+REVEALED = {"assessment:training-votes", "assessment:meeting"}
+
+
 def rows() -> list[tuple[str, str, dict[str, int]]]:
     """Return the table's rows: method, name, and the status by role."""
     parsed = [line.split() for line in TABLE.strip().splitlines() if line]
@@ -322,7 +334,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "query_id": "A.1",
         "post_id": "1",
         "version": 1,
-        "number": 1,
+        "number": 2 if name in REVEALED else 1,
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),
@@ -398,6 +410,8 @@ def fill(scene: Scene, folder) -> Run:
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    revealed = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    reveal_round(found=revealed, by=scene.organizer, at=at)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     raise_ticket(
         scene.assessor,

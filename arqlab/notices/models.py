@@ -24,6 +24,8 @@ class Kind(models.TextChoices):
     DEADLINE = "deadline", "Deadline in 24 hours"
     JUDGING_DEADLINE = "judging-deadline", "Items left 48 hours before the judging deadline"
     TOPICS_ASSIGNED = "topics-assigned", "Topics assigned"
+    ROUND_STARTED = "round-started", "Items of a round to judge"
+    ROUND_REVEALED = "round-revealed", "Votes of a round revealed"
     TICKET_ANSWERED = "ticket-answered", "Ticket answered"
     LEADERBOARD_RELEASED = "leaderboard-released", "Leaderboard released"
     INVITATION = "invitation", "Invitation"
@@ -36,6 +38,8 @@ ACTIONS = {
     Kind.DEADLINE: "View runs",
     Kind.JUDGING_DEADLINE: "View your topics",
     Kind.TOPICS_ASSIGNED: "View your topics",
+    Kind.ROUND_STARTED: "View your topics",
+    Kind.ROUND_REVEALED: "View the votes",
     Kind.TICKET_ANSWERED: "View the answer",
     Kind.LEADERBOARD_RELEASED: "View leaderboard",
     Kind.INVITATION: "View invitation",

@@ -29,6 +29,7 @@ SECTIONS = {
     "round": "rounds",
     "training": "rounds",
     "sample": "rounds",
+    "meeting": "rounds",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
 from assessment.guidelines.selectors.versions import changed_guidelines, current_versions
+from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.judging.selectors.own_work import own_work
 from assessment.tickets.selectors import own_answered_tickets
 
@@ -37,6 +38,7 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
         "tasks": tasks,
         "changed": changed_guidelines(user, tasks),
         "versions": current_versions(tasks),
+        "round_topics": own_round_topics(user, lab=found),
         "tickets": own_answered_tickets(found, user)[:ANSWERS],
     }
     return render(request, "assessment/judging_home.html", context)

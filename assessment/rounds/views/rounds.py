@@ -12,7 +12,7 @@ from assessment.models import Round
 from assessment.rounds.selectors.rounds import round_rows
 
 # The page of a round by its kind.
-PAGES: dict[str, str] = {}
+PAGES: dict[str, str] = {Round.Kind.TRAINING: "assessment:training-detail"}
 
 
 @require_safe
