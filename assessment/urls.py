@@ -34,6 +34,7 @@ from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_d
 from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.rounds import round_list
+from assessment.rounds.views.second import second_plan, second_reveal
 from assessment.rounds.views.training import (
     training_change,
     training_create,
@@ -71,6 +72,8 @@ qrels_patterns = [
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
 round_patterns = [
+    path("second/plan/", second_plan, name="second-plan"),
+    path("second/<int:number>/reveal/", second_reveal, name="second-reveal"),
     path("", round_list, name="round-list"),
     path("training/new/", training_create, name="training-create"),
     path("training-<int:number>/", training_detail, name="training-detail"),

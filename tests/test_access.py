@@ -142,6 +142,10 @@ POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
 GET  assessment:adjudication-detail       404 404 404 404 404 200 200
 POST assessment:adjudication-detail       302 404 404 404 404 200 200
+GET  assessment:second-plan               404 404 404 404 404 200 200
+POST assessment:second-plan               302 404 404 404 404 200 200
+POST assessment:second-reveal             302 404 404 404 404 302 302
+GET  evaluation:second-detail             404 404 404 404 404 200 200
 GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
@@ -410,6 +414,7 @@ def fill(scene: Scene, folder) -> Run:
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    round_of(scene.task, Round.Kind.SECOND, scene.assessor)
     revealed = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
     reveal_round(found=revealed, by=scene.organizer, at=at)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))

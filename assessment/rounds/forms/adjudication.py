@@ -46,10 +46,18 @@ class RulingForm(forms.Form):
         return Ruling(given["label"], given["reason"], given["seen"])
 
 
+class PersonField(forms.ModelChoiceField):
+    """A person to choose, by name."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        """Return the name of a person."""
+        return str(obj.name)
+
+
 class ThirdOpinionForm(forms.Form):
     """The assessor to ask for a third opinion."""
 
-    person = forms.ModelChoiceField(
+    person = PersonField(
         User.objects.none(),
         label="Assessor",
         empty_label="choose an assessor",
@@ -65,4 +73,3 @@ class ThirdOpinionForm(forms.Form):
         super().__init__(*args, **kwargs)
         people = self.fields["person"]
         people.queryset = third_assessors(task, instance)  # type: ignore[attr-defined]
-        people.label_from_instance = lambda person: person.name  # type: ignore[attr-defined]

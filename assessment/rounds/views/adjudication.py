@@ -26,12 +26,12 @@ from assessment.rounds.selectors.adjudication import (
     disagreement_queue,
     opinions_of,
 )
-from assessment.rounds.services.adjudicated_item import shown_instance
 from assessment.rounds.services.adjudication import (
     ask_third_opinion,
     decide_label,
     withdraw_decision,
 )
+from assessment.rounds.services.meeting import shown_instance
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -114,7 +114,7 @@ def _context(task: Task, instance: PoolInstance, state: Adjudication) -> dict[st
         "lab": task.lab,
         "topic": instance.item.topic,
         "instance": instance,
-        "shown": shown_instance(instance, lab_slug=task.lab.slug),
+        "shown": shown_instance(instance, lab_slug=task.lab.slug, at=timezone.now()),
         "opinions": opinions_of(task, instance),
         "state": state,
         "history": [(one, scale.of(one.label)) for one in state.history],

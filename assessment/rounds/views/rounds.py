@@ -12,7 +12,10 @@ from assessment.models import Round
 from assessment.rounds.selectors.rounds import round_rows
 
 # The page of a round by its kind.
-PAGES: dict[str, str] = {Round.Kind.TRAINING: "assessment:training-detail"}
+PAGES: dict[str, str] = {
+    Round.Kind.TRAINING: "assessment:training-detail",
+    Round.Kind.SECOND: "evaluation:second-detail",
+}
 
 
 @require_safe
@@ -30,4 +33,6 @@ def round_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def round_address(found: Round) -> str:
     """Return the address of the page of a round, or an empty text if its kind has none."""
     name, task = PAGES.get(found.kind), found.task
+    if found.kind == Round.Kind.ADJUDICATION:
+        return reverse("evaluation:adjudication-list", args=[task.lab.slug, task.slug])
     return reverse(name, args=[task.lab.slug, task.slug, found.number]) if name else ""
