@@ -41,6 +41,16 @@ from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.radar.views import radar_detail, radar_list
+from assessment.rounds.views.adjudication import adjudication_detail
+from assessment.rounds.views.meeting import meeting
+from assessment.rounds.views.rounds import round_list
+from assessment.rounds.views.second import second_plan, second_reveal
+from assessment.rounds.views.training import (
+    training_change,
+    training_create,
+    training_detail,
+    training_votes,
+)
 from assessment.tickets.views.answers import ticket_detail, ticket_list
 from assessment.tickets.views.experts import ticket_advice, ticket_send, ticket_sent_list
 from assessment.tickets.views.policies import ticket_policy
@@ -79,6 +89,16 @@ qrels_patterns = [
     path("<int:version>/", qrels_detail, name="qrels-detail"),
     path("<int:version>/current/", qrels_current, name="qrels-current"),
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
+]
+round_patterns = [
+    path("second/plan/", second_plan, name="second-plan"),
+    path("second/<int:number>/reveal/", second_reveal, name="second-reveal"),
+    path("", round_list, name="round-list"),
+    path("training/new/", training_create, name="training-create"),
+    path("training-<int:number>/", training_detail, name="training-detail"),
+    path("training-<int:number>/change/", training_change, name="training-change"),
+    path("training-<int:number>/votes/", training_votes, name="training-votes"),
+    path("training-<int:number>/meeting/", meeting, name="meeting"),
 ]
 guideline_patterns = [
     path("", guideline_edit, name="guideline-edit"),
@@ -157,11 +177,17 @@ urlpatterns = [
     path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
+    path(f"{_TASK}rounds/", include(round_patterns)),
     path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),
     path(
         f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
         judgment_list,
         name="round-judgment-list",
+    ),
+    path(
+        f"{_TASK}adjudication/<int:instance>/",
+        adjudication_detail,
+        name="adjudication-detail",
     ),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
 ]

@@ -29,6 +29,7 @@ from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
+from assessment.rounds.services.training import reveal_round
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -107,6 +108,14 @@ GET  assessment:round-api-judging-related       403 404 404 404 200 404 404
 GET  assessment:round-api-judging-comments      403 404 404 404 200 404 404
 GET  assessment:round-judge                     302 404 404 404 200 404 404
 GET  assessment:round-judgment-list             302 404 404 404 200 404 404
+GET  assessment:training-create           404 404 404 404 404 200 200
+POST assessment:training-create           302 404 404 404 404 200 200
+GET  assessment:training-detail           302 404 404 404 200 200 200
+POST assessment:training-change           302 404 404 404 404 302 302
+GET  assessment:training-votes            404 404 404 404 404 200 200
+GET  assessment:meeting                   302 404 404 404 200 200 200
+POST assessment:meeting                   302 404 404 404 404 200 200
+GET  assessment:round-list                404 404 404 404 404 200 200
 GET  assessment:offline-worker            200 200 200 200 200 200 200
 POST assessment:trip-end                  302 404 404 404 404 302 302
 POST assessment:assignment-apply          302 404 404 404 404 302 302
@@ -159,6 +168,13 @@ GET  assessment:ticket-policy             404 404 404 404 404 200 200
 POST assessment:ticket-policy             302 404 404 404 404 422 422
 GET  assessment:correction-list           404 404 404 404 404 200 200
 POST assessment:correction-undo           302 404 404 404 404 302 302
+GET  assessment:adjudication-detail       404 404 404 404 404 200 200
+POST assessment:adjudication-detail       302 404 404 404 404 200 200
+GET  assessment:second-plan               404 404 404 404 404 200 200
+POST assessment:second-plan               302 404 404 404 404 200 200
+POST assessment:second-reveal             302 404 404 404 404 302 302
+GET  evaluation:second-detail             404 404 404 404 404 200 200
+GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -303,6 +319,10 @@ POST submissions:run-withdraw             302 404 200 404 404 200 200
 DJANGOS_OWN = {"admin"}
 
 
+# Pages of the revealed round.
+REVEALED = {"assessment:training-votes", "assessment:meeting"}
+
+
 def rows() -> list[tuple[str, str, dict[str, int]]]:
     """Return the table's rows: method, name, and the status by role."""
     parsed = [line.split() for line in TABLE.strip().splitlines() if line]
@@ -346,7 +366,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "query_id": "A.1",
         "post_id": "1",
         "version": 1,
-        "number": 1,
+        "number": 2 if name in REVEALED else 1,
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),
@@ -359,6 +379,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "visual_id": "70",
         "kind": "topics" if name == "pages:task-load" else "deadline",
         "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
+        "instance": PoolInstance.official.filter(item__topic__task=scene.task).first().pk,
         "round": "training-1",
         "item": items.filter(assessor__isnull="round-" not in name)
         .values_list("pk", flat=True)
@@ -434,6 +455,9 @@ def fill(scene: Scene, folder) -> Run:
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    round_of(scene.task, Round.Kind.SECOND, scene.assessor)
+    revealed = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    reveal_round(found=revealed, by=scene.organizer, at=at)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     raise_ticket(
         scene.assessor,

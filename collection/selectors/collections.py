@@ -78,6 +78,17 @@ def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
     return columns.select("formula_id", "visual_id").drop_nulls().collect()
 
 
+def formulas_with(lab: Lab, column: str, values: pl.Series) -> pl.DataFrame | None:
+    """Return `formulas_frame` for the formulas with some formula ids or visual ids, uncached."""
+    found = collection_of(lab)
+    if found is None or not found.formulas_index:
+        return None
+    wanted = pl.col(column).is_in(values.unique().implode())
+    by_id = wanted if column == "formula_id" else pl.lit(True)
+    joined = _joined(str(found.formulas_index.name), str(_newest_mapping(found) or ""), by_id)
+    return joined.filter(wanted).collect()
+
+
 def has_documents(collection: Collection) -> bool:
     """Return whether documents were imported into a collection."""
     kind = Import.Kind.DOCUMENTS

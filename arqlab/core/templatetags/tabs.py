@@ -27,6 +27,12 @@ SECTIONS = {
     "judging": "judging",
     "judgment": "judging",
     "time": "judging",
+    "adjudication": "rounds",
+    "second": "rounds",
+    "round": "rounds",
+    "training": "rounds",
+    "sample": "rounds",
+    "meeting": "rounds",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
@@ -99,6 +105,7 @@ def task_tabs(lab: Lab, task: Task, standing: LabRoles) -> list[Tab]:
     if standing.organizes:
         pages.append(("pools", "Pools", "assessment:pool-list"))
         pages.append(("judging", "Judging", "assessment:assignment-list"))
+        pages.append(("rounds", "Rounds", "assessment:round-list"))
         pages.append(("qrels", "Qrels", "assessment:qrels-list"))
     pages.append(("leaderboard", "Leaderboard", "evaluation:leaderboard"))
     if standing.organizes:

@@ -13,6 +13,7 @@ from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
 from arqlab.core.selectors import roles_in
 from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import changed_guidelines, current_versions
+from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.judging.selectors.own_work import own_work
 from assessment.tickets.selectors import own_answered_tickets, sent_tickets, with_policies
 from assessment.tickets.services.policies import policy_sentences
@@ -44,6 +45,7 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
         "changed": changed_guidelines(user, tasks),
         "versions": current_versions(tasks),
         "rosters": own_rosters(user, found),
+        "round_topics": own_round_topics(user, lab=found),
         "tickets": own_answered_tickets(found, user)[:ANSWERS],
         "sent": sent_tickets(found, user).filter(advised_at=None).count(),
         "policies": [(task, policy_sentences(task)) for task in with_policies(known)],

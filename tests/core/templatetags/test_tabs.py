@@ -12,7 +12,17 @@ from arqlab.pages.models import Load
 from tests.pages.views.test_home import text_of
 
 LAB, TASK = "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"
-ALL = ["Overview", "Topics", "Runs", "Pools", "Judging", "Qrels", "Leaderboard", "Settings"]
+ALL = [
+    "Overview",
+    "Topics",
+    "Runs",
+    "Pools",
+    "Judging",
+    "Rounds",
+    "Qrels",
+    "Leaderboard",
+    "Settings",
+]
 OF_LAB = [
     "Overview",
     "Judging",

@@ -1,0 +1,38 @@
+"""Permissions of rounds. A round that a user may not see is 404."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from arqlab.core.models import Visitor
+from arqlab.core.permissions import may_look_up, may_organize, task_or_404
+from assessment.models import PoolItem, Round
+
+
+class SeenRound(NamedTuple):
+    """A round, and whether the user organizes its lab and judges in it."""
+
+    round: Round
+    organizes: bool
+    judges: bool
+
+
+def training_or_404(user: Visitor, lab: str, task: str, number: int) -> SeenRound:
+    """Return a training round for organizers and for its assessors; raise 404 for anyone else."""
+    found_task = task_or_404(user, lab, task)
+    organizes = may_organize(user, found_task.lab)
+    if not organizes and not may_look_up(user, found_task.lab):
+        raise Http404
+    found = _round_or_404(found_task.pk, Round.Kind.TRAINING, number)
+    judges = PoolItem.objects.filter(pool=found.pool, assessor=user.pk).exists()
+    if not (organizes or judges):
+        raise Http404
+    return SeenRound(found, organizes, judges)
+
+
+def _round_or_404(task: int, kind: Round.Kind, number: int) -> Round:
+    rounds = Round.objects.select_related("pool", "task__lab", "gold__task__lab")
+    return get_object_or_404(rounds, task=task, kind=kind, number=number)

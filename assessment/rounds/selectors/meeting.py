@@ -1,0 +1,103 @@
+"""The disagreements of a round, in the order of a meeting, and the votes on one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from arqlab.ir.agreement.disagreements import disagreements
+from arqlab.ir.agreement.votes import judgments_only
+from arqlab.ir.labels import ScaleLabel
+from assessment.models import GuidelineEntry, Judgment, Pool, PoolInstance, Round
+from assessment.rounds.selectors.training_votes import (
+    GOLD,
+    SEPARATOR,
+    agreement_votes,
+    gold_labels,
+)
+
+
+class Disagreement(NamedTuple):
+    """An item with different labels: its topic, its id in qrels, and its extreme labels."""
+
+    topic: str
+    doc_id: str
+    votes: int
+    lowest: ScaleLabel
+    highest: ScaleLabel
+    is_binary: bool
+
+
+class MeetingVote(NamedTuple):
+    """A vote as a meeting shows it: by a pseudonym. Gold labels have no seconds."""
+
+    name: str
+    label: ScaleLabel
+    comment: str = ""
+    seconds: float | None = None
+
+
+def meeting_items(found: Round) -> list[Disagreement]:
+    """Return the disagreements of a round, the largest first; labels that judge only."""
+    scale = found.pool.label_scale
+    votes = judgments_only(agreement_votes(found), scale)
+    rows = disagreements(votes, relevant_from=found.task.protocol.relevant_from)
+    return [
+        Disagreement(
+            row["item"].partition(SEPARATOR)[0],
+            row["item"].partition(SEPARATOR)[2],
+            row["votes"],
+            scale.of(row["lowest"]),
+            scale.of(row["highest"]),
+            row["is_binary"],
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+def meeting_votes(
+    found: Round, topic: str, doc_id: str, names: Mapping[str, str]
+) -> list[MeetingVote]:
+    """Return the votes on an item in the order of the names; `names` has one for each assessor."""
+    scale = found.pool.label_scale
+    judged = Judgment.objects.filter(
+        instance__item__pool=found.pool,
+        instance__item__topic__query_id=topic,
+        instance__doc_id=doc_id,
+        is_current=True,
+    )
+    votes = {
+        str(one.assessor_id): MeetingVote(
+            names[str(one.assessor_id)],
+            scale.of(one.label),
+            one.comment,
+            None if one.active_ms is None else one.active_ms / 1000,
+        )
+        for one in judged
+    }
+    gold = gold_labels(found).get((topic, doc_id))
+    if gold is not None:
+        votes[GOLD] = MeetingVote(names[GOLD], scale.of(gold))
+    return [votes[key] for key in names if key in votes]
+
+
+def meeting_instance(found: Round, topic: str, doc_id: str) -> PoolInstance:
+    """Return an instance of an item, from the copy of any assessor."""
+    copies = PoolInstance.objects.filter(
+        item__pool=found.pool, item__topic__query_id=topic, doc_id=doc_id
+    )
+    return copies.select_related("item__topic__task__lab").order_by("pk")[0]
+
+
+def is_mixed(instance: PoolInstance) -> bool:
+    """Return whether generated answers are judged among the posts of the item's task."""
+    mixed = {"settings__includes_generated_answers": True}
+    return Pool.official.filter(task=instance.item.topic.task_id, **mixed).exists()
+
+
+def recorded_cases(found: Round, topic: str, doc_id: str) -> QuerySet[GuidelineEntry]:
+    """Return the cases that were recorded for an item, in any meeting of the task."""
+    cases = GuidelineEntry.objects.filter(task=found.task, kind=GuidelineEntry.Kind.CASE)
+    return cases.filter(topic=topic, item=doc_id).order_by("pk")

@@ -1,0 +1,24 @@
+"""An item as a meeting shows it, typeset as on the judging page."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from assessment.judging.selectors.items import ShownInstance, ShownItem
+from assessment.judging.services.items import item_payload
+from assessment.judging.services.leases import Lease, Taken
+from assessment.models import PoolInstance
+from assessment.rounds.selectors.meeting import is_mixed
+from collection.selectors.threads import posts_of
+
+
+def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> dict[str, Any]:
+    """Return the typeset text, heading, formula and thread of an instance."""
+    lab = instance.item.topic.task.lab
+    post = posts_of(lab, [instance.post_id]).get(instance.post_id)
+    one = ShownInstance(instance.pk, instance.doc_id, instance.post_id, post, None)
+    shown = ShownItem(instance.item, True, False, is_mixed(instance), True, (one,))
+    # Nobody judges here, so that the lease has no token.
+    payload = item_payload(Taken(shown, Lease("", at)), lab_slug=lab_slug)
+    return {**payload["instances"][0], "formula_html": payload["formula_html"]}
