@@ -52,7 +52,7 @@ def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]
     Takes no query if the task keeps all topics.
     """
     needed = task.protocol.min_relevant
-    started = [row for row in rows if row.done and row.done < row.total]
+    started = [row for row in rows if row.is_set_aside or 0 < row.done < row.total]
     if not needed or not started:
         return []
     forecasts = keep_forecasts(task)

@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from arqlab.core.models import Task
 from arqlab.ir.judgments.findings import RADAR_SCHEMA
 from arqlab.ir.labels import LabelScale
-from assessment.models import DuplicatePosts, Judgment, PoolInstance, Round
+from assessment.models import DuplicatePosts, Judgment, Round
 
 _FIELDS = {
     "assessor": "assessor_id",
@@ -36,7 +36,7 @@ _OF_COPIES = {
 def read_judged(task: Task, scale: LabelScale) -> pl.DataFrame:
     """Return the current official labels that are judgments, with the columns of `RADAR_SCHEMA`.
 
-    Rows are in the order in which they were stored. Takes at most four queries. Texts are read for
+    Rows are in the order in which they were stored. Takes three queries. Texts are read for
     formulas only: with 45,000 posts, they would take as long as the numbers.
     """
     fields = _FIELDS | (_OF_FORMULAS if task.kind == Task.Kind.FORMULAS else {})
@@ -103,12 +103,6 @@ def _with_topics(task: Task, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _duplicates(task: Task) -> dict[int, str]:
-    """Return the first of the posts with the same text, by instance; formulas have none."""
-    if task.kind == Task.Kind.FORMULAS:
-        return {}
+    """Return the first of the posts with the same text, by instance."""
     stored = DuplicatePosts.objects.filter(task=task).values_list("groups", flat=True).first()
-    first = {name: group[0] for group in stored or () for name in group}
-    if not first:
-        return {}
-    found = PoolInstance.official.filter(item__pool__task=task, doc_id__in=list(first))
-    return {pk: first[doc_id] for pk, doc_id in found.values_list("pk", "doc_id")}
+    return {instance: first for first, instances in stored or () for instance in instances}

@@ -160,6 +160,14 @@ def test_setting_aside_is_undone(organizing, client_of, task, assessor, pool):
     assert SetAsideTopic.objects.filter(ended_at=None).count() == 1
 
 
+def test_a_topic_set_aside_before_it_was_started_can_be_resumed(organizing, task, pool):
+    do(organizing, "set-aside", "A.2")
+
+    assert forecasts(organizing)["A.2"][:3] == ["Set aside", "30", "0"]
+    do(organizing, "resume", "A.2")
+    assert forecasts(organizing) == {}
+
+
 def test_the_audit_log_has_who_and_the_probability(organizing, organizer, task, assessor, pool):
     judge_topic(assessor, "A.1", *[0] * 10)
     do(organizing, "set-aside", "A.1")
