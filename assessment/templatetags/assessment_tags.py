@@ -1,4 +1,4 @@
-"""Chips and table cells of the judging pages."""
+"""Chips, table cells and marks of the judging pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from django.utils.safestring import SafeString
 
 from arqlab.core.templatetags.core_tags import chip
 from assessment.assignments.selectors.rows import PersonRow, TopicRow
+from assessment.judging.services.marks import QuotedMark, quoted_marks
+from assessment.models import Judgment
 
 register = template.Library()
 NOTHING = SafeString('<td class="person"></td>')
@@ -23,6 +25,12 @@ def state_words(state: str) -> str:
 def topic_chip(state: str) -> SafeString:
     """Return the chip of a topic's judging state."""
     return chip(state, state_words(state))
+
+
+@register.filter("quoted_marks")
+def marks_of(judgment: Judgment | None) -> list[QuotedMark]:
+    """Return the marks of a judgment as quotes; with formulas in them, this takes a query."""
+    return quoted_marks([judgment])[judgment.pk] if judgment else []
 
 
 @register.simple_tag

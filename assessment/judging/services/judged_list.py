@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from django.utils.html import format_html_join
@@ -16,6 +16,7 @@ from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
 from arqlab.texts.posts.text import pieces, text_formulas
 from assessment.judging.services.items import body_of, heading_of
+from assessment.judging.services.marks import QuotedMark, quoted_marks
 from assessment.models import Judgment, PoolItem
 from collection.models import Post
 from collection.selectors.threads import posts_of
@@ -25,19 +26,20 @@ _Part = str | PostText  # words, or one formula
 
 
 class JudgedRow(NamedTuple):
-    """A judgment with its label, item and instance name, and its formula or first words."""
+    """A judgment with its label, item, instance name, formula or first words, and its marks."""
 
     judgment: Judgment
     label: ScaleLabel
     item: PoolItem
     heading: str
     html: SafeString
+    marks: Sequence[QuotedMark] = ()
 
 
 def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list.
 
-    Takes one query for the posts and one for the formulas.
+    Takes one query for the posts, one for the formulas, and one for those in marks, if any.
     """
     found = list(judgments)
     posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
@@ -46,8 +48,11 @@ def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -
     formulas = typeset_formulas(
         keys_of(part for some in parts for part in some if isinstance(part, PostText))
     )
+    marks = quoted_marks(found)
     return [
-        _row(judgment, scale.of(judgment.label), post, (some, formulas))
+        _row(judgment, scale.of(judgment.label), post, (some, formulas))._replace(
+            marks=marks[judgment.pk]
+        )
         for (judgment, post), some in zip(read, parts, strict=True)
     ]
 
