@@ -28,7 +28,7 @@ from arqlab.notices.services.messages import send_message
 from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import PoolInstance, PoolItem, Round, Ticket
+from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -115,6 +115,16 @@ POST assessment:assignment-import         302 404 404 404 404 200 200
 GET  assessment:assignment-list           404 404 404 404 404 200 200
 POST assessment:assignment-list           302 404 404 404 404 200 200
 POST assessment:assignment-share          302 404 404 404 404 200 200
+GET  assessment:assignment-plan           404 404 404 404 404 200 200
+POST assessment:assignment-plan           302 404 404 404 404 200 200
+GET  assessment:assignment-roster         404 404 404 404 404 200 200
+POST assessment:assignment-roster         302 404 404 404 404 200 200
+POST assessment:assignment-roster-hours   302 404 404 404 404 302 302
+POST assessment:assignment-roster-invite  302 404 404 404 404 302 302
+POST assessment:assignment-roster-remove  302 404 404 404 404 302 302
+GET  assessment:bid-list                  302 404 404 404 200 404 404
+POST assessment:bid-list                  302 404 404 404 302 404 404
+POST assessment:bid-offer                 302 404 404 404 302 404 404
 GET  assessment:guideline-changes         404 404 404 404 200 200 200
 GET  assessment:guideline-entry-add       404 404 404 404 404 200 200
 POST assessment:guideline-entry-add       302 404 404 404 404 200 200
@@ -128,9 +138,27 @@ POST assessment:guideline-edit            302 404 404 404 404 200 200
 GET  assessment:judge                     302 404 404 404 200 404 404
 GET  assessment:judgment-list             302 404 404 404 200 404 404
 GET  assessment:judging-home              302 404 404 404 200 200 200
+GET  assessment:judging-work              302 404 404 404 200 200 200
+GET  assessment:judging-work-csv          302 404 404 404 200 200 200
+GET  assessment:time-sheet                404 404 404 404 404 200 200
+POST assessment:time-sheet                302 404 404 404 404 422 422
+GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
+GET  assessment:radar-detail              404 404 404 404 404 302 302
+POST assessment:radar-detail              302 404 404 404 404 302 302
+GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
+GET  assessment:ticket-repair             404 404 404 404 404 200 200
+POST assessment:ticket-repair             302 404 404 404 404 422 422
+POST assessment:ticket-send               302 404 404 404 404 302 302
+GET  assessment:ticket-sent-list          404 404 404 404 200 200 200
+GET  assessment:ticket-advice             404 404 404 404 404 200 404
+POST assessment:ticket-advice             302 404 404 404 404 422 404
+GET  assessment:ticket-policy             404 404 404 404 404 200 200
+POST assessment:ticket-policy             302 404 404 404 404 422 422
+GET  assessment:correction-list           404 404 404 404 404 200 200
+POST assessment:correction-undo           302 404 404 404 404 302 302
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -322,6 +350,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),
+        "repair": "text",
+        "correction": 1,
         "record": Import.objects.filter(collection__labs=scene.lab)
         .values_list("pk", flat=True)
         .first(),
@@ -337,10 +367,21 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "message": scene.lab.messages.values_list("pk", flat=True).first(),
         "mail": scene.lab.mails.values_list("pk", flat=True).first(),
         "key": confirmation_key(scene),
+        "finding": vanished_finding(scene),
         "uidb36": "1",
         "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
+
+
+def vanished_finding(scene: Scene) -> str:
+    """Return the key of a dismissed finding whose labels changed: it leads to the radar."""
+    DismissedFinding.objects.get_or_create(
+        task=scene.task,
+        key="k",
+        defaults={"assessor": scene.assessor, "dismissed_at": datetime.now(UTC)},
+    )
+    return "k"
 
 
 def confirmation_key(scene: Scene) -> str:
@@ -397,6 +438,8 @@ def fill(scene: Scene, folder) -> Run:
     raise_ticket(
         scene.assessor,
         PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first(),
+        expert=scene.organizer,
+        sent_at=at,
     )
     write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(

@@ -20,10 +20,13 @@ SECTIONS = {
     "run": "runs",
     "pool": "pools",
     "assignment": "judging",
+    "bid": "judging",
     "guideline": "judging",
+    "radar": "judging",
     "judge": "judging",
     "judging": "judging",
     "judgment": "judging",
+    "time": "judging",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
@@ -37,6 +40,7 @@ SECTIONS = {
     "post": "search",
     "formula": "search",
     "ticket": "tickets",
+    "correction": "tickets",
     "message": "messages",
     "invitation": "messages",
     "text": "messages",
@@ -44,7 +48,15 @@ SECTIONS = {
     "audit": "audit",
 }
 SETTINGS = frozenset(
-    {"lab-edit", "lab-copy", "lab-delete", "task-create", "task-edit", "task-delete"}
+    {
+        "lab-edit",
+        "lab-copy",
+        "lab-delete",
+        "task-create",
+        "task-edit",
+        "task-delete",
+        "ticket-policy",
+    }
 )
 LOADED_ON = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
 

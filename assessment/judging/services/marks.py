@@ -24,14 +24,16 @@ class QuotedMark(NamedTuple):
     is_formula: bool
 
 
-def quoted_marks(judgments: Iterable[Judgment]) -> dict[int, list[QuotedMark]]:
+def quoted_marks(
+    judgments: Iterable[Judgment], corrected: Mapping[str, str] | None = None
+) -> dict[int, list[QuotedMark]]:
     """Return the marks of judgments by the keys of these, in one query for the formulas.
 
-    Judgments without marks have an empty list.
+    Judgments without marks have an empty list. LaTeX in `corrected` is shown as its correction.
     """
     read = {one.pk: [(mark, _formulas(mark)) for mark in one.marks] for one in judgments}
     keys = keys_of(text for marks in read.values() for _, texts in marks for text in texts)
-    typeset = typeset_formulas(keys) if keys else {}
+    typeset = typeset_formulas(keys, corrected) if keys else {}
     return {
         pk: [
             QuotedMark(_html(mark, texts, typeset), mark["exact"] == FORMULA)

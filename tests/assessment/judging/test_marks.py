@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from arqlab.core.services.corrections import save_correction
 from assessment.judging.services.marks import quoted_marks
 from assessment.models import Judgment, PoolInstance
 from assessment.templatetags.assessment_tags import marks_of
@@ -71,6 +73,19 @@ def test_judgments_without_marks_take_no_query(
     with django_assert_num_queries(0):
         assert quoted_marks(judged[1:]) == {judged[1].pk: []}
         assert marks_of(judged[1]) == marks_of(None) == []
+
+
+def test_formulas_of_marks_are_shown_as_the_lab_corrects_them(
+    judged: list[Judgment], scene: Scene
+) -> None:
+    save_correction(
+        lab=scene.lab, kind="formula", key="x^2", value="w_3", at=timezone.now(), by=scene.organizer
+    )
+    corrected, _ = marks_of(judged[0], scene.lab)
+    quoted, _ = marks_of(judged[0])
+
+    assert ("<msub>" in corrected.html, "<msup>" in corrected.html) == (True, False)
+    assert ("<msub>" in quoted.html, "<msup>" in quoted.html) == (False, True)
 
 
 def test_the_marks_of_a_judgment_are_a_list_of_quotes(judged: list[Judgment]) -> None:

@@ -1,6 +1,6 @@
 // Chooses a passage with the keyboard: up and down go through the sentences of the post, left and
-// right through its formulas. Enter or M takes one, Escape ends. Any other key ends it too and does
-// what it always does.
+// right through its formulas. Enter or M takes one, Backspace removes all marks, Escape ends. Any
+// other key ends it too and does what it always does.
 
 import { reveal } from "../aids/find.js";
 import { highlight } from "../aids/text-ranges.js";
@@ -8,6 +8,7 @@ import { highlight } from "../aids/text-ranges.js";
 const NAME = "judge-chosen";
 const CHOSEN = "is-chosen-passage";
 const HOW = "Choose with the arrow keys, mark with Enter, end with Esc. ";
+const KEYS = ["Enter", "Escape", "Backspace"];
 const STEPS = {
   ArrowDown: ["sentence", 1], ArrowUp: ["sentence", -1],
   ArrowRight: ["formula", 1], ArrowLeft: ["formula", -1],
@@ -16,10 +17,10 @@ const STEPS = {
 export class PassageChooser {
   /**
    * `mark(place)` marks a place or removes its mark, `isMarked(place)` says which of the two,
-   * `name(place)` returns its text; `say(text)` shows a hint.
+   * `clear()` removes all marks, `name(place)` returns a text; `say(text)` shows a hint.
    */
-  constructor({ mark, isMarked, name, say }) {
-    Object.assign(this, { mark, isMarked, name, say, post: null, place: null });
+  constructor({ mark, isMarked, clear, name, say }) {
+    Object.assign(this, { mark, isMarked, clear, name, say, post: null, place: null });
     document.addEventListener("keydown", (event) => this.isOpen && this.#press(event), true);
     document.addEventListener("pointerdown", ({ target }) => {
       if (!target.closest("[data-command=mark]")) this.close();
@@ -59,11 +60,12 @@ export class PassageChooser {
     if (["Shift", "Control", "Alt", "Meta"].includes(key)) return;
     const isPlain = !ctrlKey && !altKey && !metaKey;
     if (isPlain && key.toLowerCase() === "m") return; // M is a command: see press() of Marking
-    if (!isPlain || !(key in STEPS || key === "Enter" || key === "Escape")) return this.close();
+    if (!isPlain || !(key in STEPS || KEYS.includes(key))) return this.close();
     event.preventDefault();
     event.stopPropagation();
     if (key === "Enter") return event.repeat || this.take();
     if (key in STEPS) return this.#step(...STEPS[key]);
+    if (key === "Backspace") return this.clear();
     this.close();
     return this.say("");
   }

@@ -26,6 +26,7 @@ export class Marking {
     Object.assign(this, { pane, session, hovered: null, clicked: null, isPainted: false });
     this.chooser = new PassageChooser({
       mark: (place) => this.#toggle(place),
+      clear: () => this.#replace([], (next) => `All marks of this label removed${next}.`),
       name: (place) => shortened(markOf(this.post.plain, place)),
       isMarked: (place) => this.#markAt(place) !== undefined,
       say: (text) => session.say(text),
@@ -111,13 +112,20 @@ export class Marking {
     if (!known && instance.marks.length >= MAX_MARKS) return this.session.say(TOO_MANY);
     if (!known && isTooLong(mark)) return this.session.say(TOO_LONG);
     const others = instance.marks.filter((each) => each !== known);
-    instance.marks = known ? others : this.#inOrder([...others, mark]);
+    const what = known ? "Mark removed" : "Marked";
+    const marks = known ? others : this.#inOrder([...others, mark]);
+    this.#replace(marks, (next) => `${what}${next}: ${shortened(mark)}`);
+  }
+
+  /** Replace the marks of the instance; `said(next)` returns what to say, with what to do next. */
+  #replace(marks, said) {
+    const instance = this.#instance;
+    instance.marks = marks;
     this.session.labelling.keepDraft(instance);
     this.session.ignoresUntil = 0;
     this.#paint();
     const isChange = instance.isJudged && instance.isChanged;
-    const next = isChange ? "; press Enter to submit the change" : "";
-    this.session.say(`${known ? "Mark removed" : "Marked"}${next}: ${shortened(mark)}`);
+    this.session.say(said(isChange ? "; press Enter to submit the change" : ""));
   }
 
   #shown() {

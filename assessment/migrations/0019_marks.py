@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0013_guideline_entries'),
+        ('assessment', '0018_rosters_bids_and_second_plans'),
     ]
 
     operations = [
