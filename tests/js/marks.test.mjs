@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser } from "./support/browser.mjs";
-import { Judging, begin, recover } from "./support/judging.mjs";
+import { Judging, begin, prepareTrip, recover } from "./support/judging.mjs";
 
 const quotes = await import("../../static/js/judge/marks/quotes.js");
 const { Plain, isSameMarks, isTooLong, markOf, placeOf, textOf } = quotes;
@@ -218,4 +218,45 @@ test("marks of a draft that another browser overtook are shown as typed text is"
 
   assert.deepEqual([assessor.item, assessor.marks], [1, ["theirs"]]);
   assert.match(assessor.notices[0], /that label counts.*“mine”/);
+});
+
+test("marks made on a trip survive reloads without a network, and are sent once", async () => {
+  const scene = await begin();
+  const { world, server, browser, assessor } = scene;
+  await prepareTrip(scene, [1, 2, 3]);
+  await browser.goOffline();
+  assessor.mark("sent");
+  await assessor.judge(3);
+  await world.settle();
+  await assessor.look();
+  assessor.mark("draft");
+  await assessor.reloadOffline();
+  await world.settle();
+  assert.deepEqual([assessor.item, assessor.marks], [2, ["draft"]]);
+  await assessor.look();
+  await assessor.judge(0);
+  await recover(scene);
+
+  assert.deepEqual(stored(server), [[3, "sent"], [0, "draft"]]);
+  assessor.checkEnd();
+});
+
+test("an item open in two tabs gets the marks that were submitted first", async () => {
+  const { world, server, browser, assessor } = await begin({ items: [[10]] });
+  const other = await new Judging(browser).open();
+  await world.settle();
+  await other.look();
+  await other.press("open", 1);
+  await world.settle();
+  assessor.mark("first");
+  await assessor.judge(3);
+  await world.settle();
+  other.mark("second");
+  await other.look();
+  await other.judge(1);
+  await world.settle();
+
+  const counting = server.judgments.filter((each) => each.isCurrent);
+  assert.deepEqual(stored({ judgments: counting }), [[3, "first"]]);
+  assert.deepEqual(stored(server), [[3, "first"], [1, "second"]]);
 });
