@@ -11,6 +11,7 @@ from assessment.models import Judgment
 from tests.assessment.factories import assign, make_pool
 from tests.browser.conftest import enter
 from tests.browser.judging import SHOWN, SMALL, Assessor
+from tests.browser.test_every_page import AXE, JUDGE
 from tests.browser.test_judging_aids import HIGHLIGHTED, POSTS
 from tests.collection.factories import load_small
 from tests.factories import make_lab
@@ -45,11 +46,13 @@ def test_passages_are_marked_by_mouse_and_keyboard_and_stay_with_their_label(at_
     page = at_work.page
     at_work.press("m")
     assert painted(page, CHOSEN) == [FIRST]
+    page.evaluate(AXE)
+    assert page.evaluate(JUDGE, None) == []
     at_work.press("ArrowDown", "Enter")
     expect(page.locator(LINE)).to_have_text(f"Marked: “{SECOND}”")
     at_work.press("Escape")
     page.get_by_text(FIRST).dblclick(position={"x": 10, "y": 5})
-    at_work.press("m")
+    page.get_by_role("button", name="mark", exact=True).click()
     assert painted(page, MARKS) == ["Sentence", SECOND]
     page.get_by_text(SECOND).click()
     at_work.press("m")

@@ -54,6 +54,7 @@ export class Marking {
   }
 
   #clicked({ target }) {
+    this.hovered = target.closest(FORMULA); // also where nothing hovers: on a touch screen
     const { anchorNode: node, anchorOffset: offset } = getSelection();
     this.clicked = target.closest(".post *, .post-title") && node ? { node, offset } : null;
   }
