@@ -20,7 +20,9 @@ VARIES = re.compile(
     r'|data-value="[-0-9]+T[^"]*"|data-max-total-bytes="\d+"'
 )
 # Pages about rounds, hours, which are paid in rounds too, and the log of what organizers did.
-ABOUT_ROUNDS = re.compile(r"round|training|meeting|second|adjudication|sample|time-sheet|audit|lab-download")
+ABOUT_ROUNDS = re.compile(
+    r"round|training|meeting|second|adjudication|sample|time-sheet|audit|lab-download"
+)
 
 
 def contents(names: list[str], scene, run_id: int) -> dict[tuple[str, str], str]:
