@@ -26,6 +26,7 @@ from tests.factories import AssessorFactory, TopicFactory
 
 PLAN = "/labs/arqmath-x/tasks/task1/rounds/second/plan/"
 PAGE = "/labs/arqmath-x/tasks/task1/rounds/second/1/"
+ADJUDICATION = "/labs/arqmath-x/tasks/task1/adjudication/"
 TOPICS = ["A.1", "A.2", "A.3"]
 POSTS = [str(number) for number in range(100, 112)]
 
@@ -315,3 +316,34 @@ def test_without_runs_there_is_no_effect(judged, office, people):
     judge_again(start(office, people), people)
 
     assert "No valid run" in office.get(PAGE, {"effect": "yes"}).content.decode()
+
+
+def test_the_queue_can_be_sorted_by_the_effect_on_the_leaderboard(judged, office, people, runs):
+    made = start(office, people)
+    judge_again(made, people, seed=8)
+    qrels = {topic: {doc_id: first_label(topic, doc_id) for doc_id in POSTS} for topic in TOPICS}
+    before = trec_means(qrels, runs, TOPICS)
+    expected = {}
+    for topic, doc_id, first, second in pairs_of(made):
+        if second.label != first.label:
+            changed = qrels | {topic: qrels[topic] | {doc_id: second.label}}
+            after = trec_means(changed, runs, TOPICS)
+            expected[topic, doc_id] = max(abs(after[run] - before[run]) for run in runs)
+
+    page = office.get(ADJUDICATION, {"sort": "-effect"}).content.decode()
+    rows = table(page, "disagreements")[1:]
+    assert [float(row[5]) for row in rows] == sorted(map(float, (r[5] for r in rows)), reverse=True)
+    assert {(row[0], row[1]): float(row[5]) for row in rows} == pytest.approx(expected, abs=6e-5)
+    assert len({row[5] for row in rows}) > 1
+
+
+def test_a_decided_label_has_no_effect_left_to_decide(judged, office, people, runs):
+    made = start(office, people)
+    judge_again(made, people, seed=8)
+    first = table(office.get(ADJUDICATION).content.decode(), "disagreements")[1]
+    found = PoolInstance.official.get(item__topic__query_id=first[0], doc_id=first[1])
+    answer = {"action": "decide", "label": 1, "reason": "Agreed in the meeting."}
+    office.post(f"{ADJUDICATION}{found.pk}/", answer)
+
+    rows = table(office.get(ADJUDICATION, {"sort": "-effect"}).content.decode(), "disagreements")
+    assert [rows[-1][at] for at in (0, 1, 5, 6)] == [*first[:2], "–", "decided"]
