@@ -137,7 +137,8 @@ def test_whole_topics_are_judged_again_by_one_other(judged, office, people):
 
 
 def test_an_assessor_whom_nobody_checks_is_named(judged, office, people):
-    values = {"by": "topics", "topics": ["A.1"], "seed": 3, "people": [one.pk for one in people]}
+    values = {"by": "topics", "topics": ["A.1"], "share": 10, "seed": 3}
+    values |= {"people": [one.pk for one in people]}
     html = office.post(PLAN, values).content.decode()
 
     unchecked = re.search(r"Not checked by anybody: (.*?)\.", html)[1]

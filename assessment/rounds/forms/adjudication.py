@@ -36,7 +36,7 @@ class RulingForm(forms.Form):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the labels of a task."""
         super().__init__(*args, **kwargs)
-        labels = [("", "no label"), *((one.value, one.word) for one in task_scale(task))]
+        labels = [("", "choose a label"), *((one.value, one.word) for one in task_scale(task))]
         self.fields["label"].choices = labels  # type: ignore[attr-defined]
 
     @property

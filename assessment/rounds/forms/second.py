@@ -33,8 +33,8 @@ class SecondRoundForm(forms.Form):
         min_value=1,
         max_value=100,
         initial=10,
-        required=False,
-        help_text="Rounded up, so that every assessor is checked.",
+        help_text="Rounded up for each assessor, so that all are checked. Not for whole topics.",
+        error_messages={"required": "Enter the share of the items to judge again."},
     )
     topics = TopicsField(
         Topic.objects.none(),
@@ -73,10 +73,8 @@ class SecondRoundForm(forms.Form):
         fields["seed"].initial = f"{timezone.now():%Y%m%d}"
 
     def clean(self) -> dict[str, Any]:
-        """Require the share or the topics."""
+        """Require topics for whole topics."""
         given: dict[str, Any] = super().clean() or {}
-        if given.get("by") == SHARE and not given.get("share") and "share" not in self.errors:
-            self.add_error("share", "Enter the share of the items to judge again.")
         if given.get("by") == TOPICS and not given.get("topics") and "topics" not in self.errors:
             self.add_error("topics", "Choose the topics to judge again.")
         return given
