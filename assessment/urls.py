@@ -19,6 +19,7 @@ from assessment.judging.views.guideline_judgments import guideline_judgment_list
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
 from assessment.judging.views.offline import offline_worker
+from assessment.judging.views.own_work import your_work, your_work_csv
 from assessment.judging.views.rejudging import affected_judgment_list
 from assessment.pools.views.frozen import (
     pool_close,
@@ -31,6 +32,7 @@ from assessment.pools.views.plans import pool_freeze, pool_plan
 from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
+from assessment.radar.views import radar_detail, radar_list
 from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.rounds import round_list
 from assessment.rounds.views.training import (
@@ -40,6 +42,7 @@ from assessment.rounds.views.training import (
     training_votes,
 )
 from assessment.tickets.views import ticket_detail, ticket_list
+from assessment.timesheets.views import time_sheet, time_sheet_csv
 
 app_name = "assessment"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
@@ -124,11 +127,17 @@ urlpatterns = [
     ),
     path("labs/offline-judging.js", offline_worker, name="offline-worker"),
     path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
+    path("labs/<slug:lab>/judging/work/", your_work, name="judging-work"),
+    path("labs/<slug:lab>/judging/work/csv/", your_work_csv, name="judging-work-csv"),
+    path("labs/<slug:lab>/time-sheet/", time_sheet, name="time-sheet"),
+    path("labs/<slug:lab>/time-sheet/csv/", time_sheet_csv, name="time-sheet-csv"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
     path(f"{_TASK}guidelines/", include(guideline_patterns)),
+    path(f"{_TASK}radar/", radar_list, name="radar-list"),
+    path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
     path(f"{_TASK}rounds/", include(round_patterns)),

@@ -28,7 +28,7 @@ from arqlab.notices.services.messages import send_message
 from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import PoolInstance, PoolItem, Round, Ticket
+from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
 from assessment.rounds.services.training import reveal_round
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
@@ -137,6 +137,14 @@ POST assessment:guideline-edit            302 404 404 404 404 200 200
 GET  assessment:judge                     302 404 404 404 200 404 404
 GET  assessment:judgment-list             302 404 404 404 200 404 404
 GET  assessment:judging-home              302 404 404 404 200 200 200
+GET  assessment:judging-work              302 404 404 404 200 200 200
+GET  assessment:judging-work-csv          302 404 404 404 200 200 200
+GET  assessment:time-sheet                404 404 404 404 404 200 200
+POST assessment:time-sheet                302 404 404 404 404 422 422
+GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
+GET  assessment:radar-detail              404 404 404 404 404 302 302
+POST assessment:radar-detail              302 404 404 404 404 302 302
+GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
@@ -350,10 +358,21 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "message": scene.lab.messages.values_list("pk", flat=True).first(),
         "mail": scene.lab.mails.values_list("pk", flat=True).first(),
         "key": confirmation_key(scene),
+        "finding": vanished_finding(scene),
         "uidb36": "1",
         "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
+
+
+def vanished_finding(scene: Scene) -> str:
+    """Return the key of a dismissed finding whose labels changed: it leads to the radar."""
+    DismissedFinding.objects.get_or_create(
+        task=scene.task,
+        key="k",
+        defaults={"assessor": scene.assessor, "dismissed_at": datetime.now(UTC)},
+    )
+    return "k"
 
 
 def confirmation_key(scene: Scene) -> str:

@@ -11,9 +11,11 @@ from django.db.models import Q
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.services import Pairs
+from assessment.assignments.services.assigning import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
+SET_ASIDE, RESUME = "set-aside", "resume"
+ACTIONS = (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW, SET_ASIDE, RESUME)
 MAX_BYTES = 2**20
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
@@ -37,9 +39,7 @@ class ChosenTopicsForm(forms.Form):
         },
     )
     everybody = forms.BooleanField(required=False)  # unassigns the topics from all assessors
-    action = forms.ChoiceField(
-        choices=[(name, name) for name in (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW)]
-    )
+    action = forms.ChoiceField(choices=[(name, name) for name in ACTIONS])
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the task's topics, the lab's assessors and everyone who still has a topic."""

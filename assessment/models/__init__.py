@@ -5,18 +5,25 @@ from assessment.models.guidelines import Guideline, GuidelineEntry
 from assessment.models.judgments import Judgment, Ticket
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
+from assessment.models.radar import DismissedFinding, DuplicatePosts
 from assessment.models.rounds import Round
+from assessment.models.timesheets import PayRule
+from assessment.models.viability import SetAsideTopic
 
 __all__ = [
     "Assignment",
+    "DismissedFinding",
+    "DuplicatePosts",
     "Guideline",
     "GuidelineEntry",
     "Judgment",
+    "PayRule",
     "Pool",
     "PoolInstance",
     "PoolItem",
     "Qrel",
     "QrelSet",
     "Round",
+    "SetAsideTopic",
     "Ticket",
 ]

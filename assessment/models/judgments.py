@@ -70,6 +70,16 @@ class Judgment(models.Model):
         return f"{self.instance} {self.label}"
 
     @property
+    def guidelines(self) -> int | None:
+        """Return the version that the assessor followed.
+
+        0 is the default text; the version of a label judged elsewhere may be unknown (None).
+        """
+        if self.guideline is None:
+            return None if self.is_imported else 0
+        return self.guideline.version
+
+    @property
     def scale_label(self) -> ScaleLabel:
         """Return the label from the scale of its pool."""
         return self.instance.item.pool.label_scale.of(self.label)

@@ -32,6 +32,11 @@ def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
     )
 
 
+def own_open_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
+    """Return an assessor's tickets that wait for an answer."""
+    return tickets_of(lab).filter(judgment__assessor=user, answered_at=None)
+
+
 def open_tickets(labs: QuerySet[Lab] | list[Lab]) -> dict[int, int]:
     """Return the number of open tickets by lab, without labs that have none."""
     key = "judgment__instance__item__topic__task__lab"

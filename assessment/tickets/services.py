@@ -17,7 +17,7 @@ from arqlab.notices.services.notifying import notify
 from arqlab.texts.html.pasted import read_shown
 from arqlab.texts.html.rendering import SafeHtml, compose, keys_of, read_text
 from arqlab.texts.html.sanitizer import clean_post
-from assessment.assignments.services import end_reviews
+from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Judgment, PoolItem, Ticket
 
 LONGEST_ANSWER = 10_000  # characters

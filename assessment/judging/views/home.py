@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
+from arqlab.core.selectors import roles_in
 from assessment.guidelines.selectors.versions import changed_guidelines, current_versions
 from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.judging.selectors.own_work import own_work
@@ -30,6 +31,7 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
     tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
     context = {
         "lab": found,
+        "standing": roles_in(user, found),
         "work": work,
         "rows": [
             (row, row.shares[user.pk].judged) for row in sorted(rows, key=lambda row: not row.left)

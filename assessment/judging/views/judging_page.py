@@ -30,7 +30,7 @@ from assessment.judging.selectors.topic_work import (
 from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.trips import DEFAULT_HOURS, TRIP_HOURS
-from assessment.models import Guideline
+from assessment.models import Guideline, Round
 
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
@@ -61,18 +61,20 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     count = 0 if is_offline else AT_ONCE
     sitting = open_sitting(place=place, user=user, item_id=item_id, at=timezone.now(), count=count)
     guideline, following = current_guideline(place.task), next_topic(place, user)
+    config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
+    is_whole = is_offline or not config["guideline_url"]
     context = {
         **_place_context(place),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "shown_guideline": _shown_guideline(place.task, guideline, is_offline=is_offline),
+        "shown_guideline": _shown_guideline(place.task, guideline, is_whole=is_whole),
         "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
         "next_topic": following,
         "next_url": next_address(place, following) if following else "",
-        "config": _config(sitting, place, user, guideline) | {"is_offline": is_offline},
+        "config": config,
         "trip_hours": TRIP_HOURS,
         "default_hours": DEFAULT_HOURS,
     }
@@ -90,14 +92,9 @@ def _place_context(place: Place) -> dict[str, Any]:
     }
 
 
-def _shown_guideline(
-    task: Task, guideline: Guideline | None, *, is_offline: bool
-) -> ShownGuideline:
-    """Return the guidelines; of a version only the text, unless there will be no network.
-
-    The page loads examples and cases when the assessor opens the guidelines.
-    """
-    if is_offline or guideline is None:
+def _shown_guideline(task: Task, guideline: Guideline | None, *, is_whole: bool) -> ShownGuideline:
+    """Return the guidelines, or only their text if the page can load the rest when needed."""
+    if is_whole or guideline is None:
         return show_guideline(task, guideline)
     return ShownGuideline(guideline_html(guideline.text), False, [], [])
 
@@ -110,7 +107,15 @@ def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
     return followed if followed is not None and followed < guideline.version else None
 
 
-def _panel_address(place: Place, guideline: Guideline) -> str:
+def _panel_address(place: Place, guideline: Guideline | None) -> str:
+    """Return where the page loads the guidelines from.
+
+    It is empty for the default text, which comes with the page, and in sample rounds: applicants
+    may not open other pages of the lab.
+    """
+    is_sample = place.round is not None and place.round.kind == Round.Kind.SAMPLE
+    if guideline is None or is_sample:
+        return ""
     args = [place.path.lab, place.path.task, guideline.version]
     return reverse("assessment:guideline-panel", args=args)
 
@@ -132,11 +137,7 @@ def _config(
         "judgments_url": place.address("judgment-list"),
         "search_url": reverse("collection:post-list", args=[lab]),
         "guideline": guideline.version if guideline else None,
-        "guideline_url": reverse(
-            "assessment:guideline-panel", args=[lab, place.path.task, guideline.version]
-        )
-        if guideline
-        else "",
+        "guideline_url": _panel_address(place, guideline),
         "items": sitting.items,
         "shown": sitting.asked_for,
         "refusal": sitting.refusal,

@@ -11,7 +11,7 @@ from arqlab.core.models import Topic, User
 from arqlab.ir.labels import LabelScale
 from arqlab.pages.demo.judging import DemoPool, SharePlan, read_pools, read_tickets
 from arqlab.pages.services.demo.context import DemoContext
-from assessment.assignments.services import assign_topics
+from assessment.assignments.services.assigning import assign_topics
 from assessment.judging.selectors.items import ShownInstance, Stack, TopicPath
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.judgments import submit_judgments

@@ -1,0 +1,1 @@
+"""Services of assignments: who judges which topics, and which topics are set aside."""
