@@ -2,12 +2,20 @@
 
 from django.urls import URLPattern, include, path
 
-from assessment.assignments.views import (
+from assessment.assignments.views.assigning import (
     assignment_apply,
     assignment_import,
     assignment_list,
     assignment_share,
     trip_end,
+)
+from assessment.assignments.views.bidding import bid_list, bid_offer
+from assessment.assignments.views.planning import assignment_plan
+from assessment.assignments.views.roster import (
+    assignment_roster,
+    roster_hours,
+    roster_invite,
+    roster_remove,
 )
 from assessment.guidelines.views.changes import guideline_changes, guideline_panel
 from assessment.guidelines.views.entries import guideline_entry_add, guideline_entry_list
@@ -41,7 +49,10 @@ from assessment.rounds.views.training import (
     training_detail,
     training_votes,
 )
-from assessment.tickets.views import ticket_detail, ticket_list
+from assessment.tickets.views.answers import ticket_detail, ticket_list
+from assessment.tickets.views.experts import ticket_advice, ticket_send, ticket_sent_list
+from assessment.tickets.views.policies import ticket_policy
+from assessment.tickets.views.repairs import correction_list, correction_undo, ticket_repair
 from assessment.timesheets.views import time_sheet, time_sheet_csv
 
 app_name = "assessment"
@@ -61,6 +72,11 @@ assignment_patterns = [
     path("apply/", assignment_apply, name="assignment-apply"),
     path("import/", assignment_import, name="assignment-import"),
     path("share/", assignment_share, name="assignment-share"),
+    path("plan/", assignment_plan, name="assignment-plan"),
+    path("roster/", assignment_roster, name="assignment-roster"),
+    path("roster/invite/", roster_invite, name="assignment-roster-invite"),
+    path("roster/<int:person>/hours/", roster_hours, name="assignment-roster-hours"),
+    path("roster/<int:person>/remove/", roster_remove, name="assignment-roster-remove"),
     path("trips/<str:query_id>/<int:person>/end/", trip_end, name="trip-end"),
 ]
 qrels_patterns = [
@@ -133,8 +149,25 @@ urlpatterns = [
     path("labs/<slug:lab>/time-sheet/csv/", time_sheet_csv, name="time-sheet-csv"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
+    path(
+        "labs/<slug:lab>/tickets/<int:ticket>/repair/<slug:repair>/",
+        ticket_repair,
+        name="ticket-repair",
+    ),
+    path("labs/<slug:lab>/tickets/send/", ticket_send, name="ticket-send"),
+    path("labs/<slug:lab>/tickets/sent/", ticket_sent_list, name="ticket-sent-list"),
+    path("labs/<slug:lab>/tickets/<int:ticket>/advice/", ticket_advice, name="ticket-advice"),
+    path(f"{_TASK}tickets/policy/", ticket_policy, name="ticket-policy"),
+    path("labs/<slug:lab>/corrections/", correction_list, name="correction-list"),
+    path(
+        "labs/<slug:lab>/corrections/<int:correction>/undo/",
+        correction_undo,
+        name="correction-undo",
+    ),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
+    path(f"{_TASK}bids/", bid_list, name="bid-list"),
+    path(f"{_TASK}bids/offer/", bid_offer, name="bid-offer"),
     path(f"{_TASK}guidelines/", include(guideline_patterns)),
     path(f"{_TASK}radar/", radar_list, name="radar-list"),
     path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),

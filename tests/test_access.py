@@ -124,6 +124,16 @@ POST assessment:assignment-import         302 404 404 404 404 200 200
 GET  assessment:assignment-list           404 404 404 404 404 200 200
 POST assessment:assignment-list           302 404 404 404 404 200 200
 POST assessment:assignment-share          302 404 404 404 404 200 200
+GET  assessment:assignment-plan           404 404 404 404 404 200 200
+POST assessment:assignment-plan           302 404 404 404 404 200 200
+GET  assessment:assignment-roster         404 404 404 404 404 200 200
+POST assessment:assignment-roster         302 404 404 404 404 200 200
+POST assessment:assignment-roster-hours   302 404 404 404 404 302 302
+POST assessment:assignment-roster-invite  302 404 404 404 404 302 302
+POST assessment:assignment-roster-remove  302 404 404 404 404 302 302
+GET  assessment:bid-list                  302 404 404 404 200 404 404
+POST assessment:bid-list                  302 404 404 404 302 404 404
+POST assessment:bid-offer                 302 404 404 404 302 404 404
 GET  assessment:guideline-changes         404 404 404 404 200 200 200
 GET  assessment:guideline-entry-add       404 404 404 404 404 200 200
 POST assessment:guideline-entry-add       302 404 404 404 404 200 200
@@ -148,6 +158,16 @@ GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
+GET  assessment:ticket-repair             404 404 404 404 404 200 200
+POST assessment:ticket-repair             302 404 404 404 404 422 422
+POST assessment:ticket-send               302 404 404 404 404 302 302
+GET  assessment:ticket-sent-list          404 404 404 404 200 200 200
+GET  assessment:ticket-advice             404 404 404 404 404 200 404
+POST assessment:ticket-advice             302 404 404 404 404 422 404
+GET  assessment:ticket-policy             404 404 404 404 404 200 200
+POST assessment:ticket-policy             302 404 404 404 404 422 422
+GET  assessment:correction-list           404 404 404 404 404 200 200
+POST assessment:correction-undo           302 404 404 404 404 302 302
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -343,6 +363,8 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         .values_list("pk", flat=True)
         .first(),
+        "repair": "text",
+        "correction": 1,
         "record": Import.objects.filter(collection__labs=scene.lab)
         .values_list("pk", flat=True)
         .first(),
@@ -431,6 +453,8 @@ def fill(scene: Scene, folder) -> Run:
     raise_ticket(
         scene.assessor,
         PoolInstance.objects.filter(item__topic__task=scene.task).order_by("pk").first(),
+        expert=scene.organizer,
+        sent_at=at,
     )
     write_guideline(task=scene.task, text="<p>Judge.</p>", at=at, by=scene.organizer)
     file = ContentFile(

@@ -2,10 +2,11 @@
 
 from assessment.models.assignments import Assignment
 from assessment.models.guidelines import Guideline, GuidelineEntry
-from assessment.models.judgments import Judgment, Ticket
+from assessment.models.judgments import Judgment, Ticket, TicketPolicy
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
 from assessment.models.radar import DismissedFinding, DuplicatePosts
+from assessment.models.rosters import RosterEntry, SecondPlan, TopicBid
 from assessment.models.rounds import Round
 from assessment.models.timesheets import PayRule
 from assessment.models.viability import SetAsideTopic
@@ -23,7 +24,11 @@ __all__ = [
     "PoolItem",
     "Qrel",
     "QrelSet",
+    "RosterEntry",
     "Round",
+    "SecondPlan",
     "SetAsideTopic",
     "Ticket",
+    "TicketPolicy",
+    "TopicBid",
 ]

@@ -20,6 +20,7 @@ SECTIONS = {
     "run": "runs",
     "pool": "pools",
     "assignment": "judging",
+    "bid": "judging",
     "guideline": "judging",
     "radar": "judging",
     "judge": "judging",
@@ -43,6 +44,7 @@ SECTIONS = {
     "post": "search",
     "formula": "search",
     "ticket": "tickets",
+    "correction": "tickets",
     "message": "messages",
     "invitation": "messages",
     "text": "messages",
@@ -50,7 +52,15 @@ SECTIONS = {
     "audit": "audit",
 }
 SETTINGS = frozenset(
-    {"lab-edit", "lab-copy", "lab-delete", "task-create", "task-edit", "task-delete"}
+    {
+        "lab-edit",
+        "lab-copy",
+        "lab-delete",
+        "task-create",
+        "task-edit",
+        "task-delete",
+        "ticket-policy",
+    }
 )
 LOADED_ON = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
 

@@ -1,1 +1,1 @@
-"""Services of assignments: who judges which topics, and which topics are set aside."""
+"""Services of assignments: rosters, plans, assigned topics, and topics that are set aside."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from arqlab.core.models import Topic, User
+from arqlab.core.selectors import corrections_of
 from arqlab.core.services.topic_pages import question_with_links
 from arqlab.ir import records
 from assessment.errors import JudgingError
@@ -70,5 +71,7 @@ def _question_html(topic: Topic) -> str:
         latex=topic.latex or None,
     )
     return question_with_links(
-        source, partial(local_pages, collection=collection, lab_slug=topic.task.lab.slug)
+        source,
+        partial(local_pages, collection=collection, lab_slug=topic.task.lab.slug),
+        corrections_of(topic.task.lab).formulas,
     )

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arqlab.core.models import AuditEvent
 from assessment.models import Assignment, Judgment, PoolItem
-from assessment.tickets.services import answer_ticket
+from assessment.tickets.services.answers import answer_ticket
 from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk
 from tests.factories import AssessorFactory, TopicFactory

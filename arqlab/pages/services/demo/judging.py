@@ -21,7 +21,7 @@ from assessment.models import Qrel, Ticket
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.tickets.services import answer_ticket
+from assessment.tickets.services.answers import answer_ticket
 
 FROZEN_DAYS = 6
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0"

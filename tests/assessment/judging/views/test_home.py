@@ -175,7 +175,7 @@ def test_the_page_takes_as_many_queries_for_many_topics(
     assign(assessor, *topics)
     client = client_of(assessor)
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(18):
         assert client.get(HOME).status_code == 200
 
 
