@@ -12,7 +12,10 @@ from assessment.models import Round
 from assessment.rounds.selectors.rounds import round_rows
 
 # The page of a round by its kind.
-PAGES: dict[str, str] = {Round.Kind.TRAINING: "assessment:training-detail"}
+PAGES: dict[str, str] = {
+    Round.Kind.TRAINING: "assessment:training-detail",
+    Round.Kind.SAMPLE: "assessment:sample-detail",
+}
 
 
 @require_safe
