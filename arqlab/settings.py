@@ -215,7 +215,6 @@ RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
 RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 # After this many seconds, a claimed run that is not finished is free for another worker.
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
-
 # Convert LaTeX without MathML by LaTeXML, which must be installed, instead of Temml.
 LATEXML = env_bool("ARQLAB_LATEXML", False)
 
@@ -232,6 +231,7 @@ CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
+    "compare-posts": {"task": "assessment.radar.tasks.find_duplicate_posts", "schedule": 60.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "run-waiting-loads": {"task": "arqlab.pages.tasks.run_waiting_loads", "schedule": 5.0},
     "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},

@@ -2,12 +2,20 @@
 
 from django.urls import URLPattern, include, path
 
-from assessment.assignments.views import (
+from assessment.assignments.views.assigning import (
     assignment_apply,
     assignment_import,
     assignment_list,
     assignment_share,
     trip_end,
+)
+from assessment.assignments.views.bidding import bid_list, bid_offer
+from assessment.assignments.views.planning import assignment_plan
+from assessment.assignments.views.roster import (
+    assignment_roster,
+    roster_hours,
+    roster_invite,
+    roster_remove,
 )
 from assessment.guidelines.views.changes import guideline_changes, guideline_panel
 from assessment.guidelines.views.entries import guideline_entry_add, guideline_entry_list
@@ -19,6 +27,7 @@ from assessment.judging.views.guideline_judgments import guideline_judgment_list
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
 from assessment.judging.views.offline import offline_worker
+from assessment.judging.views.own_work import your_work, your_work_csv
 from assessment.judging.views.rejudging import affected_judgment_list
 from assessment.pools.views.frozen import (
     pool_close,
@@ -31,17 +40,30 @@ from assessment.pools.views.plans import pool_freeze, pool_plan
 from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
+from assessment.radar.views import radar_detail, radar_list
 from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.rounds import round_list
 from assessment.rounds.views.second import second_plan, second_reveal
+from assessment.rounds.views.selection import (
+    sample_change,
+    sample_create,
+    sample_detail,
+    sample_join,
+    sample_rate,
+    sample_votes,
+)
 from assessment.rounds.views.training import (
     training_change,
     training_create,
     training_detail,
     training_votes,
 )
-from assessment.tickets.views import ticket_detail, ticket_list
+from assessment.tickets.views.answers import ticket_detail, ticket_list
+from assessment.tickets.views.experts import ticket_advice, ticket_send, ticket_sent_list
+from assessment.tickets.views.policies import ticket_policy
+from assessment.tickets.views.repairs import correction_list, correction_undo, ticket_repair
+from assessment.timesheets.views import time_sheet, time_sheet_csv
 
 app_name = "assessment"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
@@ -60,6 +82,11 @@ assignment_patterns = [
     path("apply/", assignment_apply, name="assignment-apply"),
     path("import/", assignment_import, name="assignment-import"),
     path("share/", assignment_share, name="assignment-share"),
+    path("plan/", assignment_plan, name="assignment-plan"),
+    path("roster/", assignment_roster, name="assignment-roster"),
+    path("roster/invite/", roster_invite, name="assignment-roster-invite"),
+    path("roster/<int:person>/hours/", roster_hours, name="assignment-roster-hours"),
+    path("roster/<int:person>/remove/", roster_remove, name="assignment-roster-remove"),
     path("trips/<str:query_id>/<int:person>/end/", trip_end, name="trip-end"),
 ]
 qrels_patterns = [
@@ -72,9 +99,14 @@ qrels_patterns = [
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
 round_patterns = [
-    path("second/plan/", second_plan, name="second-plan"),
-    path("second/<int:number>/reveal/", second_reveal, name="second-reveal"),
+    path("second/new/", second_plan, name="second-plan"),
+    path("second-<int:number>/reveal/", second_reveal, name="second-reveal"),
     path("", round_list, name="round-list"),
+    path("samples/new/", sample_create, name="sample-create"),
+    path("sample-<int:number>/", sample_detail, name="sample-detail"),
+    path("sample-<int:number>/change/", sample_change, name="sample-change"),
+    path("sample-<int:number>/votes/", sample_votes, name="sample-votes"),
+    path("sample-<int:number>/applicants/<int:person>/", sample_rate, name="sample-rate"),
     path("training/new/", training_create, name="training-create"),
     path("training-<int:number>/", training_detail, name="training-detail"),
     path("training-<int:number>/change/", training_change, name="training-change"),
@@ -128,13 +160,37 @@ urlpatterns = [
     ),
     path("labs/offline-judging.js", offline_worker, name="offline-worker"),
     path("labs/<slug:lab>/judging/", judging_home, name="judging-home"),
+    path("labs/<slug:lab>/judging/work/", your_work, name="judging-work"),
+    path("labs/<slug:lab>/judging/work/csv/", your_work_csv, name="judging-work-csv"),
+    path("labs/<slug:lab>/time-sheet/", time_sheet, name="time-sheet"),
+    path("labs/<slug:lab>/time-sheet/csv/", time_sheet_csv, name="time-sheet-csv"),
     path("labs/<slug:lab>/tickets/", ticket_list, name="ticket-list"),
     path("labs/<slug:lab>/tickets/<int:ticket>/", ticket_detail, name="ticket-detail"),
+    path(
+        "labs/<slug:lab>/tickets/<int:ticket>/repair/<slug:repair>/",
+        ticket_repair,
+        name="ticket-repair",
+    ),
+    path("labs/<slug:lab>/tickets/send/", ticket_send, name="ticket-send"),
+    path("labs/<slug:lab>/tickets/sent/", ticket_sent_list, name="ticket-sent-list"),
+    path("labs/<slug:lab>/tickets/<int:ticket>/advice/", ticket_advice, name="ticket-advice"),
+    path(f"{_TASK}tickets/policy/", ticket_policy, name="ticket-policy"),
+    path("labs/<slug:lab>/corrections/", correction_list, name="correction-list"),
+    path(
+        "labs/<slug:lab>/corrections/<int:correction>/undo/",
+        correction_undo,
+        name="correction-undo",
+    ),
     path(f"{_TASK}pools/", include(pool_patterns)),
     path(f"{_TASK}assignments/", include(assignment_patterns)),
+    path(f"{_TASK}bids/", bid_list, name="bid-list"),
+    path(f"{_TASK}bids/offer/", bid_offer, name="bid-offer"),
     path(f"{_TASK}guidelines/", include(guideline_patterns)),
+    path(f"{_TASK}radar/", radar_list, name="radar-list"),
+    path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
+    path("samples/<str:token>/", sample_join, name="sample-join"),
     path(f"{_TASK}rounds/", include(round_patterns)),
     path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),
     path(

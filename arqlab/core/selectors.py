@@ -15,7 +15,17 @@ from django.db.models import Count, Prefetch, QuerySet
 from django.utils.html import strip_tags
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
+from arqlab.core.models import (
+    Correction,
+    Corrections,
+    Lab,
+    Membership,
+    Task,
+    Team,
+    Topic,
+    User,
+    Visitor,
+)
 from arqlab.formats.labs.packed import SPARE
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
@@ -266,3 +276,16 @@ def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
     topics = Topic.objects.filter(task_id=topic.task_id).only("query_id", "position", "task_id")
     before = topics.filter(position__lt=topic.position).order_by("-position").first()
     return before, topics.filter(position__gt=topic.position).order_by("position").first()
+
+
+def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Corrections:
+    """Return the corrections of a lab (or its slug), with `until` only those made before.
+
+    Takes one query.
+    """
+    known = {"lab__slug": lab} if isinstance(lab, str) else {"lab": lab}
+    made = Correction.objects.filter(**known, **({"made_at__lt": until} if until else {}))
+    found: dict[str, dict[str, str]] = {kind: {} for kind in Correction.Kind.values}
+    for kind, key, value in made.order_by().values_list("kind", "key", "value"):
+        found[kind][key] = value
+    return Corrections(*(found[kind] for kind in ("formula", "text", "thread")))

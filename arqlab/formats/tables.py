@@ -1,13 +1,17 @@
-"""Tables as TSV, written row by row, and archives, written file by file."""
+"""Tables as TSV or CSV, written row by row, and archives, written file by file."""
 
 import csv
 import io
 import zipfile
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
 Row = TypeVar("Row")
+
+FORMULA_STARTS = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the start of a formula."""
 
 
 def tsv_lines(
@@ -18,12 +22,39 @@ def tsv_lines(
     None is an empty cell, a truth value `yes` or nothing, a time ISO 8601. A cell with tabs,
     quotation marks or line ends is quoted as in CSV.
     """
+    return _lines(columns, rows, marks=("\t", "\n"), cell=_cell)
+
+
+def csv_lines(
+    columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row]
+) -> Iterator[bytes]:
+    """Yield the same table as lines of CSV for spreadsheets.
+
+    It starts with a byte order mark, without which some take UTF-8 for another encoding. A text
+    that a spreadsheet would compute as a formula starts with an apostrophe. Lines end as in RFC
+    4180, so that a single CR in a cell is quoted too.
+    """
+    yield BOM_UTF8
+    yield from _lines(
+        columns, rows, marks=(",", "\r\n"), cell=lambda value: _harmless(_cell(value))
+    )
+
+
+def _lines(
+    columns: Mapping[str, Callable[[Row], object]],
+    rows: Iterable[Row],
+    *,
+    marks: tuple[str, str],
+    cell: Callable[[object], object],
+) -> Iterator[bytes]:
+    """Yield the lines of a table; `marks` separate its cells and end its lines."""
+    delimiter, end = marks
     line = io.StringIO(newline="")
-    writer = csv.writer(line, delimiter="\t", lineterminator="\n")
+    writer = csv.writer(line, delimiter=delimiter, lineterminator=end)
     writer.writerow(columns)
     yield _taken(line)
     for row in rows:
-        writer.writerow([_cell(cell(row)) for cell in columns.values()])
+        writer.writerow([cell(column(row)) for column in columns.values()])
         yield _taken(line)
 
 
@@ -38,6 +69,11 @@ def _cell(value: object) -> object:
     if isinstance(value, bool):
         return "yes" if value else ""
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
+
+
+def _harmless(value: object) -> object:
+    is_formula = isinstance(value, str) and value.lstrip().startswith(FORMULA_STARTS)
+    return f"'{value}" if is_formula else value
 
 
 class _Written(io.RawIOBase):

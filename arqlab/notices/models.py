@@ -23,10 +23,14 @@ class Kind(models.TextChoices):
     NO_PRIMARY_RUN = "no-primary-run", "No primary run 48 hours before the deadline"
     DEADLINE = "deadline", "Deadline in 24 hours"
     JUDGING_DEADLINE = "judging-deadline", "Items left 48 hours before the judging deadline"
+    TOPIC_BIDS = "topic-bids", "Invited to mark topics"
     TOPICS_ASSIGNED = "topics-assigned", "Topics assigned"
     ROUND_STARTED = "round-started", "Items of a round to judge"
     ROUND_REVEALED = "round-revealed", "Votes of a round revealed"
+    APPLICATION_ACCEPTED = "application-accepted", "Applicant accepted as assessor"
     TICKET_ANSWERED = "ticket-answered", "Ticket answered"
+    TICKET_SENT = "ticket-sent", "Ticket sent to an expert"
+    TICKET_ADVISED = "ticket-advised", "Ticket: the expert replied"
     LEADERBOARD_RELEASED = "leaderboard-released", "Leaderboard released"
     INVITATION = "invitation", "Invitation"
     MESSAGE = "message", "Message from the organizers"
@@ -37,10 +41,14 @@ ACTIONS = {
     Kind.NO_PRIMARY_RUN: "View runs",
     Kind.DEADLINE: "View runs",
     Kind.JUDGING_DEADLINE: "View your topics",
+    Kind.TOPIC_BIDS: "Mark topics",
     Kind.TOPICS_ASSIGNED: "View your topics",
     Kind.ROUND_STARTED: "View your topics",
     Kind.ROUND_REVEALED: "View the votes",
+    Kind.APPLICATION_ACCEPTED: "View the lab",
     Kind.TICKET_ANSWERED: "View the answer",
+    Kind.TICKET_SENT: "View ticket",
+    Kind.TICKET_ADVISED: "View ticket",
     Kind.LEADERBOARD_RELEASED: "View leaderboard",
     Kind.INVITATION: "View invitation",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -11,10 +12,15 @@ from django.db.models import Q
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.services import Pairs
+from assessment.assignments.selectors.planning import TaskPlanning, typical_items
+from assessment.assignments.selectors.roster import people_off_roster
+from assessment.assignments.services.assigning import Pairs
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
+SET_ASIDE, RESUME = "set-aside", "resume"
+ACTIONS = (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW, SET_ASIDE, RESUME)
 MAX_BYTES = 2**20
+MAX_HOURS = 10_000
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
 
@@ -37,9 +43,7 @@ class ChosenTopicsForm(forms.Form):
         },
     )
     everybody = forms.BooleanField(required=False)  # unassigns the topics from all assessors
-    action = forms.ChoiceField(
-        choices=[(name, name) for name in (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW)]
-    )
+    action = forms.ChoiceField(choices=[(name, name) for name in ACTIONS])
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the task's topics, the lab's assessors and everyone who still has a topic."""
@@ -102,6 +106,130 @@ class AssignmentFileForm(forms.Form):
                 "file with assignments only."
             )
         return file
+
+
+class RosterForm(forms.Form):
+    """Assessors of the lab to add to the roster of a task."""
+
+    people = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        label="Assessors",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "No assessor selected. Tick the assessors to add.",
+            "invalid_choice": "%(value)s cannot be added. Reload the page.",
+        },
+    )
+    invites = forms.BooleanField(
+        label="Invite them to mark topics",
+        required=False,
+        initial=True,
+        help_text="They get a notice with a link to the page where they mark topics.",
+    )
+
+    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+        """Offer the users who may judge and are not on the roster."""
+        super().__init__(*args, **kwargs)
+        people: Any = self.fields["people"]
+        people.queryset = people_off_roster(task)
+        people.label_from_instance = lambda person: person.name
+
+
+class HoursForm(forms.Form):
+    """The hours that an assessor offers for a task."""
+
+    hours = forms.FloatField(
+        label="Hours you can offer",
+        required=False,
+        min_value=0,
+        max_value=MAX_HOURS,
+        widget=forms.NumberInput(attrs={"class": "short", "step": "any", "inputmode": "decimal"}),
+        help_text="For all topics of this task together. Leave it empty if you do not want to set "
+        "a limit.",
+        error_messages={
+            "invalid": "The hours are not a number. Enter a number such as 40.",
+            "min_value": "The hours are below 0. Enter 0 or more.",
+            "max_value": f"The hours are above {MAX_HOURS:,}. Enter the hours for this task only.",
+        },
+    )
+
+
+class OfferForm(HoursForm):
+    """The hours and the note of an assessor."""
+
+    note = forms.CharField(
+        label="Note to the organizers",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea,
+        help_text="For example, when you are away. Only the organizers see it.",
+    )
+
+
+class PlanForm(forms.Form):
+    """The wanted overlap of a plan, and the size of topics without items."""
+
+    overlap = forms.IntegerField(
+        label="Topics with a second assessor",
+        min_value=0,
+        max_value=100_000,
+        widget=forms.NumberInput(attrs={"class": "short"}),
+        help_text="They judge these topics again, in a round of second judgments. The plan lets "
+        "everyone check others and be checked.",
+        error_messages={
+            "required": "Enter how many topics get a second assessor, or 0.",
+            "invalid": "The number of topics with a second assessor is not a whole number.",
+        },
+    )
+    expected_items = forms.IntegerField(
+        label="Items expected per topic",
+        min_value=0,
+        max_value=100_000,
+        widget=forms.NumberInput(attrs={"class": "short"}),
+        help_text="For the topics that have no items yet.",
+        error_messages={
+            "required": "Enter how many items you expect per topic.",
+            "invalid": "The number of expected items is not a whole number.",
+        },
+    )
+
+    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+        """Offer one second judgment for each assessor, and the mean size of the other topics."""
+        super().__init__(*args, **kwargs)
+        overlap = min(task.topics.count(), task.roster.count())
+        self.initial = {"overlap": overlap, "expected_items": 0}
+        typical = typical_items(task)
+        if typical is None:
+            del self.fields["expected_items"]
+        else:
+            self.initial["expected_items"] = typical
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """Return the values of a valid form, else those it offers."""
+        return {**self.initial, **(self.cleaned_data if self.is_valid() else {})}
+
+
+def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> dict[str, str]:
+    """Return the chosen assessor by topic from the fields `first-TOPIC` or `second-TOPIC`.
+
+    Raises `UserError` if they name an assessor who does not exist.
+    """
+    given = {topic.name for topic in planning.problem.topics if topic.assessors}
+    chosen = {
+        row.topic.query_id: data.get(f"{part}-{row.topic.pk}", "")
+        for row in planning.topics
+        if part == "second" or row.topic.query_id not in given
+    }
+    if not {*chosen.values()} <= {"", *planning.names}:
+        raise UserError(INCOMPLETE, code="incomplete")
+    return {topic: key for topic, key in chosen.items() if key}
+
+
+def read_bids(data: Mapping[str, str]) -> dict[int, str]:
+    """Return the choice by topic from the fields `bid-TOPIC` of a page."""
+    fields = ((name.removeprefix("bid-"), value) for name, value in data.items() if "bid-" in name)
+    return {int(topic): value for topic, value in fields if topic.isdecimal()}
 
 
 def write_pairs(pairs: Pairs) -> str:

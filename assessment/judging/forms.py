@@ -38,9 +38,10 @@ class JudgmentListForm(ListForm):
         return rows.filter(pk__in=judgments_with(words, rows, lab=self.lab))
 
 
-class GuidelineJudgmentListForm(JudgmentListForm):
+class GuidelineJudgmentListForm(ListForm):
     """The labels of a task by the version of the guidelines that their assessors followed."""
 
+    searched = ("comment", "reason", "instance__doc_id", "instance__item__item")
     filters: ClassVar = {
         "before": ("Before version", "version__lt"),
         "version": ("Version", "version"),
@@ -55,15 +56,14 @@ class GuidelineJudgmentListForm(JudgmentListForm):
         "assessor": "assessor__username",
         "judged": "judged_at",
     }
+    default_order = "-judged"
 
     def __init__(self, data: Mapping[str, Any], *, task: Task, rows: QuerySet[Judgment]) -> None:
         """Offer the versions, labels and topics of a task, and the assessors of `rows`."""
-        self.lab = task.lab
         versions = range(version_of(current_guideline(task)) + 1)
         names = rows.order_by().values_list("assessor__username", flat=True).distinct()
         topics = task.topics.order_by("position").values_list("query_id", flat=True)
-        ListForm.__init__(
-            self,
+        super().__init__(
             data,
             before=[(str(number), str(number)) for number in versions[1:]],
             version=[(str(number), str(number)) for number in versions],

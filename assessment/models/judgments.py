@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.models import User
+from arqlab.core.models import Lab, Task, User
 from arqlab.ir.labels import LARGEST_VALUE, ScaleLabel
 from assessment.models.guidelines import Guideline
 from assessment.models.pools import PoolInstance
@@ -70,6 +70,16 @@ class Judgment(models.Model):
         return f"{self.instance} {self.label}"
 
     @property
+    def guidelines(self) -> int | None:
+        """Return the version that the assessor followed.
+
+        0 is the default text; the version of a label judged elsewhere may be unknown (None).
+        """
+        if self.guideline is None:
+            return None if self.is_imported else 0
+        return self.guideline.version
+
+    @property
     def scale_label(self) -> ScaleLabel:
         """Return the label from the scale of its pool."""
         return self.instance.item.pool.label_scale.of(self.label)
@@ -85,6 +95,24 @@ class Ticket(models.Model):
     answer = models.TextField(blank=True)
     answered_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     answered_at = models.DateTimeField(null=True, blank=True)
+    expert = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    question = models.TextField(blank=True, help_text="What the organizers ask the expert.")
+    sent_by = models.ForeignKey(
+        User,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Empty if the policy of the task sent it.",
+    )
+    sent_at = models.DateTimeField(null=True, blank=True)
+    opinion = models.TextField(blank=True, help_text="The expert's answer, with its reason.")
+    proposed_label = models.SmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="A label value of the pool's scale. It counts only if an adjudication takes it.",
+    )
+    advised_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]
@@ -94,3 +122,52 @@ class Ticket(models.Model):
 
     def __str__(self) -> str:
         return f"Ticket {self.pk}"
+
+    @property
+    def state(self) -> str:
+        """Return `answered`, `with-expert` or `open`; an expert's reply opens a ticket again."""
+        if self.answered_at:
+            return "answered"
+        return "with-expert" if self.expert_id and not self.advised_at else "open"
+
+    @property
+    def proposal(self) -> ScaleLabel | None:
+        """Return the label that the expert proposes, or None."""
+        if self.proposed_label is None:
+            return None
+        return self.judgment.instance.item.pool.label_scale.of(self.proposed_label)
+
+    @property
+    def lab(self) -> Lab:
+        """Return the lab of the reported item."""
+        return self.judgment.instance.item.topic.task.lab
+
+
+class TicketPolicy(models.Model):
+    """What happens in a task with each label that is not a judgment.
+
+    `actions` has an action by label value (as text); other labels wait for an answer.
+    """
+
+    class Action(models.TextChoices):
+        """What happens when an assessor reports an item."""
+
+        WAIT = "wait", "Leave unjudged, until an organizer answers"
+        EXPERT = "expert", "Send to the expert"
+        ANOTHER = "another", "Return to another assessor, once"
+
+    task = models.OneToOneField(
+        Task, models.CASCADE, primary_key=True, related_name="ticket_policy"
+    )
+    actions = models.JSONField(default=dict, blank=True)
+    expert = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    expert_closes = models.BooleanField(
+        default=False, help_text="The expert may answer the assessor and close the ticket."
+    )
+
+    def __str__(self) -> str:
+        return f"Ticket policy of {self.task}"
+
+    def action_of(self, label: int) -> TicketPolicy.Action:
+        """Return what happens with a label."""
+        return TicketPolicy.Action(self.actions.get(str(label), TicketPolicy.Action.WAIT))

@@ -166,6 +166,14 @@ class PoolItem(models.Model):
         User, models.SET_NULL, null=True, related_name="+", db_index=False
     )
     leased_until = models.DateTimeField(null=True)
+    kept_from = models.ForeignKey(
+        User,
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_index=False,
+        help_text="Assessor who reported the item, which then returned for another assessor.",
+    )
 
     objects = models.Manager["PoolItem"]()
     official = OfficialItems()

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from arqlab.core.templatetags.core_tags import chip
+from arqlab.ir.judgments.assignment_plan import AssignmentPlan
+from arqlab.ir.judgments.plan_problem import PlanTopic, Preference
+from assessment.assignments.selectors.planning import TaskPlanning
 from assessment.assignments.selectors.rows import PersonRow, TopicRow
+from assessment.models import TopicBid
 
 register = template.Library()
+BID_LETTERS = {Preference.GLADLY: "G", Preference.IF_NEEDED: "I", Preference.NO: "N"}
+BID_WORDS = {Preference(choice.value): choice.label.lower() for choice in TopicBid.Choice}
 NOTHING = SafeString('<td class="person"></td>')
 
 
@@ -50,3 +56,54 @@ def assessor_cell(row: TopicRow, person: PersonRow) -> SafeString:
         '<span class="visually-hidden">{}: {}, judged </span>{}</span></td>',
         *(count, state, name, words, count, name, words, count),
     )
+
+
+@register.simple_tag
+def plan_options(planning: TaskPlanning, topic: PlanTopic, chosen: dict[str, str]) -> SafeString:
+    """Return the options of an assessor for a topic, each with their choice."""
+    rows = ((str(row.person.pk), row) for row in planning.people)
+    return format_html_join(
+        "",
+        '<option value="{}"{}>{}{}</option>',
+        (
+            (
+                key,
+                SafeString(" selected" if chosen.get(topic.name) == key else ""),
+                row.person.name,
+                f" ({BID_WORDS[bid]})" if (bid := row.bids.get(topic.name)) else "",
+            )
+            for key, row in rows
+            if key not in topic.assessors
+        ),
+    )
+
+
+@register.simple_tag
+def bid_cells(planning: TaskPlanning, topic: PlanTopic, plan: AssignmentPlan) -> SafeString:
+    """Return the cells of a topic's row: each assessor's choice, and their part in the plan.
+
+    They do not use a template for the same reason as `assessor_cell`.
+    """
+    return format_html_join(
+        "",
+        '<td class="bid-cell bid-{}{}" data-person="{}" title="{}: {}">{}</td>',
+        (
+            (
+                bid or "none",
+                _part(key, topic, plan),
+                key,
+                row.person.name,
+                BID_WORDS[bid] if bid else "no mark",
+                BID_LETTERS[bid] if bid else "·",
+            )
+            for row in planning.people
+            for key, bid in [(str(row.person.pk), row.bids.get(topic.name))]
+        ),
+    )
+
+
+def _part(key: str, topic: PlanTopic, plan: AssignmentPlan) -> str:
+    """Return the class of an assessor who judges a topic first or second."""
+    if key in topic.assessors or plan.first.get(topic.name) == key:
+        return " is-first"
+    return " is-second" if plan.second.get(topic.name) == key else ""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 
-from arqlab.core.models import Lab, User
+from arqlab.core.models import Lab, Task, User
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
-from assessment.models import Judgment, PoolInstance, Ticket
+from assessment.models import Judgment, PoolInstance, Ticket, TicketPolicy
+
+REUSED = 10  # answers that are offered again
+WITH_EXPERT = Q(answered_at=None, advised_at=None, expert__isnull=False)
+TICKET_STATES = {
+    "open": Q(answered_at=None) & ~WITH_EXPERT,
+    "with-expert": WITH_EXPERT,
+    "answered": Q(answered_at__isnull=False),
+}
+"""The conditions of the states of tickets (`Ticket.state`)."""
 
 
 def tickets_of(lab: Lab) -> QuerySet[Ticket]:
     """Return the tickets of a lab with the fields of a list, oldest first."""
     found = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
     item = "judgment__instance__item"
-    related = ("judgment__assessor", "answered_by", f"{item}__topic__task__lab", f"{item}__pool")
+    people = ("judgment__assessor", "answered_by", "expert", "sent_by")
+    related = (*people, f"{item}__topic__task__lab", f"{item}__pool")
     unread = ("html", f"{item}__text", f"{item}__pool__settings", f"{item}__pool__runs")
     return found.select_related(*related).defer(
         *unread, *(f"{item}__topic__{text}" for text in TOPIC_TEXTS)
@@ -30,6 +40,58 @@ def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
         .filter(judgment__assessor=user, answered_by__isnull=False)
         .order_by("-answered_at")
     )
+
+
+def own_open_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
+    """Return an assessor's tickets that wait for an answer."""
+    return tickets_of(lab).filter(judgment__assessor=user, answered_at=None)
+
+
+def sent_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
+    """Return the tickets with a user as their expert, those without a reply first."""
+    waiting_first = F("advised_at").asc(nulls_first=True)
+    return tickets_of(lab).filter(expert=user, answered_at=None).order_by(waiting_first, "pk")
+
+
+def proposed_labels(task: Task) -> QuerySet[Ticket]:
+    """Return the tickets whose expert proposes a label, for the adjudication of a task to take.
+
+    A proposal counts nowhere by itself. Its instance is `judgment.instance`, its label
+    `proposed_label`, its reason `opinion`, and its author `expert`.
+    """
+    proposed = tickets_of(task.lab).filter(proposed_label__isnull=False)
+    item = "judgment__instance__item"
+    return proposed.filter(**{f"{item}__topic__task": task, f"{item}__assessor": None})
+
+
+def policy_of(task: Task) -> TicketPolicy:
+    """Return the policy of a task; by default, tickets wait for the organizers.
+
+    Takes no query if the task was read with `ticket_policy`.
+    """
+    try:
+        return task.ticket_policy
+    except TicketPolicy.DoesNotExist:
+        return TicketPolicy(task=task)
+
+
+def with_policies(tasks: QuerySet[Task]) -> QuerySet[Task]:
+    """Return tasks with their policies and protocols, in order, in one query."""
+    return tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
+
+
+def reused_answers(lab: Lab) -> dict[int, str]:
+    """Return the answers that organizers gave most often, by the id of a ticket with the answer."""
+    answered = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
+    texts = answered.filter(answered_by__isnull=False).order_by().values("answer")
+    most = texts.annotate(uses=Count("pk"), last=Max("pk")).order_by("-uses", "-last")
+    return {row["last"]: row["answer"] for row in most[:REUSED]}
+
+
+def count_by_state(tickets: QuerySet[Ticket]) -> dict[str, int]:
+    """Return the number of tickets in each state."""
+    counts = {state: Count("pk", filter=given) for state, given in TICKET_STATES.items()}
+    return tickets.order_by().aggregate(**counts)
 
 
 def open_tickets(labs: QuerySet[Lab] | list[Lab]) -> dict[int, int]:

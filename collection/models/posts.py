@@ -57,6 +57,8 @@ class Post(models.Model):
         max_length=200, blank=True, help_text="Name of the owner if the dump has no id for them."
     )
     created_at = models.DateTimeField(null=True)
+    # HTML that a lab shows instead of the body, not sanitized; set by readers, never stored.
+    corrected_body: str | None = None
 
     class Meta:
         ordering = ["collection", "pk"]
@@ -83,6 +85,9 @@ class Post(models.Model):
     @property
     def safe_body(self) -> str:
         """Return the body sanitized by the current rules, with formulas as spans of LaTeX."""
+        if self.corrected_body is not None:
+            title, corrected = self.title, self.corrected_body
+            return clean_title_and_body(title, corrected, post_id=self.post_id)[1].html
         if self.rules != RULES or (self.clean_body is None and lacks_ids(self.body)):
             return clean_title_and_body(self.title, self.body, post_id=self.post_id)[1].html
         return self.body if self.clean_body is None else self.clean_body

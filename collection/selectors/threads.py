@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from django.db.models import F, Q
 
-from arqlab.core.models import Lab
+from arqlab.core.models import Corrections, Lab
 from collection.models import Author, Collection, Comment, Post, PostLink
 
 
@@ -50,6 +50,7 @@ class Thread:
     comments: Mapping[str, tuple[Comment, ...]]
     authors: Mapping[str, Author]
     links: Links
+    corrected_formulas: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def posts(self) -> tuple[Post, ...]:
@@ -62,20 +63,52 @@ class Thread:
         return self.question.accepted_id if self.question else ""
 
 
-def find_thread(collection: Collection, post_id: str) -> Thread | None:
+def find_thread(
+    collection: Collection, post_id: str, corrections: Corrections | None = None
+) -> Thread | None:
     """Return the thread of a question or answer, or None if the collection does not have it.
 
-    A document is the question of a thread of its own.
+    A document is the question of a thread of its own. Posts have the texts, and answers are in the
+    threads, of the lab's corrections.
     """
     if "\0" in post_id:  # PostgreSQL raises an error for null bytes
         return None
-    named = Post.objects.filter(collection=collection, post_id=post_id)
+    corrections = corrections or Corrections()
+    posts = _posts_with(collection, post_id, corrections.threads)
+    for post in posts:
+        post.corrected_body = corrections.texts.get(post.post_id)
+    return _thread(collection, posts, corrections.formulas) if posts else None
+
+
+def _posts_with(collection: Collection, post_id: str, moved: Mapping[str, str]) -> list[Post]:
+    """Return the posts of a thread in the order of loading; `moved` has the questions of answers.
+
+    Answers that were moved to another thread follow its own.
+    """
+    posts = Post.objects.filter(collection=collection)
+    named = posts.filter(post_id=moved.get(post_id, post_id))
     # Documents have no thread: each is shown alone.
     threads = named.exclude(thread_id="").values("thread_id")[:1]
-    posts = list(
-        Post.objects.filter(collection=collection, thread_id__in=threads).order_by("pk")
-    ) or list(named)
-    return _thread(collection, posts) if posts else None
+    found = list(posts.filter(thread_id__in=threads).order_by("pk")) or list(named)
+    if not found and post_id in moved:  # the collection was loaded again without the question
+        return _posts_with(collection, post_id, {})
+    here = {post.post_id for post in found}
+    joined = {answer for answer, question in moved.items() if question in here} - here
+    stay = [post for post in found if moved.get(post.post_id) in {None, *here}]
+    return stay + (list(posts.filter(post_id__in=joined).order_by("pk")) if joined else [])
+
+
+def corrected_post(post: Post | None, key: str, corrections: Corrections) -> Post | None:
+    """Return a post with the lab's text for it, or None if neither has one.
+
+    `key` is the id of the post or of a generated answer. A text without a post becomes one of no
+    kind, which is not stored.
+    """
+    if key not in corrections.texts:
+        return post
+    found = post or Post(post_id=key, kind="")
+    found.corrected_body = corrections.texts[key]
+    return found
 
 
 def find_posts(collection: Collection | int, post_ids: Iterable[str]) -> dict[str, Post]:
@@ -90,7 +123,9 @@ def find_commented(collection: Collection | int, comment_ids: Iterable[str]) -> 
     return dict(wanted.values_list("comment_id", "post_id"))
 
 
-def _thread(collection: Collection, posts: list[Post]) -> Thread:
+def _thread(
+    collection: Collection, posts: list[Post], corrected_formulas: Mapping[str, str]
+) -> Thread:
     question = next((post for post in posts if post.kind != Post.Kind.ANSWER), None)
     accepted = question.accepted_id if question else ""
     answers = [post for post in posts if post.kind == Post.Kind.ANSWER]
@@ -108,6 +143,7 @@ def _thread(collection: Collection, posts: list[Post]) -> Thread:
         comments=comments,
         authors=_authors(collection, written - {""}),
         links=_links(collection, [post.post_id for post in posts]),
+        corrected_formulas=corrected_formulas,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -43,6 +44,20 @@ def clean_posts(
         if progress:
             progress(done, total)
     return done
+
+
+def cleaned_again(post: Post) -> bool:
+    """Return whether sanitizing the post again would change what is shown of it."""
+    title, body = clean_title_and_body(post.title, post.body, post_id=post.post_id)
+    shown = copy(post)
+    shown.corrected_body = None
+    return (title.html, body.html) != (shown.safe_title, shown.safe_body)
+
+
+@transaction.atomic
+def clean_post_again(post: Post) -> None:
+    """Sanitize the texts of one post by the current rules."""
+    _clean_posts(Post.objects.filter(pk=post.pk))
 
 
 @transaction.atomic

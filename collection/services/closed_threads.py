@@ -66,7 +66,7 @@ def _addresses_into(addresses: Set[str], collection: Collection, closed: Set[str
 def _without_links(post: Post, hidden: Set[str]) -> Post:
     shown = copy(post)
     shown.clean_title, shown.clean_body = post.safe_title, without_links(post.safe_body, hidden)
-    shown.rules = RULES
+    shown.rules, shown.corrected_body = RULES, None
     return shown
 
 

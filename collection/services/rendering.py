@@ -142,7 +142,7 @@ def render_thread(
     texts = [*_texts(read), *titles.values()]
     marked = _highlight(read, thread, topic) | _asked(read, formula_id)
     page = _Page(
-        formulas=typeset_formulas(keys_of(texts)),
+        formulas=typeset_formulas(keys_of(texts), thread.corrected_formulas),
         links=local_pages(
             addresses_of(texts),
             collection=thread.collection,

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, task_or_404
+from arqlab.core.selectors import corrections_of
 from collection.models import Collection
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -34,7 +35,7 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
         return HttpResponse(status=401)
     found = lab_or_404(request.user, lab)
     collection = collection_of(found)
-    thread = _visible_thread(request, collection, post_id) if collection else None
+    thread = _visible_thread(request, found, collection, post_id) if collection else None
     if thread is None:
         raise Http404
     looks_up, has_formula_links = _formula_links(request, found)
@@ -73,7 +74,7 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
         raise Http404
     collection, thread = collection_of(found.lab), None
     if collection and topic.thread_id:
-        thread = _visible_thread(request, collection, topic.thread_id)
+        thread = _visible_thread(request, found.lab, collection, topic.thread_id)
     looks_up, has_links = _formula_links(request, found.lab)
     context = {
         "lab": found.lab,
@@ -109,12 +110,15 @@ def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> 
     return response
 
 
-def _visible_thread(request: HttpRequest, collection: Collection, post_id: str) -> Thread | None:
+def _visible_thread(
+    request: HttpRequest, lab: Lab, collection: Collection, post_id: str
+) -> Thread | None:
     """Return the thread of a post without links to closed threads, or None for an unknown post.
 
     Raises 404 if the thread is closed.
     """
-    thread, closed = find_thread(collection, post_id), closed_threads(request.user, collection)
+    thread = find_thread(collection, post_id, corrections_of(lab))
+    closed = closed_threads(request.user, collection)
     if thread and thread.thread_id in closed:
         raise Http404
     return thread and without_closed_threads(thread, closed)

@@ -6,6 +6,7 @@
 // run-overlap: {"runs": names, "percents": rows of % of the row run's items in the column run, or null}.
 // coefficients: {"coefficient", "series": names, "groups": [{"name", "figures": [{"value", "low", "high"}]}]}, a figure
 // for each series; null is no value, and low and high are the ends of its confidence interval.
+// own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";
@@ -99,6 +100,26 @@ function judgedDays(element, { days, deadlines }) {
   };
 }
 
+function ownDays(element, { days }) {
+  const { ink, soft, own, best, axis, common, tip } = look(element);
+  const value = { ...common.yAxis, axisLabel: { color: soft }, nameTextStyle: { color: soft } };
+  const lines = ({ items, seconds }) => [
+    `${items} item${items === 1 ? "" : "s"}`, ...(seconds === null ? [] : [`${seconds.toFixed(1)} s per item`]),
+  ];
+  return {
+    ...common,
+    grid: { left: 44, right: 44, top: 36, bottom: 28 },
+    legend: { top: 0, left: 44, itemGap: 20, textStyle: { color: ink } },
+    tooltip: { ...tip, formatter: ([{ dataIndex }]) => tipBox(dayName(days[dataIndex].day), lines(days[dataIndex])) },
+    xAxis: { ...axis, type: "category", data: days.map((row) => row.day), axisTick: { show: false }, axisLabel: { color: soft, hideOverlap: true, formatter: (day) => dayName(day, {}) } },
+    yAxis: [{ ...value, minInterval: 1 }, { ...value, splitLine: { show: false } }],
+    series: [
+      { name: "items", type: "bar", data: days.map((row) => row.items), itemStyle: { color: own }, barMaxWidth: 40 },
+      { name: "s per item (right)", type: "line", yAxisIndex: 1, data: days.map((row) => row.seconds), symbol: "circle", symbolSize: 6, lineStyle: { width: 2 }, itemStyle: { color: best } },
+    ],
+  };
+}
+
 function labelShares(element, { labels }, topics) {
   const { soft, surface, axis, common, tip } = look(element);
   const isTight = topics.length > 8;
@@ -155,7 +176,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients };
 const drawn = new Map();
 
 function draw(element) {

@@ -41,6 +41,7 @@ NO_PAGES |= {"pages:lab-download", "pages:task-download", "submissions:run-map"}
 NO_PAGES |= {"submissions:run-repaired", "pages:run-status", "submissions:run-guess"}
 NO_PAGES |= {"submissions:run-map", "pages:lab-download", "pages:task-download"}
 NO_PAGES |= {"pages:load-status", "pages:candidate-list"}
+NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
     "pages:home",

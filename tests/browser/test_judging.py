@@ -337,13 +337,27 @@ def test_earlier_judgments_are_found_by_label_and_opened_beside_the_question(at_
     assert current() == at_work.said
 
 
-def test_one_key_opens_the_guidelines_and_the_help_and_escape_closes_them(at_work):
-    for key, name in (("i", "Guidelines"), ("?", "Keyboard shortcuts")):
-        at_work.press(key, "3", "Enter")
-        expect(at_work.page.get_by_role("dialog", name=name)).to_be_hidden()
-        at_work.press(key)
-        expect(at_work.page.get_by_role("dialog", name=name)).to_be_visible()
-        at_work.press("Escape")
+def test_one_key_opens_the_help_and_escape_closes_it(at_work):
+    help_dialog = at_work.page.get_by_role("dialog", name="Keyboard shortcuts")
+    at_work.press("?", "3", "Enter")
+    expect(help_dialog).to_be_hidden()
+    at_work.press("?")
+    expect(help_dialog).to_be_visible()
+    at_work.press("Escape")
+    assert Judgment.objects.count() == 0
+
+
+def test_one_key_opens_the_guidelines_and_typing_finds_parts_of_them(at_work):
+    guidelines = at_work.page.get_by_role("dialog", name="Guidelines")
+    at_work.press("i", *"professor", "Enter")
+
+    expect(guidelines.get_by_role("status")).to_contain_text("1 of ")
+    expect(guidelines.get_by_text("imagine a professor")).to_be_visible()
+    expect(guidelines.get_by_role("heading", name="What counts")).to_be_hidden()
+    at_work.press("Escape")  # clears the search
+    expect(guidelines.get_by_role("heading", name="What counts")).to_be_visible()
+    at_work.press("Escape")
+    expect(guidelines).to_be_hidden()
     assert Judgment.objects.count() == 0
 
 

@@ -36,6 +36,13 @@ indexedDB.open = (...what) => {
 """
 
 
+WORKED = """(minutes) => {
+  const now = Date.now();
+  const stretch = { since: now - minutes * 60_000, last: now, reminded: 0 };
+  localStorage.setItem("arqlab.judge.stretch", JSON.stringify(stretch));
+}"""
+
+
 @pytest.fixture
 def small(tmp_path: Path, transactional_db: None) -> Scene:
     """The assessor has A.1 with the answers 10, 11 and 12, and A.2 with a formula that stands in
@@ -62,6 +69,25 @@ def at_work(signed_in: Assessor) -> Assessor:
     """The assessor with the first item of A.1 before the eyes."""
     signed_in.open(SMALL)
     return signed_in
+
+
+def test_a_suggested_break_takes_no_key_and_no_focus_and_can_be_switched_off(signed_in):
+    page, notice = signed_in.page, signed_in.page.locator(".judge-break-notice")
+    page.evaluate(WORKED, 51)
+    signed_in.open(SMALL)
+    expect(notice).to_contain_text("You have judged for 51 minutes without a pause.")
+    signed_in.judge(3)
+    expect(notice).to_be_visible()
+    notice.get_by_role("button").click()
+    expect(notice).to_be_hidden()
+    signed_in.judge(2)
+    signed_in.press("?")
+    page.locator("#judge-break-minutes").select_option("never")
+    page.evaluate(WORKED, 120)
+    signed_in.reload()
+
+    expect(notice).to_be_hidden()
+    expect(page.locator("#judge-break-minutes")).to_have_value("0")
 
 
 @pytest.mark.parametrize("key", ["c", "s", "d"])

@@ -17,15 +17,15 @@ from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from arqlab.ir.measures.names import parse_measures
-from assessment.models import Judgment, PoolInstance, PoolItem, Round
+from assessment.models import Judgment, PoolInstance, PoolItem, Round, SecondPlan
 from evaluation.services.effects import second_effect
-from tests.assessment.factories import judge, make_pool
+from tests.assessment.factories import NOW, judge, make_pool
 from tests.assessment.judging.desk import Desk, name_of
 from tests.evaluation.factories import make_run
 from tests.factories import AssessorFactory, TopicFactory
 
-PLAN = "/labs/arqmath-x/tasks/task1/rounds/second/plan/"
-PAGE = "/labs/arqmath-x/tasks/task1/rounds/second/1/"
+PLAN = "/labs/arqmath-x/tasks/task1/rounds/second/new/"
+PAGE = "/labs/arqmath-x/tasks/task1/rounds/second-1/"
 ADJUDICATION = "/labs/arqmath-x/tasks/task1/adjudication/"
 TOPICS = ["A.1", "A.2", "A.3"]
 POSTS = [str(number) for number in range(100, 112)]
@@ -134,6 +134,16 @@ def test_whole_topics_are_judged_again_by_one_other(judged, office, people):
     rows = {(one.topic.query_id, one.assessor) for one in made.pool.items.all()}
     assert sorted(topic for topic, _ in rows) == ["A.1", "A.3"]
     assert made.pool.items.count() == 24
+
+
+def test_a_planned_second_assessor_gets_the_topic(judged, office, people):
+    for topic, person in (("A.1", people[2]), ("A.2", people[2]), ("A.3", people[0])):
+        topic = judged.topics.get(query_id=topic)
+        SecondPlan.objects.create(topic=topic, assessor=person, planned_at=NOW)
+    made = start(office, people, by="topics", topics=TOPICS)
+
+    rows = {(one.topic.query_id, one.assessor) for one in made.pool.items.all()}
+    assert rows == {("A.1", people[2]), ("A.2", people[2]), ("A.3", people[0])}
 
 
 def test_an_assessor_whom_nobody_checks_is_named(judged, office, people):

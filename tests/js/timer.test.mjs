@@ -55,6 +55,24 @@ test("the time of each instance is its own and survives a reload", async () => {
   assert.deepEqual(seconds, [[10, 2, 26], [11, 1, 13]]);
 });
 
+test("the time on a skipped item survives a reload", async () => {
+  const { world, server, assessor } = await begin({ items: [[10], [20]] });
+  await world.pass(29_000); // after the second of begin()
+  await assessor.press("skip");
+  await world.settle();
+  assessor.reload();
+  await world.settle();
+  await assessor.look();
+  await assessor.judge(1);
+  await world.settle();
+  await assessor.look();
+  await assessor.judge(2);
+  await world.settle();
+
+  const seconds = server.judgments.map((each) => [each.instance, each.active_ms / 1000]);
+  assert.deepEqual(seconds, [[20, 1], [10, 31]]);
+});
+
 test("the pace falls back when a label is refused", async () => {
   const { world, server, assessor } = await begin();
   server.isClosed = true;

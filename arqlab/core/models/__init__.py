@@ -1,5 +1,6 @@
 """Models of people, labs, tasks, topics and teams, which all other apps build on."""
 
+from arqlab.core.models.corrections import Correction, Corrections
 from arqlab.core.models.labs import Lab, Task, Topic, TypesetFormula
 from arqlab.core.models.people import (
     AuditEvent,
@@ -13,6 +14,8 @@ from arqlab.core.models.people import (
 
 __all__ = [
     "AuditEvent",
+    "Correction",
+    "Corrections",
     "Lab",
     "Membership",
     "Publication",

@@ -5,26 +5,33 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from django.db import OperationalError, transaction
 from django.db.models import Q
 
 from arqlab.core.models import TypesetFormula
 from arqlab.formats.batches import in_slices
-from arqlab.texts.maths.typesetting import ENGINE, Typeset, can_be_set, typeset
+from arqlab.texts.maths.typesetting import ENGINE, Typeset, can_be_set, typeset, typeset_now
 
 BATCH = 5_000  # parameters of one query
 AT_ONCE = 200  # old formulas, about a tenth of a second
 
 
-def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:
+def typeset_formulas(
+    formulas: Iterable[tuple[str, bool]], corrected: Mapping[str, str] | None = None
+) -> dict[tuple[str, bool], Typeset]:
     """Return typeset formulas by LaTeX (without dollars) and display flag; store new ones.
 
-    Formulas that cannot be typeset are stored too, so that nobody waits for them twice. When the
-    version of the typesetter changes, each formula is typeset again when it is next needed. This
-    takes one query to read and at most one to write.
+    LaTeX in `corrected` is typeset as its correction, with the original as its key. Formulas that
+    cannot be typeset are stored too, so that nobody waits for them twice. When the version of the
+    typesetter changes, each formula is typeset again when it is next needed. This takes one query
+    to read and at most one to write.
     """
+    if corrected:
+        shown = {(latex, block): (corrected.get(latex, latex), block) for latex, block in formulas}
+        done = typeset_formulas(shown.values())
+        return {key: done[correction] for key, correction in shown.items()}
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     found: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
@@ -39,6 +46,21 @@ def typeset_formulas(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bo
     if missing:
         _store(missing, found)
     return found
+
+
+def typeset_again(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:
+    """Return the formulas without MathML that have some now, such as those that ran out of time.
+
+    Nothing is stored; see `store_formulas`.
+    """
+    unset = [key for key, found in typeset_formulas(formulas).items() if found.mathml is None]
+    tried = {key: typeset_now(key[0], display=key[1]) for key in unset}
+    return {key: found for key, found in tried.items() if found.mathml is not None}
+
+
+def store_formulas(typeset: Mapping[tuple[str, bool], Typeset]) -> None:
+    """Store typeset formulas in place of earlier ones."""
+    _store({_digest(*key): key for key in typeset}, dict(typeset))
 
 
 def typeset_old_formulas(*, seconds: float) -> None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Topic, User
+from arqlab.core.selectors import corrections_of
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.folder_edits import (
@@ -183,9 +184,8 @@ def _load_topics(task: Task, file: TaskFile) -> int:
     known = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
     changed: list[Topic] = []
-    for position, (source, page) in enumerate(
-        zip(file.topics, topic_pages(file.topics), strict=True), start=1
-    ):
+    pages = topic_pages(file.topics, corrections_of(task.lab).formulas)
+    for position, (source, page) in enumerate(zip(file.topics, pages, strict=True), start=1):
         fields = _topic_fields(source, file, page, position=position)
         topic = known.pop(source.query_id, None)
         if topic is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 from django.db import transaction
 
-from arqlab.core.models import Topic
+from arqlab.core.models import Corrections, Lab, Topic
+from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.ir import records
 from arqlab.texts.html.highlights import matching_formulas
@@ -42,33 +44,55 @@ class _Read(NamedTuple):
     formula: PostText
     highlight: frozenset[str]
 
+    @property
+    def texts(self) -> tuple[PostText, ...]:
+        """Return all texts."""
+        return self.title, self.body, self.formula
 
-def topic_pages(topics: Iterable[records.TopicRecord]) -> list[TopicPage]:
+
+def topic_pages(
+    topics: Iterable[records.TopicRecord], corrected: Mapping[str, str] | None = None
+) -> list[TopicPage]:
     """Return the HTML of topics in order: sanitized, typeset, with the query formula marked.
 
-    Links are disabled.
+    Links are disabled. `corrected` has the LaTeX that the lab shows instead of other LaTeX.
     """
     read = [_read(topic) for topic in topics]
-    formulas = typeset_formulas(
-        keys_of(text for page in read for text in (page.title, page.body, page.formula))
-    )
+    formulas = typeset_formulas(keys_of(text for page in read for text in page.texts), corrected)
     return [_page(page, formulas) for page in read]
 
 
 def typeset_old_topics(*, seconds: float) -> None:
     """Make the HTML that another version of the typesetter made again, for about `seconds`."""
     end = time.monotonic() + seconds
-    old_topics = Topic.objects.exclude(engine__in=("", ENGINE)).select_for_update(of=("self",))
+    old_topics = Topic.objects.exclude(engine__in=("", ENGINE))
+    old_topics = old_topics.select_related("task__lab").select_for_update(of=("self",))
     is_left = True
     while is_left and time.monotonic() < end:
         with transaction.atomic():
-            old = list(old_topics[:AT_ONCE])
-            for topic, page in zip(old, topic_pages(map(_source, old)), strict=True):
-                topic.title_html, topic.body_html, topic.formula_html = page
-                topic.engine = ENGINE
-            fields = ["title_html", "body_html", "formula_html", "engine"]
-            Topic.objects.bulk_update(old, fields)
+            old = list(old_topics.order_by("task__lab", "pk")[:AT_ONCE])
+            for lab, topics in groupby(old, key=lambda topic: topic.task.lab):
+                _renew(list(topics), corrections_of(lab))
         is_left = bool(old)
+
+
+def renew_topics(lab: Lab, latex: str) -> None:
+    """Make the HTML of the topics again that have the formula, after its correction changed."""
+    topics = Topic.objects.filter(task__lab=lab).exclude(engine="").select_for_update(of=("self",))
+    having = [
+        topic
+        for topic in topics
+        if any(key[0] == latex for key in keys_of(_read(_source(topic)).texts))
+    ]
+    _renew(having, corrections_of(lab))
+
+
+def _renew(topics: list[Topic], corrections: Corrections) -> None:
+    pages = topic_pages(map(_source, topics), corrections.formulas)
+    for topic, page in zip(topics, pages, strict=True):
+        topic.title_html, topic.body_html, topic.formula_html = page
+        topic.engine = ENGINE
+    Topic.objects.bulk_update(topics, ["title_html", "body_html", "formula_html", "engine"])
 
 
 def _source(topic: Topic) -> records.TopicRecord:
@@ -83,12 +107,14 @@ def _source(topic: Topic) -> records.TopicRecord:
 
 
 def question_with_links(
-    topic: records.TopicRecord, local_pages: Callable[[list[str]], Mapping[str, str]]
+    topic: records.TopicRecord,
+    local_pages: Callable[[list[str]], Mapping[str, str]],
+    corrected: Mapping[str, str],
 ) -> str:
     """Return the question of a topic as on its page, but with links that `local_pages` resolves."""
     read = _read(topic)
     links = local_pages(addresses_of([read.body]))
-    formulas = typeset_formulas(keys_of([read.body]))
+    formulas = typeset_formulas(keys_of([read.body]), corrected)
     return str(compose(read.body, formulas=formulas, links=links.get, highlight=read.highlight))
 
 

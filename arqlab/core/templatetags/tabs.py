@@ -20,7 +20,9 @@ SECTIONS = {
     "run": "runs",
     "pool": "pools",
     "assignment": "judging",
+    "bid": "judging",
     "guideline": "judging",
+    "radar": "judging",
     "judge": "judging",
     "judging": "judging",
     "judgment": "judging",
@@ -30,6 +32,7 @@ SECTIONS = {
     "training": "rounds",
     "sample": "rounds",
     "meeting": "rounds",
+    "time": "judging",
     "qrels": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
@@ -43,6 +46,7 @@ SECTIONS = {
     "post": "search",
     "formula": "search",
     "ticket": "tickets",
+    "correction": "tickets",
     "message": "messages",
     "invitation": "messages",
     "text": "messages",
@@ -50,7 +54,15 @@ SECTIONS = {
     "audit": "audit",
 }
 SETTINGS = frozenset(
-    {"lab-edit", "lab-copy", "lab-delete", "task-create", "task-edit", "task-delete"}
+    {
+        "lab-edit",
+        "lab-copy",
+        "lab-delete",
+        "task-create",
+        "task-edit",
+        "task-delete",
+        "ticket-policy",
+    }
 )
 LOADED_ON = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
 

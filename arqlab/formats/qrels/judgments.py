@@ -1,8 +1,9 @@
 """Read judgments made elsewhere from a TSV with headings or a qrels file, with all problems.
 
-The TSV has the columns topic, item and label, and optionally assessor, comment, seconds and
-judged_at, in any order. A cell may be quoted, with the quotes in it doubled, as spreadsheets write
-it. A file without headings is read as qrels: topic, 0, item, label.
+The TSV has the columns topic, item and label, and optionally assessor, comment, seconds, judged_at
+and guidelines (the version that the assessor followed), in any order. A cell may be quoted, with
+the quotes in it doubled, as spreadsheets write it. A file without headings is read as qrels: topic,
+0, item, label.
 """
 
 import re
@@ -17,7 +18,7 @@ from arqlab.ir.records import LONGEST_ID, FileRefusedError, Problem
 LONGEST_COMMENT = 10_000
 MAX_SECONDS = 2_000_000
 _NEEDED = ("topic", "item", "label")
-_COLUMNS = (*_NEEDED, "assessor", "comment", "seconds", "judged_at")
+_COLUMNS = (*_NEEDED, "assessor", "comment", "seconds", "judged_at", "guidelines")
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0*)?")
 _QRELS = ("topic", "", "item", "label")
 
@@ -33,6 +34,7 @@ class JudgedLine(NamedTuple):
     comment: str | None = None
     active_ms: int | None = None
     judged_at: datetime | None = None
+    guidelines: int | None = None
 
 
 class _Row(NamedTuple):
@@ -143,6 +145,7 @@ def _read(row: _Row, path: str, scale: LabelScale, problems: list[Problem]) -> J
             "seconds", _milliseconds, f"a number from 0 to {most_seconds}", optional
         ),
         "judged_at": value("judged_at", _moment, "a time such as 2026-11-21T14:05:00Z", optional),
+        "guidelines": value("guidelines", int, "the number of a version", optional),
     }
     return JudgedLine(line=row.line, **fields) if len(problems) == before else None
 

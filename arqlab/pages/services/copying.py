@@ -9,8 +9,7 @@ from django.db import transaction
 from arqlab.core.models import Lab, Membership, User
 from arqlab.core.services.creating import copy_tasks, create_lab
 from arqlab.core.services.people import grant_role
-from assessment.guidelines.selectors.versions import current_guideline
-from assessment.guidelines.services.versions import write_guideline
+from assessment.guidelines.services.copying import copy_guidelines
 from collection.selectors.collections import collection_of
 from collection.services.loading import assign_collection
 
@@ -35,9 +34,7 @@ def copy_lab(
     )
     copy_tasks(source=source, to=lab)
     for task in lab.tasks.all():
-        guideline = current_guideline(source.tasks.get(slug=task.slug))
-        if guideline:
-            write_guideline(task=task, text=guideline.text, at=at, by=by)
+        copy_guidelines(source=source.tasks.get(slug=task.slug), to=task, at=at, by=by)
     if collection := collection_of(source):
         assign_collection(lab=lab, collection=collection)
     people = source.memberships.filter(role__in=Membership.Role.granted()).select_related("user")

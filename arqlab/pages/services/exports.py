@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
@@ -24,6 +25,7 @@ from arqlab.formats.tables import tsv_lines, zip_chunks
 from arqlab.formats.topics.write import write_topics
 from arqlab.ir.records import TopicRecord
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
+from assessment.guidelines.services.copying import guidelines_json
 from assessment.models import Judgment
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import collection_of
@@ -68,7 +70,7 @@ JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "judged": attrgetter("judged_at"),
     "given": attrgetter("given_at"),
     "active_ms": attrgetter("active_ms"),
-    "guidelines": lambda one: one.guideline and one.guideline.version,
+    "guidelines": attrgetter("guidelines"),
     "imported": attrgetter("is_imported"),
     "comment": attrgetter("comment"),
     "reason": attrgetter("reason"),
@@ -215,10 +217,6 @@ def _judgments(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
     return tsv_lines({**JUDGMENT_COLUMNS, "assessor": assessor}, rows)
 
 
-def _judgments_with_names(task: Task) -> Iterable[bytes]:
-    return _judgments(task, with_names=True)
-
-
 def _collection(lab: Lab) -> Iterable[bytes]:
     collection = collection_of(lab)
     if collection is None:
@@ -282,7 +280,10 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
         "judgments-with-names.tsv",
         "The same with the assessors' user names.",
         Audience.ORGANIZERS,
-        _judgments_with_names,
+        partial(_judgments, with_names=True),
+    ),
+    Export(
+        "guidelines.json", "All versions of the guidelines.", Audience.ORGANIZERS, guidelines_json
     ),
 )
 LAB_EXPORTS: tuple[Export[Lab], ...] = (

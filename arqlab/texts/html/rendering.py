@@ -174,6 +174,11 @@ def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -
     return SafeHtml(_formula(done, formula._replace(latex=done.latex)))
 
 
+def formula_html(key: Key, done: Typeset) -> SafeHtml:
+    """Return a typeset formula as safe HTML, or its LaTeX if it could not be typeset."""
+    return SafeHtml(_formula(done, Formula("", done.latex, key)))
+
+
 def _with_mark(shown: str, mark: str) -> str:
     """Keep punctuation on the line of its formula, unless the formula may span several lines."""
     if not mark or " is-display" in shown or " is-long" in shown:

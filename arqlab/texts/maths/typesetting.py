@@ -90,6 +90,12 @@ def can_be_set(source: str) -> bool:
     return 0 < len(source) <= LONGEST and not _UNSETTABLE.search(source)
 
 
+def typeset_now(latex: str, *, display: bool) -> Typeset:
+    """Typeset as `typeset` does, even if the process remembers that it failed before."""
+    source = unescape(latex).strip()
+    return _typeset.__wrapped__(source, display) if can_be_set(source) else Typeset(None, source)
+
+
 @lru_cache(maxsize=8192)
 def _typeset(source: str, display: bool) -> Typeset:
     mathml = _converted(source, display, "typeset")

@@ -7,7 +7,7 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
 from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.ir.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
@@ -17,10 +17,11 @@ from assessment.assignments.selectors.rows import (
     JudgedCounts,
     PersonRow,
     Share,
+    TopicCounts,
     TopicRow,
     together,
 )
-from assessment.models import Assignment, Judgment, PoolItem
+from assessment.models import Assignment, Judgment, PoolItem, SetAsideTopic
 
 JUDGING_ROLES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
 TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
@@ -50,7 +51,7 @@ def assignment_grid(
         assignments = stored.select_related("assessor")
     staff = {person.pk: person for person in judging_staff(task.lab)}
     rows = {
-        topic.pk: TopicRow(topic, *counts.get(topic.pk, (0, 0, 0)), TaskKind(task.kind))
+        topic.pk: TopicRow(topic, *counts.get(topic.pk, TopicCounts()), TaskKind(task.kind))
         for topic in task.topics.only(*GRID_FIELDS, "info_edits").order_by("position")
     }
     people = dict(staff)
@@ -70,17 +71,20 @@ def assignment_grid(
     return grid
 
 
-def topic_counts(items: QuerySet[PoolItem]) -> dict[int, tuple[int, int, int]]:
-    """Return the counts of items by topic: all, done, and left in open pools."""
+def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
+    """Return the counts of items by topic, in one query."""
     waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
+    aside = Exists(SetAsideTopic.objects.filter(topic=OuterRef("topic"), ended_at=None))
     counted = (
         items.order_by()
         .values("topic")
-        .annotate(total=Count("pk"), done=Count("done_at"), left=waiting)
+        .annotate(total=Count("pk"), done=Count("done_at"), left=waiting, aside=aside)
     )
     return {
-        topic: (total, done, left)
-        for topic, total, done, left in counted.values_list("topic", "total", "done", "left")
+        topic: TopicCounts(total, done, 0 if is_aside else left, is_aside)
+        for topic, total, done, left, is_aside in counted.values_list(
+            "topic", "total", "done", "left", "aside"
+        )
     }
 
 

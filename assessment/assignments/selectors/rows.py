@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from arqlab.core.models import Topic, User
 from arqlab.ir.judgments.completion import Pace
@@ -12,6 +13,18 @@ from arqlab.ir.records import TaskKind
 from assessment.models import Assignment
 
 NO_PACE = Pace()
+
+
+class TopicCounts(NamedTuple):
+    """The items of a topic: all, completed, and those left to judge in open pools.
+
+    A topic that is set aside has no items left to judge, although its items stay open.
+    """
+
+    total: int = 0
+    done: int = 0
+    left: int = 0
+    is_set_aside: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,15 +55,13 @@ class Share:
 
 @dataclass
 class TopicRow:
-    """A topic with the counts of its items and its assessors.
-
-    `left` counts the items in open pools.
-    """
+    """A topic with the counts of its items, as in TopicCounts, and its assessors."""
 
     topic: Topic
     total: int
     done: int
     left: int
+    is_set_aside: bool
     kind: TaskKind
     shares: dict[int, Share] = field(default_factory=dict)
     seconds: float = 0.0
@@ -89,7 +100,7 @@ class TopicRow:
 
     def _finished_state(self) -> str:
         if self.done < self.total:
-            return "closed"
+            return "set-aside" if self.is_set_aside else "closed"
         is_reviewed = any(
             share.assignment.reviewed_since for share in self.open_shares if share.assignment
         )

@@ -116,22 +116,23 @@ def current_versions(tasks: Collection[Task]) -> dict[int, int]:
     return dict(found.values_list("task", "newest"))
 
 
-def with_guideline_version(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    """Annotate judgments with the `version` of the guidelines that their assessors followed.
+def labels_of(task: Task) -> QuerySet[Judgment]:
+    """Return the current official labels of a task with the `version` that assessors followed.
 
     0 is the default text; the version of labels judged elsewhere may be unknown (null).
     """
     default = When(guideline=None, is_imported=False, then=Value(0))
     version = Case(default, default=F("guideline__version"), output_field=IntegerField())
-    return judgments.annotate(version=version)
+    current = Judgment.official.filter(instance__item__pool__task=task, is_current=True)
+    return current.annotate(version=version)
 
 
 def counts_by_version(task: Task) -> dict[int | None, int]:
-    """Return the number of current labels of a task by the version of the guidelines."""
-    current = Judgment.objects.filter(instance__item__topic__task=task, is_current=True).order_by()
-    by = current.values("guideline__version", "is_imported").annotate(count=Count("pk"))
+    """Return the number of current official labels of a task by the version of the guidelines."""
+    keys = ("guideline__version", "is_imported")
+    by = labels_of(task).order_by().values(*keys).annotate(count=Count("pk"))
     counts: Counter[int | None] = Counter()
-    for version, is_imported, count in by.values_list("guideline__version", "is_imported", "count"):
+    for version, is_imported, count in by.values_list(*keys, "count"):
         counts[0 if version is None and not is_imported else version] += count
     return counts
 

@@ -19,7 +19,7 @@ from assessment.judging.selectors.statements import (
     SUBMITTED,
     database_moment,
 )
-from assessment.models import Judgment, PoolItem
+from assessment.models import Judgment, PoolItem, Round
 from collection.models import Post
 
 
@@ -32,6 +32,11 @@ class TopicPath(NamedTuple):
     task: str
     query_id: str
     round: str = ""
+
+    @property
+    def opens_lab(self) -> bool:
+        """Return whether the items link to threads and posts; those of sample tasks do not."""
+        return not self.round.startswith(f"{Round.Kind.SAMPLE}-")
 
 
 class Stack(NamedTuple):
@@ -81,13 +86,15 @@ class ShownInstance(NamedTuple):
 class ShownItem(NamedTuple):
     """An item for one assessor, without the instances that others judged.
 
-    `is_mixed` is True if generated answers are judged among the posts of its task.
+    `is_mixed` is True if generated answers are judged among the posts of its task, `is_corrected`
+    if its lab has corrections.
     """
 
     item: PoolItem
     is_done: bool
     is_skipped: bool
     is_mixed: bool
+    is_corrected: bool
     instances: tuple[ShownInstance, ...]
 
 
@@ -149,16 +156,17 @@ def shown_item(item_id: int, *, stack: Stack, user_id: int) -> ShownItem | None:
 
 
 def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
-    pk, kind, position, text, is_done, is_skipped, is_mixed = rows[0][:7]
+    pk, kind, position, text, *states = rows[0][:8]
     item = PoolItem(pk=pk, kind=kind, position=position, text=text)
-    judged = _judgments(row[10] for row in rows if row[10])
+    judged = _judgments(row[11] for row in rows if row[11])
     own = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
-    instances = (_instance(row, judged) for row in rows if row[10] is None or row[10] in own)
-    return ShownItem(item, bool(is_done), bool(is_skipped), bool(is_mixed), tuple(instances))
+    instances = (_instance(row, judged) for row in rows if row[11] is None or row[11] in own)
+    is_done, is_skipped, is_mixed, is_corrected = map(bool, states)
+    return ShownItem(item, is_done, is_skipped, is_mixed, is_corrected, tuple(instances))
 
 
 def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInstance:
-    pk, doc_id, post_id, judgment_id, post_pk, *values = row[7:]
+    pk, doc_id, post_id, judgment_id, post_pk, *values = row[8:]
     fields = dict(zip(POST_COLUMNS, values, strict=True))
     post = Post(pk=post_pk, post_id=post_id, **fields) if post_pk else None
     return ShownInstance(pk, doc_id, post_id, post, judged.get(judgment_id))

@@ -21,11 +21,12 @@ from assessment.assignments.selectors.rows import (
     NO_PACE,
     JudgedCounts,
     Share,
+    TopicCounts,
     TopicRow,
     together,
 )
 from assessment.judging.selectors.progress import assigned_topics
-from assessment.models import Assignment, Judgment, PoolItem
+from assessment.models import Assignment, Judgment, PoolItem, SetAsideTopic
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def own_work(
         kind = TaskKind(one.topic.task.kind)
         row = TopicRow(
             one.topic,
-            *counts.get(one.topic_id, (0, 0, 0)),
+            *counts.get(one.topic_id, TopicCounts()),
             kind,
             {user.pk: Share(user, known, one)},
         )
@@ -156,8 +157,9 @@ def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
     roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=JUDGING_ROLES)
     judges = roles.filter(user=OuterRef("assessor"))
     had = Assignment.objects.filter(Exists(judges), topic=OuterRef("pk"), ended_at=None)
+    aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
     free = (
-        Topic.objects.filter(Exists(waiting), ~Exists(had), task__lab__in=labs)
+        Topic.objects.filter(Exists(waiting), ~Exists(had), ~Exists(aside), task__lab__in=labs)
         .order_by()
         .values("task")
     )

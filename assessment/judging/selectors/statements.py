@@ -122,9 +122,16 @@ _IS_MIXED = """EXISTS (
     JOIN assessment_pool pool ON pool.task_id = task.id
     WHERE topic.id = %(topic)s AND {{is_mixed}}
 )"""
+# Whether the lab has corrections. Not for speed: without them, no query reads them.
+_IS_CORRECTED = """EXISTS (
+    SELECT 1 FROM core_topic topic
+    JOIN core_task task ON task.id = topic.task_id
+    JOIN core_correction made ON made.lab_id = task.lab_id
+    WHERE topic.id = %(topic)s
+)"""
 _SHOWN = f"""
     SELECT item.id, item.kind, item.position, item.text,
-        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {_IS_MIXED},
+        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {_IS_MIXED}, {_IS_CORRECTED},
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current
@@ -153,7 +160,8 @@ SHOWN = Planned(
     pool="bigint",
     user="bigint",
 )
-# The first item that an assessor may take: no other assessor has it on the page.
+# The first item that an assessor may take: no other assessor has it on the page. An item that the
+# assessor reported, and that returned for another one, waits for the others while there are any.
 _FIRST = f"""(
     SELECT item.id FROM assessment_poolitem item
     WHERE item.topic_id = %(topic)s AND {_OF_ROUND}
@@ -161,7 +169,11 @@ _FIRST = f"""(
         item.leased_until IS NULL OR item.leased_until <= %(at)s OR item.leased_to_id = %(user)s
     ) AND item.pool_id NOT IN (
         SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL
-    ) AND {{order}} LIMIT 1 {{{{lock_free}}}}
+    ) AND (item.kept_from_id IS NULL OR item.kept_from_id <> %(user)s OR NOT EXISTS (
+        SELECT 1 FROM assessment_assignment other
+        WHERE other.topic_id = %(topic)s AND other.ended_at IS NULL
+            AND other.assessor_id <> %(user)s
+    )) AND {{order}} LIMIT 1 {{{{lock_free}}}}
 )"""  # noqa: S608  # our words
 _TYPES = {
     "topic": "bigint",

@@ -18,7 +18,7 @@ from assessment.judging.selectors.progress import (
     progress_of,
     stacked_judgments,
 )
-from assessment.models import Judgment, PoolItem
+from assessment.models import Judgment, PoolItem, SetAsideTopic
 from assessment.qrels.selectors.drafts import task_scale
 
 
@@ -92,7 +92,8 @@ def _scale(place: Place) -> LabelScale:
 def next_topic(place: Place, user: User) -> Topic | None:
     """Return the assessor's next topic in the lab, or in the round, with unlabelled items.
 
-    Topics of the same task come first, and among them those after this topic.
+    Topics that are set aside are left out. Topics of the same task come first, and among them those
+    after this topic.
     """
     topic, left = place.topic, {"pool__closed_at": None, "done_at": None}
     if place.round:
@@ -100,7 +101,9 @@ def next_topic(place: Place, user: User) -> Topic | None:
         found = Topic.objects.filter(pk__in=own.values("topic"))
     else:
         waiting = PoolItem.official.filter(topic=OuterRef("pk"), **left)
-        found = assigned_topics(user).filter(Exists(waiting), task__lab=place.task.lab)
+        aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
+        theirs = assigned_topics(user).filter(task__lab=place.task.lab)
+        found = theirs.filter(Exists(waiting), ~Exists(aside))
     return min(
         found.exclude(pk=topic.pk)
         .select_related("task")
@@ -132,7 +135,8 @@ def judged_rows(
     changed = Judgment.objects.filter(supersedes=OuterRef("pk"))
     found = (
         own.filter(Q(is_current=True) | ~Exists(changed))
-        .select_related("instance__item", "supersedes")
+        .select_related("instance__item", "supersedes", "guideline")
+        .defer("guideline__text")
         .order_by("-judged_at", "-pk")
     )
     label = chosen.get("label", "")

@@ -18,6 +18,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.formats.qrels.judgments import JudgedLine, read_judgments
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import FileRefusedError, Problem
+from assessment.judging.services.import_names import ImportNames, names_in, unknown_names
 from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
 from assessment.qrels.selectors.drafts import pooled_instances, task_scale, with_current
 
@@ -47,6 +48,7 @@ class _Known(NamedTuple):
     assessor: int | None
     active_ms: int | None
     judged_at: datetime | None
+    guideline: int | None
 
 
 _FIELDS = (
@@ -55,7 +57,15 @@ _FIELDS = (
     "item__pool__closed_at",
     *(
         f"current__{name}"
-        for name in ("pk", "label", "comment", "assessor", "active_ms", "judged_at")
+        for name in (
+            "pk",
+            "label",
+            "comment",
+            "assessor",
+            "active_ms",
+            "judged_at",
+            "guideline",
+        )
     ),
 )
 
@@ -74,13 +84,13 @@ def import_judgments(
     try:
         with transaction.atomic():
             known = _known(task)
-            people = _people(rows)
+            names = names_in(rows, task)
             found, more = _found(rows, task, known, path)
-            changes = [(row, one) for row, one in found if not _is_there(row, one, people)]
-            problems += [*more, *_unknown_people(rows, people, path), *_closed(changes, path)]
+            changes = [(row, one) for row, one in found if not _is_there(row, one, names)]
+            problems += [*more, *unknown_names(rows, names, path), *_closed(changes, path)]
             if problems:
                 raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
-            made = _store(changes, people, at=at)
+            made = _store(changes, names, at=at)
             _move_tickets(task, made, scale, at=at)
             counts = _counts(rows, changes)
             if changes:
@@ -114,23 +124,6 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
     return known
 
 
-def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
-    """Return the users named in the lines by user name or email address (lower case)."""
-    names = {row.assessor for row in rows if row.assessor}
-    if not names:
-        return {}
-    people: dict[str, int] = {}
-    for pk, username, email in User.objects.values_list("pk", "username", "email"):
-        people[username] = pk
-        if email:
-            people[email.lower()] = pk
-    return {
-        name: people[key]
-        for name in names
-        if (key := name.lower() if "@" in name else name) in people
-    }
-
-
 def _found(
     rows: Iterable[JudgedLine], task: Task, known: Mapping[tuple[str, str], _Known], path: str
 ) -> tuple[list[tuple[JudgedLine, _Known]], list[Problem]]:
@@ -161,19 +154,6 @@ def _found(
     return found, problems
 
 
-def _unknown_people(
-    rows: Iterable[JudgedLine], people: Mapping[str, int], path: str
-) -> Iterable[Problem]:
-    todo = "Correct the name, have them sign up, or leave the cell empty."
-    for row in rows:
-        if row.assessor and row.assessor not in people:
-            found, expected = (
-                f"the assessor {row.assessor[:80]}",
-                "the user name or email address of an account",
-            )
-            yield Problem(path, row.line, found, expected, todo)
-
-
 def _closed(changes: Iterable[tuple[JudgedLine, _Known]], path: str) -> Iterable[Problem]:
     for row, one in changes:
         if one.is_closed:
@@ -187,17 +167,23 @@ def _closed(changes: Iterable[tuple[JudgedLine, _Known]], path: str) -> Iterable
             )
 
 
-def _is_there(row: JudgedLine, one: _Known, people: Mapping[str, int]) -> bool:
+def _is_there(row: JudgedLine, one: _Known, names: ImportNames) -> bool:
     """Return whether the stored label equals the line in every field of the line."""
-    imported = (row.comment, people.get(row.assessor or ""), row.active_ms, row.judged_at)
-    stored = (one.comment, one.assessor, one.active_ms, one.judged_at)
+    imported = (
+        row.comment,
+        names.people.get(row.assessor or ""),
+        row.active_ms,
+        row.judged_at,
+        names.guideline(row),
+    )
+    stored = (one.comment, one.assessor, one.active_ms, one.judged_at, one.guideline)
     return row.label == one.label and all(
         new is None or new == old for new, old in zip(imported, stored, strict=True)
     )
 
 
 def _store(
-    changes: Sequence[tuple[JudgedLine, _Known]], people: Mapping[str, int], *, at: datetime
+    changes: Sequence[tuple[JudgedLine, _Known]], names: ImportNames, *, at: datetime
 ) -> list[Judgment]:
     items = sorted({one.item for _, one in changes})
     for part in _parts(items):
@@ -217,7 +203,7 @@ def _store(
     if retired != len(superseded):
         raise _judged_meanwhile()
     made = Judgment.objects.bulk_create(
-        (_judgment(row, one, people, at) for row, one in changes), batch_size=AT_ONCE
+        (_judgment(row, one, names, at) for row, one in changes), batch_size=AT_ONCE
     )
     unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
     for part in _parts(items):
@@ -237,9 +223,11 @@ def _move_tickets(task: Task, made: Iterable[Judgment], scale: LabelScale, *, at
             Ticket.objects.filter(pk=ticket, answered_at=None).update(**change)
 
 
-def _judgment(row: JudgedLine, one: _Known, people: Mapping[str, int], at: datetime) -> Judgment:
-    details = {"assessor_id": people.get(row.assessor or ""), **_details(row)}
-    kept = {"assessor_id": one.assessor, **_details(one)} if row.label == one.label else {}
+def _judgment(row: JudgedLine, one: _Known, names: ImportNames, at: datetime) -> Judgment:
+    assessor, guideline = names.people.get(row.assessor or ""), names.guideline(row)
+    details = {"assessor_id": assessor, "guideline_id": guideline, **_details(row)}
+    kept = {"assessor_id": one.assessor, "guideline_id": one.guideline, **_details(one)}
+    kept = kept if row.label == one.label else {}
     known = {name: value for name, value in details.items() if value is not None}
     return Judgment(
         instance_id=one.instance,

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from arqlab.core.models import Corrections
+from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
-from arqlab.texts.html.plain_text import plain_html
 from arqlab.texts.html.rendering import (
     Key,
     PostText,
@@ -26,8 +27,10 @@ from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.leases import Taken
 from assessment.judging.services.stored_labels import SavedLabel
 from assessment.models import Judgment, PoolItem
+from assessment.pools.services.texts import body_of
 from assessment.pools.services.threads import thread_url
 from collection.models import Post
+from collection.selectors.threads import corrected_post
 from collection.services.addresses import local_pages
 
 NOT_HELD = (
@@ -71,18 +74,23 @@ class _Page(NamedTuple):
     has_threads: bool
 
 
-def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
-    """Return an item with its instances as JSON values.
+def item_payload(found: Taken, *, lab_slug: str, opens_lab: bool = True) -> dict[str, Any]:
+    """Return an item with its instances as JSON values, without links if it opens no page of
+    the lab.
 
-    Takes one query for the formulas, and one more each if texts link to posts or comments.
+    Takes one query for the formulas, and one more each if texts link to posts or comments, or if
+    the lab has corrections.
     """
     item = found.shown.item
-    read = [_read(item, instance) for instance in found.shown.instances]
+    corrections = corrections_of(lab_slug) if found.shown.is_corrected else Corrections()
+    read = [_read(item, _corrected(each, corrections)) for each in found.shown.instances]
     candidate = one_formula(_judged_latex(item, read), Definitions())
     texts = [candidate, *(text for each in read for text in (each.title, each.body))]
-    formulas, links = typeset_formulas(keys_of(texts)), _links(read, lab_slug)
+    formulas = typeset_formulas(keys_of(texts), corrections.formulas)
+    links = _links(read, lab_slug) if opens_lab else {}
     # Generated answers have no threads, so that a thread would reveal a post among them.
-    page = _Page(item, lab_slug, formulas, links, has_threads=not found.shown.is_mixed)
+    has_threads = opens_lab and not found.shown.is_mixed
+    page = _Page(item, lab_slug, formulas, links, has_threads)
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
@@ -140,22 +148,16 @@ def _state(shown: ShownItem) -> str:
     return "skipped" if shown.is_skipped else "waiting"
 
 
+def _corrected(instance: ShownInstance, corrections: Corrections) -> ShownInstance:
+    post = corrected_post(instance.post, instance.post_id or instance.doc_id, corrections)
+    return instance._replace(post=post)
+
+
 def _read(item: PoolItem, instance: ShownInstance) -> _Read:
     definitions, post = Definitions(), instance.post
     title = post.safe_title if post and post.kind != Post.Kind.ANSWER else ""
     texts = (read_text(title, definitions), read_text(body_of(item, post), definitions))
     return _Read(instance, *(texts if _is_formula(item) else map(_without_ids, texts)))
-
-
-def body_of(item: PoolItem, post: Post | None) -> str:
-    """Return the clean HTML of a post or a generated answer, or an empty text if it is missing.
-
-    A generated answer is plain text with LaTeX. Its lines and paragraphs are kept, except inside
-    formulas.
-    """
-    if post or not item.text:
-        return post.safe_body if post else ""
-    return plain_html(item.text, prefix=f"w{item.pk}")
 
 
 def _without_ids(text: PostText) -> PostText:
@@ -228,7 +230,10 @@ def _instance(each: _Read, post: list[_Read], page: _Page) -> dict[str, Any]:
         "title_html": html(each.title),
         "html": _missing(each, item) + html(each.body),
         "thread_url": thread_url(item, instance.doc_id, instance.post_id, page.lab_slug)
-        if instance.post and page.has_threads and item.kind != PoolItem.Kind.DOCUMENTS
+        if instance.post
+        and instance.post.pk
+        and page.has_threads
+        and item.kind != PoolItem.Kind.DOCUMENTS
         else "",
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
@@ -243,7 +248,9 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
         return f"Document {post_id}"
     if not _is_formula(item):
         return "Answer"
-    return f"{post.get_kind_display()} post {post_id}" if post else f"Post {post_id}".rstrip()
+    if post and post.kind:
+        return f"{post.get_kind_display()} post {post_id}"
+    return f"Post {post_id}".rstrip()
 
 
 def _missing(each: _Read, item: PoolItem) -> str:

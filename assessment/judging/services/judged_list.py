@@ -8,17 +8,19 @@ from typing import NamedTuple
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from arqlab.core.models import Lab
+from arqlab.core.models import Corrections, Lab
+from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
 from arqlab.ir.labels import LabelScale, ScaleLabel
 from arqlab.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
 from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
 from arqlab.texts.posts.text import pieces, text_formulas
-from assessment.judging.services.items import body_of, heading_of
+from assessment.judging.services.items import heading_of
 from assessment.models import Judgment, PoolItem
+from assessment.pools.services.texts import body_of
 from collection.models import Post
-from collection.selectors.threads import posts_of
+from collection.selectors.threads import corrected_post, posts_of
 
 EXCERPT = 80  # characters, including LaTeX
 _Part = str | PostText  # words, or one formula
@@ -37,14 +39,14 @@ class JudgedRow(NamedTuple):
 def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list.
 
-    Takes one query for the posts and one for the formulas.
+    Takes one query for the posts, one for the corrections and one for the formulas.
     """
-    found = list(judgments)
-    posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
-    read = [(judgment, posts.get(judgment.instance.post_id)) for judgment in found]
+    found, corrections = list(judgments), corrections_of(lab)
+    read = _with_posts(found, lab, corrections)
     parts = [_parts(judgment, post) for judgment, post in read]
     formulas = typeset_formulas(
-        keys_of(part for some in parts for part in some if isinstance(part, PostText))
+        keys_of(part for some in parts for part in some if isinstance(part, PostText)),
+        corrections.formulas,
     )
     return [
         _row(judgment, scale.of(judgment.label), post, (some, formulas))
@@ -57,13 +59,22 @@ def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: 
 
     Ids that the assessor does not see are not searched: they tell answers apart.
     """
-    found, wanted = list(judgments), [word.lower() for word in words]
-    posts = posts_of(lab, (judgment.instance.post_id for judgment in found))
-    texts = (
-        (judgment.pk, _searched(judgment, posts.get(judgment.instance.post_id)))
-        for judgment in found
-    )
+    wanted = [word.lower() for word in words]
+    read = _with_posts(list(judgments), lab, corrections_of(lab))
+    texts = ((judgment.pk, _searched(judgment, post)) for judgment, post in read)
     return [pk for pk, text in texts if all(word in text for word in wanted)]
+
+
+def _with_posts(
+    judgments: list[Judgment], lab: Lab, corrections: Corrections
+) -> list[tuple[Judgment, Post | None]]:
+    """Return judgments with the posts that the lab shows."""
+    posts = posts_of(lab, (judgment.instance.post_id for judgment in judgments))
+    return [
+        (judgment, corrected_post(posts.get(one.post_id), one.post_id or one.doc_id, corrections))
+        for judgment in judgments
+        for one in [judgment.instance]
+    ]
 
 
 def _searched(judgment: Judgment, post: Post | None) -> str:

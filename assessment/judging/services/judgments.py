@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 
-from arqlab.core.models import User
+from arqlab.core.models import Task, User
 from assessment.assignments.selectors.trips import LEASE
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Current, Submitted, lock_next, submitted_item
@@ -28,6 +28,7 @@ from assessment.judging.services.stored_labels import (
     takes_effect,
 )
 from assessment.models import Judgment, Ticket
+from assessment.tickets.services.policies import apply_policy
 
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
 # characters of the item's HTML kept with a ticket; the longest post has 60,000
@@ -97,7 +98,7 @@ def _submit(
         label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh
     }
     Judgment.objects.bulk_create(rows.values())
-    _raise_tickets(fresh, rows, found, browser, at)
+    tickets = _raise_tickets(fresh, rows, found, browser, at)
     saved = tuple(
         saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
     )
@@ -105,6 +106,10 @@ def _submit(
     is_done, following = _complete_and_lease_next(
         found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
     )
+    if tickets and found.stack.pool is None:
+        # After the next item was taken: one that returns for another assessor is not the next.
+        task = Task.objects.select_related("lab").get(topics=found.stack.topic)
+        apply_policy(task=task, tickets=tickets, at=at)
     return SubmitOutcome(saved, is_done, following)
 
 
@@ -163,7 +168,7 @@ def _raise_tickets(
     found: Submitted,
     browser: str,
     at: datetime,
-) -> None:
+) -> list[Ticket]:
     tickets = [
         Ticket(
             judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at
@@ -172,8 +177,7 @@ def _raise_tickets(
         if not _takes_ticket(label, rows[label.key], found, at)
         and label.label in found.scale.unjudged
     ]
-    if tickets:
-        Ticket.objects.bulk_create(tickets)
+    return Ticket.objects.bulk_create(tickets) if tickets else []
 
 
 def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: datetime) -> bool:

@@ -41,6 +41,7 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
     """
     long_leases(at).filter(topic=topic_id, leased_to=user).update(leased_until=at + LEASE)
     waiting = open_items(Stack(topic_id), user.pk).filter(unleased(user, at), done_at=None)
+    waiting = waiting.exclude(kept_from=user)  # what the user reported waits for another assessor
     ordered = waiting.order_by(F("later_at").asc(nulls_first=True), "pool_id", "position")
     locked = ordered.select_for_update(skip_locked=True, of=("self",))
     items = tuple(locked.values_list("pk", flat=True)[:MAX_ITEMS])

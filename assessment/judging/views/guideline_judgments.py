@@ -7,10 +7,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_task_or_404
-from assessment.guidelines.selectors.versions import with_guideline_version
+from assessment.guidelines.selectors.versions import labels_of
 from assessment.judging.forms import GuidelineJudgmentListForm
 from assessment.judging.services.judged_list import judged_list
-from assessment.models import Judgment
 from assessment.qrels.selectors.drafts import task_scale
 
 
@@ -21,8 +20,8 @@ def guideline_judgment_list(request: HttpRequest, lab: str, task: str) -> HttpRe
     `before` keeps those given before a version.
     """
     found = organized_task_or_404(request.user, lab, task)
-    current = Judgment.objects.filter(instance__item__topic__task=found, is_current=True)
-    rows = with_guideline_version(current).select_related("instance__item__topic", "assessor")
+    related = ("instance__item__topic", "assessor", "guideline")
+    rows = labels_of(found).select_related(*related).defer("guideline__text")
     listing = GuidelineJudgmentListForm(request.GET, task=found, rows=rows)
     page = listing.page_of(rows)
     context = {

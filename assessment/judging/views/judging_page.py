@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import signed_in
+from arqlab.core.permissions import may_see_thread, signed_in
 from assessment.guidelines.selectors.versions import current_guideline, followed_version
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
@@ -61,18 +61,21 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     count = 0 if is_offline else AT_ONCE
     sitting = open_sitting(place=place, user=user, item_id=item_id, at=timezone.now(), count=count)
     guideline, following = current_guideline(place.task), next_topic(place, user)
+    config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
+    is_whole = is_offline or not config["guideline_url"]
     context = {
         **_place_context(place),
+        "has_thread": _has_thread(place, user),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "shown_guideline": _shown_guideline(place.task, guideline, is_offline=is_offline),
+        "shown_guideline": _shown_guideline(place.task, guideline, is_whole=is_whole),
         "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
         "next_topic": following,
         "next_url": next_address(place, following) if following else "",
-        "config": _config(sitting, place, user, guideline) | {"is_offline": is_offline},
+        "config": config,
         "trip_hours": TRIP_HOURS,
         "default_hours": DEFAULT_HOURS,
     }
@@ -87,17 +90,32 @@ def _place_context(place: Place) -> dict[str, Any]:
         "round": place.round,
         "judge_url": place.address(),
         "list_url": place.address("judgment-list"),
+        "home_url": _home_url(place),
+        "opens_lab": place.path.opens_lab,
     }
 
 
-def _shown_guideline(
-    task: Task, guideline: Guideline | None, *, is_offline: bool
-) -> ShownGuideline:
-    """Return the guidelines; of a version only the text, unless there will be no network.
+def _home_url(place: Place) -> str:
+    """Return the address of the list of the user's topics."""
+    if place.round and not place.path.opens_lab:
+        args = [place.path.lab, place.path.task, place.round.number]
+        return reverse("assessment:sample-detail", args=args)
+    return reverse("assessment:judging-home", args=[place.path.lab])
 
-    The page loads examples and cases when the assessor opens the guidelines.
+
+def _has_thread(place: Place, user: User) -> bool:
+    """Return whether the page links to the thread of the question.
+
+    Topics of a round may be of another lab.
     """
-    if is_offline or guideline is None:
+    if not (place.task.words.has_threads and place.path.opens_lab):
+        return False
+    return place.round is None or may_see_thread(user, place.topic)
+
+
+def _shown_guideline(task: Task, guideline: Guideline | None, *, is_whole: bool) -> ShownGuideline:
+    """Return the guidelines, or only their text if the page can load the rest when needed."""
+    if is_whole or guideline is None:
         return show_guideline(task, guideline)
     return ShownGuideline(guideline_html(guideline.text), False, [], [])
 
@@ -110,7 +128,14 @@ def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
     return followed if followed is not None and followed < guideline.version else None
 
 
-def _panel_address(place: Place, guideline: Guideline) -> str:
+def _panel_address(place: Place, guideline: Guideline | None) -> str:
+    """Return where the page loads the guidelines from.
+
+    It is empty for the default text, which comes with the page, and in sample rounds: applicants
+    may not open other pages of the lab.
+    """
+    if guideline is None or not place.path.opens_lab:
+        return ""
     args = [place.path.lab, place.path.task, guideline.version]
     return reverse("assessment:guideline-panel", args=args)
 
@@ -132,11 +157,7 @@ def _config(
         "judgments_url": place.address("judgment-list"),
         "search_url": reverse("collection:post-list", args=[lab]),
         "guideline": guideline.version if guideline else None,
-        "guideline_url": reverse(
-            "assessment:guideline-panel", args=[lab, place.path.task, guideline.version]
-        )
-        if guideline
-        else "",
+        "guideline_url": _panel_address(place, guideline),
         "items": sitting.items,
         "shown": sitting.asked_for,
         "refusal": sitting.refusal,

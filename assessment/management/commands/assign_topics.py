@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import person_named, task_named
-from assessment.assignments.services import assign_topics, pairs_of_file
+from assessment.assignments.services.assigning import assign_topics, pairs_of_file
 
 
 class Command(LabCommand):

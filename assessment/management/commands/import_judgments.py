@@ -20,8 +20,8 @@ class Command(LabCommand):
 
     help = (
         "Import judgments made outside ArqLab. FILE is a TSV with the columns topic, item, label "
-        "and optionally assessor, comment, seconds, judged_at; or a qrels file. Importing a file "
-        "again changes nothing."
+        "and optionally assessor, comment, seconds, judged_at, guidelines; or a "
+        "qrels file. Importing a file again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

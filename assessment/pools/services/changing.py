@@ -10,7 +10,7 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from assessment.assignments.services import end_reviews
+from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 
 

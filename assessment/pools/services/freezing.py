@@ -23,7 +23,7 @@ from arqlab.core.services.storing import insert_rows
 from arqlab.ir.pooling.pools import make_pool, write_pool
 from arqlab.ir.pooling.settings import invalid_settings
 from arqlab.ir.records import LONGEST_ID, TaskKind
-from assessment.assignments.services import end_reviews
+from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice, candidate_runs
 from assessment.pools.selectors.frozen import pooled_runs, preset_of

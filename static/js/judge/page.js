@@ -1,5 +1,6 @@
 // The judging page: connects its parts to the elements of the page and to the keyboard.
 
+import { BreakReminder } from "./aids/break-reminder.js";
 import { Choices } from "./choices.js";
 import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
@@ -198,6 +199,7 @@ document.addEventListener("click", (event) => {
 });
 listen({ run, box: document.getElementById("judge-keys") });
 choices.listen(dialog("one-key"), "isOneKey");
+choices.listenToMinutes(dialog("break-minutes"));
 dialog("thread").addEventListener("close", () => {
   if (find.isOpen) find.hide();
 });
@@ -220,6 +222,9 @@ for (const state of ["held-up", "closed"]) {
 }
 session.addEventListener("finished", () => location.replace(config.page_url));
 startRelatedLabels({ session, config });
+new BreakReminder({
+  place: page.querySelector(".judge-break"), session, choices, leave: turnToText,
+});
 showNotices({ page, config, outbox, session }, (row) => run("correct", row));
 
 setInterval(() => timer.isActive(5 * MINUTE) && session.refresh(), MINUTE);

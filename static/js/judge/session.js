@@ -117,11 +117,12 @@ export class Session extends EventTarget {
   /** L: skip the item for now. It returns after all others. */
   skip() {
     if (!this.shown) return;
-    const { item, isDone, changed } = this.shown;
+    const { item, isDone, changed, instances } = this.shown;
     if (isDone) {
       const effect = changed.length ? "submit the change" : "leave it unchanged";
       return this.say(`You already judged this item. Press Enter to ${effect}.`);
     }
+    for (const each of instances) this.labelling.keepDraft(each); // their time counts later
     this.#send("skip/", { item: item.item, lease: item.lease });
     this.history.add(item.item);
     this.say("Skipped for now. The item returns at the end of the topic, or with B.");

@@ -2,7 +2,7 @@
 // minute, since reading needs no key or mouse.
 
 const IDLE = 60_000; // ms
-const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchstart", "focus"];
+export const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchstart", "focus"];
 
 /** Milliseconds by instance: `timer.begin(id, 0)`, `timer.on(id)`, then `timer.of(id)`. */
 export class Timer {

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from arqlab.notices.models import Notice
-from assessment.assignments.services import assign_topics
+from assessment.assignments.services.assigning import assign_topics
 from tests.assessment.factories import NOW
 from tests.factories import AssessorFactory
 

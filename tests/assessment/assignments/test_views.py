@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arqlab.core.models import AuditEvent
 from assessment.models import Assignment, Judgment, PoolItem
-from assessment.tickets.services import answer_ticket
+from assessment.tickets.services.answers import answer_ticket
 from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk
 from tests.factories import AssessorFactory, TopicFactory
@@ -289,9 +289,9 @@ def test_the_grid_takes_as_many_queries_whatever_its_size(
         assign(person, topic)
         judge(person, PoolItem.objects.filter(topic=topic).first().instances.get(), 1)
 
-    # session, user, task, role, roles, notices, five of the grid, and one each of the
-    # offline trips and the judged days
-    with django_assert_num_queries(13):
+    # session, user, task, role, roles, notices, five of the grid, three of the forecasts, and one
+    # each of the offline trips and the judged days
+    with django_assert_num_queries(16):
         assert organizing.get(path()).status_code == 200
 
 

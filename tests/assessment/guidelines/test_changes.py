@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from arqlab.core.models import AuditEvent
+from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.entries import (
     Decision,
     add_example,
@@ -17,7 +20,7 @@ from assessment.guidelines.services.entries import (
 from assessment.guidelines.services.entry_items import find_entry_item, item_of_instance
 from assessment.guidelines.services.rendering import changed_html
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import GuidelineEntry, PoolInstance
+from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from tests.assessment.factories import (
     NOW,
     assign,
@@ -25,7 +28,10 @@ from tests.assessment.factories import (
     make_formula_pool,
     make_pool,
     make_written_pool,
+    raise_ticket,
 )
+from tests.assessment.judging.desk import Desk, body_for, label_for
+from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
@@ -185,9 +191,9 @@ def test_assessors_do_not_see_who_decided_a_case(task, assessor, organizer, clie
     assert all("Training round 2" in page for page in pages)
 
 
-def judged(task, assessor, label: int, *, guideline=None, place: int = 0):
+def judged(task, assessor, label: int, *, place: int = 0, **fields):
     instance = PoolInstance.objects.filter(item__topic__task=task).order_by("pk")[place]
-    return judge(assessor, instance, label, guideline=guideline)
+    return judge(assessor, instance, label, **fields)
 
 
 def test_the_judging_page_tells_that_the_guidelines_are_new(task, assessor, client_of):
@@ -247,7 +253,99 @@ def test_labels_before_a_change_are_listed_for_review(task, assessor, organizer,
     assert [row.judgment.version for row in default] == [0]
 
 
+def test_labels_are_found_by_their_comments(task, assessor, organizer, client_of):
+    make_pool(task)
+    for place, comment in enumerate(["Only restates it.", "Proof is missing."]):
+        judged(task, assessor, 1, place=place, comment=comment)
+
+    rows = client_of(organizer).get(f"{BASE}judgments/?q=restates").context["judgments"]
+    assert [row.judgment.comment for row in rows] == ["Only restates it."]
+
+
+def test_the_judging_page_asks_the_database_at_most_once_more_for_what_is_new(
+    task, assessor, client_of, django_assert_max_num_queries
+):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    judged(task, assessor, 1)
+    client, address = client_of(assessor), "/labs/arqmath-x/tasks/task1/judge/A.1/"
+    client.get(address)  # leases the items, and typesets the default text
+    with CaptureQueriesContext(connection) as before:
+        client.get(address)
+    write(task, guideline_text(task, None) + "<p>New.</p>")
+
+    with django_assert_max_num_queries(len(before) + 1):
+        client.get(address)
+
+
 def test_assessors_see_no_links_to_labels_of_others(task, assessor, client_of):
     write(task, "<p>Old.</p>")
 
     assert "guidelines/judgments/" not in client_of(assessor).get(f"{BASE}1/changes/").text
+
+
+def test_a_page_prepared_for_offline_has_the_examples_and_cases(task, assessor, client_of):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    case(task)
+    write(task, "<p>Text.</p>")
+    client, address = client_of(assessor), "/labs/arqmath-x/tasks/task1/judge/A.1/"
+
+    assert "restating" in client.get(f"{address}?offline").text
+    assert "restating" not in client.get(address).text
+
+
+def test_a_label_keeps_the_version_that_its_page_had_and_a_change_has_the_new_one(
+    task, assessor, client_of
+):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    desk, first = Desk(assessor), write(task, "<p>Old.</p>")
+    item = desk.next()
+    second = write(task, "<p>New.</p>")  # such as during an offline trip
+    for label, guideline in ((2, first), (1, second)):
+        rows = [label_for(item["instances"][0], label)]
+        desk.post("judgments/", body_for(item, rows) | {"guideline": guideline.version})
+        item = desk.get(f"items/{item['item']}/")
+
+    assert list(Judgment.objects.values_list("label", "guideline__version")) == [(2, 1), (1, 2)]
+    page = client_of(assessor).get("/labs/arqmath-x/tasks/task1/judge/A.1/judgments/").text
+    assert 'aria-label="Guidelines, version 2"' in page
+
+
+def test_labels_of_rounds_are_not_listed_but_tell_what_their_assessor_has_read(
+    task, assessor, organizer, client_of
+):
+    make_pool(task)
+    first = write(task, "<p>Old.</p>")
+    made = round_of(task, Round.Kind.TRAINING, assessor, topics=["A.1"])
+    vote(made, assessor, "10", 2, guideline=first)
+    write(task, "<p>New.</p>")
+
+    page = client_of(organizer).get(f"{BASE}judgments/")
+    assert page.context["judgments"] == []
+    assert "You last judged with version 1." in client_of(assessor).get(f"{BASE}2/panel/").text
+
+
+def test_an_applicant_gets_the_examples_and_cases_with_the_page(task, outsider, client_of):
+    make_pool(task)
+    case(task)
+    write(task, "<p>Text.</p>")
+    round_of(task, Round.Kind.SAMPLE, outsider, topics=["A.1"])
+    address = "/labs/arqmath-x/tasks/task1/rounds/sample-1/judge/A.1/"
+
+    page = client_of(outsider).get(address).text
+    assert "restating" in page
+    assert '"guideline_url": ""' in page
+    assert client_of(outsider).get(f"{BASE}1/panel/").status_code == 404
+
+
+def test_a_ticket_tells_the_version_that_its_assessor_followed(
+    task, assessor, organizer, client_of
+):
+    make_pool(task)
+    ticket = raise_ticket(assessor, PoolInstance.objects.order_by("pk").first())
+    Judgment.objects.update(guideline=write(task, "<p>Text.</p>"))
+
+    page = client_of(organizer).get(f"/labs/arqmath-x/tickets/{ticket.pk}/").text
+    assert f'<a href="{BASE}1/">Version 1</a>' in page

@@ -6,7 +6,7 @@ import pytest
 
 from arqlab.notices.models import Notice
 from assessment.models import PoolInstance
-from assessment.tickets.services import answer_ticket
+from assessment.tickets.services.answers import answer_ticket
 from tests.assessment.factories import NOW, make_pool, raise_ticket
 
 

@@ -205,7 +205,7 @@ def test_a_page_takes_the_same_queries_whatever_its_length(
         add_answer(collection, str(50 + number), body=f"<p>$x_{{{number}}}$</p>")
     client.get(page(lab, "1"))
 
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         client.get(page(lab, "1"))
 
 

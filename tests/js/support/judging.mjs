@@ -6,6 +6,8 @@ import { Browser, World, idle } from "./browser.mjs";
 import { Element } from "./dom.mjs";
 import { BASE, Server } from "./server.mjs";
 
+const { BreakReminder } =
+  await import("../../../static/js/judge/aids/break-reminder.js");
 const { Commands } = await import("../../../static/js/judge/commands.js");
 const { openSession, showNotices, start } =
   await import("../../../static/js/judge/open-session.js");
@@ -16,10 +18,10 @@ const { askAs } = await import("../../../static/js/judge/api.js");
 
 /** An assessor of a topic in a tab. `submitted` is what Enter sent: instance, label, comment. */
 export class Judging {
-  constructor(browser, { name, shown = null, isOneKey = false } = {}) {
+  constructor(browser, { name, shown = null, isOneKey = false, breakMinutes = 0 } = {}) {
     this.tab = browser.open(name);
     Object.assign(this, { browser, server: browser.server, user: browser.user, submitted: [] });
-    Object.assign(this, { address: shown, isOneKey, announced: [], order: [] });
+    Object.assign(this, { address: shown, isOneKey, breakMinutes, announced: [], order: [] });
     browser.judging += 1;
   }
 
@@ -70,7 +72,8 @@ export class Judging {
     const page = new Element(tab.document);
     this.pane = page.querySelector(".judge-items");
     const loaded = tab.page;
-    const choices = { isOneKey: this.isOneKey };
+    const { isOneKey, breakMinutes } = this;
+    const choices = { isOneKey, breakMinutes };
     tab.run(async () => {
       const parts = await openSession({ page, config, timer: new Timer(), choices });
       if (tab.page !== loaded) return; // left before its scripts had begun
@@ -104,6 +107,10 @@ export class Judging {
     this.commands = new Commands(commands, { pane, say, unsay, isSeen: () => true });
     const open = (row) => this.commands.run("correct", row);
     showNotices({ page, config, outbox, session }, open);
+    this.break = page.querySelector(".judge-break");
+    this.break.querySelector(".judge-break-notice").hidden = true; // as in the template
+    const { breakMinutes } = this;
+    new BreakReminder({ place: this.break, session, choices: { breakMinutes }, leave() {} });
   }
 
   /** Run a command as its key does. */

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import Permission
 
 from arqlab.core.models import AuditEvent, Lab, Task
+from assessment.guidelines.services.entries import Decision, record_case, remove_entry
 from assessment.guidelines.services.versions import write_guideline
 from collection.models import Collection
 from collection.services.loading import assign_collection
@@ -47,6 +48,24 @@ def test_a_copy_has_the_guidelines_and_the_collection(scene, creator, client_of)
     lab = Lab.objects.get(slug="arqmath-y")
     assert [guideline.text for guideline in lab.tasks.get().guidelines.all()] == ["<p>Judge.</p>\n"]
     assert [collection.slug for collection in lab.collections.all()] == ["mse"]
+
+
+def test_a_copy_has_the_examples_and_cases_of_the_current_guidelines(scene, creator, client_of):
+    def case(word):
+        given = {"question": f"{word}?", "decision": Decision("Yes."), "at": NOW, "by": creator}
+        return record_case(task=scene.task, **given)
+
+    removed, _ = case("Removed"), case("Kept")
+    write_guideline(task=scene.task, text="<p>Judge.</p>", at=NOW, by=creator)
+    remove_entry(entry=removed, by=creator)
+    write_guideline(task=scene.task, text="<p>Judge.</p>", at=NOW, by=creator)
+    case("Waiting")
+
+    client_of(creator).post(COPY, FORM)
+
+    page = client_of(creator).get("/labs/arqmath-y/tasks/task1/guidelines/1/").text
+    assert [word in page for word in ("Removed?", "Kept?", "Waiting?")] == [False, True, False]
+    assert scene.task.guideline_entries.count() == 3
 
 
 @pytest.mark.parametrize(("chosen", "roles"), [({}, 1), ({"with_people": "on"}, 2)])

@@ -20,6 +20,8 @@ from django.utils import timezone
 
 from arqlab.core.models import Task, Topic
 from arqlab.formats.topics.read import read_topics
+from assessment.guidelines.services.entries import Decision, record_case
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Judgment, PoolInstance
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -171,6 +173,34 @@ def test_judgments_have_their_history_and_assessors_have_pseudonyms(scene, clien
     assert {row["assessor"] for row in named} == {scene.assessor.username}
 
 
+def test_judgments_tell_the_version_of_the_guidelines(scene, client_of):
+    make_pool(scene.task)
+    guideline = write_guideline(task=scene.task, text="<p>Judge.</p>", at=AT, by=None)
+    instances = PoolInstance.objects.order_by("pk")
+    for place, fields in enumerate([{"guideline": guideline}, {}, {"is_imported": True}]):
+        judge(scene.assessor, instances[place], 3, **fields)
+
+    rows = table(client_of(scene.organizer), f"{TASK}judgments.tsv")
+    assert [row["guidelines"] for row in rows] == ["1", "0", ""]
+
+
+def test_the_guidelines_are_downloaded_with_the_cases_of_each_version(scene, client_of):
+    for word in ("First", "Second"):
+        decision = Decision("It counts.", label=1, place="Round 1")
+        record_case(task=scene.task, question=f"{word}?", decision=decision, at=AT, by=None)
+        write_guideline(task=scene.task, text=f"<p>{word}.</p>", at=AT, by=None)
+
+    found = json.loads(content(client_of(scene.organizer), f"{TASK}guidelines.json"))
+    assert [(each["version"], each["text"]) for each in found] == [
+        (1, "<p>First.</p>\n"),
+        (2, "<p>Second.</p>\n"),
+    ]
+    assert [[entry["question"] for entry in each["entries"]] for each in found] == [
+        ["First?"],
+        ["First?", "Second?"],
+    ]
+
+
 def test_a_pseudonym_is_another_one_in_another_lab(scene, client_of):
     other = make_lab("other")
     names = set()
@@ -203,7 +233,8 @@ def test_organizers_download_teams_and_the_audit_log(scene, client_of):
 @pytest.mark.parametrize(
     "path",
     [f"{LAB}teams.tsv", f"{LAB}audit.tsv"]
-    + [TASK + name for name in ("runs.zip", "judgments.tsv", "judgments-with-names.tsv")],
+    + [TASK + name for name in ("runs.zip", "judgments.tsv", "judgments-with-names.tsv")]
+    + [f"{TASK}guidelines.json"],
 )
 def test_only_organizers_download_what_is_not_published(scene, client, client_of, path):
     people = [scene.outsider, scene.member, scene.assessor, scene.organizer, scene.superuser]

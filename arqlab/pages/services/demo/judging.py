@@ -11,7 +11,7 @@ from arqlab.core.models import Topic, User
 from arqlab.ir.labels import LabelScale
 from arqlab.pages.demo.judging import DemoPool, SharePlan, read_pools, read_tickets
 from arqlab.pages.services.demo.context import DemoContext
-from assessment.assignments.services import assign_topics
+from assessment.assignments.services.assigning import assign_topics
 from assessment.judging.selectors.items import ShownInstance, Stack, TopicPath
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.judgments import submit_judgments
@@ -21,7 +21,7 @@ from assessment.models import Qrel, Ticket
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.tickets.services import answer_ticket
+from assessment.tickets.services.answers import answer_ticket
 
 FROZEN_DAYS = 6
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0"

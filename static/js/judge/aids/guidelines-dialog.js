@@ -5,20 +5,28 @@ import { highlight, rangesOf } from "./text-ranges.js";
 
 const FOUND = "judge-guidelines";
 const PARTS = ".guideline-text > *, .guideline-entry";
+const SHOWN = ".guideline-entry:not([hidden])";
 
-/** Hide the parts of the guidelines without the words, and mark the words in the others. */
+/** Show the parts of the guidelines with the words, mark these, and unfold the texts they are in. */
 function find(panel, words, count) {
   const isAsked = words.trim() !== "";
   const parts = [...panel.querySelectorAll(PARTS)];
+  const sections = panel.querySelectorAll("section");
+  // No text is found in what is hidden.
+  for (const each of [...parts, ...sections]) each.hidden = false;
   const ranges = parts.flatMap((part) => {
-    part.hidden = false; // no text is found in what is hidden
     const found = rangesOf(part, words);
     part.hidden = isAsked && !found.length;
     return found;
   });
+  for (const section of sections) section.hidden = !section.querySelector(SHOWN);
+  for (const fold of panel.querySelectorAll("details[data-found]")) {
+    fold.open = false;
+    delete fold.dataset.found;
+  }
   for (const range of ranges) {
-    const fold = range.startContainer.parentElement.closest("details");
-    if (fold) fold.open = true;
+    const fold = range.startContainer.parentElement.closest("details:not([open])");
+    if (fold) Object.assign(fold, { open: true }).dataset.found = "";
   }
   highlight(FOUND, ranges);
   const shown = parts.filter((part) => !part.hidden).length;

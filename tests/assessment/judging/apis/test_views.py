@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from arqlab.core.models import Topic, User
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
-from assessment.tickets.services import answer_ticket
+from assessment.tickets.services.answers import answer_ticket
 from collection.models import Post
 from tests.assessment.factories import (
     assign,

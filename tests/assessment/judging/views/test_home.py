@@ -149,7 +149,9 @@ def test_new_guidelines_are_announced_until_something_is_judged_by_them(
     assert "changed since you last judged" not in client.get(HOME).text
 
     guideline = write_guideline(task=task, text="<p>New.</p>", at=NOW, by=None)
-    assert "changed since you last judged in this task" in client.get(HOME).text
+    page = client.get(HOME).text
+    assert "changed since you last judged in this task" in page
+    assert 'tasks/task1/guidelines/1/changes/?since=0"' in page
 
     judge(assessor, instance("A.1", 1), 1, guideline=guideline)
     assert "changed since you last judged" not in client.get(HOME).text
@@ -173,5 +175,10 @@ def test_the_page_takes_as_many_queries_for_many_topics(
     assign(assessor, *topics)
     client = client_of(assessor)
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(18):
         assert client.get(HOME).status_code == 200
+
+
+def test_organizers_get_from_their_topics_to_the_time_sheet(client_of, organizer, assessor, lab):
+    assert "/labs/arqmath-x/time-sheet/" in client_of(organizer).get(HOME).text
+    assert "/labs/arqmath-x/time-sheet/" not in client_of(assessor).get(HOME).text

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arqlab.core.models import AuditEvent
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Judgment, PoolInstance, PoolItem
 from tests.assessment.factories import NOW, judge, make_pool, make_written_pool, raise_ticket
 from tests.factories import TopicFactory, WrittenTaskFactory
@@ -108,6 +109,34 @@ def test_more_that_is_known_of_a_label_is_added_and_the_rest_of_it_kept(bring, a
 
     now = instance("10").judgments.get(is_current=True)
     assert (now.comment, now.assessor, now.active_ms) == ("Hm.", assessor, 9000)
+
+
+def test_a_label_is_imported_with_the_version_of_its_guidelines(bring, task):
+    guideline = write_guideline(task=task, text="<p>Judge.</p>", at=NOW, by=None)
+    text = "topic\titem\tlabel\tguidelines\nA.1\t10\t3\t1\nA.1\t11\t3\t\nA.1\t12\t3\t0\n"
+
+    assert bring(text).startswith("3 new")
+    assert bring(text).startswith("Nothing to change.")
+    assert [instance(item).judgments.get().guideline for item in ("10", "11", "12")] == [
+        *(guideline, None, None)
+    ]
+
+
+def test_a_label_to_which_more_is_added_keeps_its_guidelines(bring, task, assessor):
+    guideline = write_guideline(task=task, text="<p>Judge.</p>", at=NOW, by=None)
+    judge(assessor, instance("10"), 3, guideline=guideline)
+    judge(assessor, instance("11"), 3, guideline=guideline)
+
+    bring("topic\titem\tlabel\tseconds\nA.1\t10\t3\t9\nA.1\t11\t2\t9\n")
+
+    same, other = (instance(item).judgments.get(is_current=True) for item in ("10", "11"))
+    assert (same.active_ms, same.guideline) == (9000, guideline)
+    assert (other.label, other.guideline) == (2, None)
+
+
+def test_a_version_that_the_task_does_not_have_is_refused(bring):
+    with pytest.raises(CommandError, match="found version 4; expected a version"):
+        bring("topic\titem\tlabel\tguidelines\nA.1\t10\t3\t4\n")
 
 
 def test_every_problem_is_reported_by_file_and_line_and_nothing_is_stored(bring):

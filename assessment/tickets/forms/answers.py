@@ -7,11 +7,17 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.text import Truncator
 
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Lab
 from assessment.models import Pool, Ticket
-from assessment.tickets.services import LONGEST_ANSWER
+from assessment.tickets.services.answers import LONGEST_ANSWER
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    return Truncator(" ".join(text.split())).chars(80)
 
 
 class AnswerForm(forms.Form):
@@ -26,12 +32,29 @@ class AnswerForm(forms.Form):
             "required": "Write an answer: what the assessor should do, or what you have done."
         },
     )
+    reused = forms.TypedChoiceField(
+        label="Or send an earlier answer", required=False, coerce=int, empty_value=None
+    )
     returns_item = forms.BooleanField(
         label="Return the item for another judgment",
         required=False,
         help_text="The item returns to the open items of its topic. The earlier label stays in "
         "the history but no longer counts.",
     )
+
+    def __init__(self, *args: Any, answers: Mapping[int, str], **kwargs: Any) -> None:
+        """Offer earlier answers of the lab by their ids, if there are any."""
+        super().__init__(*args, **kwargs)
+        self._answers = answers
+        shown = [(pk, _shortened(text)) for pk, text in answers.items()]
+        self.fields["reused"].choices = [("", "none"), *shown]  # type: ignore[attr-defined]
+        self.fields["answer"].required = not self.data.get("reused")
+
+    def clean(self) -> dict[str, Any]:
+        """Take the earlier answer if no text was written."""
+        given = {**self.cleaned_data}
+        earlier = self._answers.get(given.pop("reused", None), "")
+        return {**given, "answer": given.get("answer") or earlier}
 
 
 class TicketListForm(ListForm):

@@ -13,23 +13,37 @@ from django.views.decorators.http import require_http_methods
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.selectors import corrections_of
 from assessment.models import Ticket
 from assessment.pools.services.threads import thread_url
-from assessment.tickets.forms import AnswerForm, BulkAnswerForm, TicketListForm
-from assessment.tickets.selectors import label_now, tickets_of
-from assessment.tickets.services import answer_ticket, answer_tickets, correct_answer, shown_html
-from collection.selectors.threads import posts_of
+from assessment.tickets.forms.answers import AnswerForm, BulkAnswerForm, TicketListForm
+from assessment.tickets.forms.experts import SendForm
+from assessment.tickets.selectors import (
+    TICKET_STATES,
+    count_by_state,
+    label_now,
+    reused_answers,
+    tickets_of,
+    with_policies,
+)
+from assessment.tickets.services.answers import answer_ticket, answer_tickets, correct_answer
+from assessment.tickets.services.items import read_ticket_item, shown_html
+from assessment.tickets.services.policies import policy_sentences
+from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
+
+REPAIRED = "The item is repaired. Please judge it again."
+"""The proposed answer after a repair."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
-    """Show the open tickets of all tasks, or with `state=answered` the answered ones.
+    """Show the tickets of all tasks in a `state`: open, with the expert, or answered.
 
-    Open tickets can be answered together.
+    Those that are not answered can be answered or sent to an expert together.
     """
     found = organized_lab_or_404(request.user, lab)
-    tickets, is_answered = tickets_of(found), request.GET.get("state") == "answered"
-    form = BulkAnswerForm(request.POST or None, tickets=tickets)
+    tickets, state = tickets_of(found), request.GET.get("state", "open")
+    form = BulkAnswerForm(request.POST or None, tickets=tickets, answers=reused_answers(found))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         refused = answer_tickets(**given, at=timezone.now(), by=signed_in(request))
@@ -39,14 +53,17 @@ def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
             messages.error(request, f"{ticket} was not answered. {reason}")
         return redirect(request.get_full_path())
     listing = TicketListForm(request.GET, lab=found)
+    state = state if state in TICKET_STATES else "open"
     context = {
         "lab": found,
         "listing": listing,
-        "page": listing.page_of(tickets.filter(answered_at__isnull=not is_answered)),
+        "page": listing.page_of(tickets.filter(TICKET_STATES[state])),
         "form": form,
+        "send_form": SendForm(lab=found, tickets=tickets),
         "chosen": request.POST.getlist("tickets"),
-        "is_answered": is_answered,
-        "others": tickets.filter(answered_at__isnull=is_answered).count(),
+        "state": state,
+        "counts": count_by_state(tickets),
+        "policies": [(task, policy_sentences(task)) for task in with_policies(found.tasks.all())],
     }
     status = 422 if form.errors else 200
     return render(request, "assessment/ticket_list.html", context, status=status)
@@ -60,7 +77,11 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
     """
     found = organized_lab_or_404(request.user, lab)
     shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
-    form = AnswerForm(request.POST or None, initial={"answer": shown.answer})
+    form = AnswerForm(
+        request.POST or None,
+        initial=_started_answer(request, shown),
+        answers=reused_answers(found),
+    )
     if request.method == "POST" and form.is_valid():
         try:
             message = _answer(
@@ -72,20 +93,36 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
         else:
             messages.success(request, message)
             return redirect("assessment:ticket-list", lab=lab)
-    instance = shown.judgment.instance
-    is_held = bool(posts_of(found, [instance.post_id]))
-    context = {
-        "lab": found,
-        "ticket": shown,
+    context = {"lab": found, "ticket": shown, "form": form, **_facts(shown)}
+    context["send_form"] = SendForm(
+        lab=found, tickets=tickets_of(found), initial={"expert": shown.expert}
+    )
+    return render(request, "assessment/ticket_detail.html", context)
+
+
+def _started_answer(request: HttpRequest, ticket: Ticket) -> dict[str, Any]:
+    """Return what the form contains at first: the answer, or a proposal after a repair."""
+    if ticket.answered_at or "repaired" not in request.GET:
+        return {"answer": ticket.answer}
+    return {"answer": REPAIRED, "returns_item": True}
+
+
+def _facts(ticket: Ticket) -> dict[str, Any]:
+    """Return what the page shows of a ticket: the item then and now, its defects and repairs."""
+    instance, lab = ticket.judgment.instance, ticket.lab
+    item = read_ticket_item(ticket, corrections_of(lab))
+    return {
         "item": instance.item,
-        "form": form,
-        "html": shown_html(shown),
-        "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, lab)
-        if is_held
+        "html": shown_html(ticket),
+        "html_now": item.html,
+        "defects": list(defects_of(item, lab)),
+        "repairs": [kind for kind in RepairKind if kind.is_correction],
+        "corrections": corrections_in(item, lab),
+        "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
+        if item.post
         else "",
         "now": label_now(instance),
     }
-    return render(request, "assessment/ticket_detail.html", context)
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:

@@ -1,4 +1,4 @@
-"""Answering the tickets of assessors, and rendering the item that an assessor saw."""
+"""Answering the tickets of assessors."""
 
 from __future__ import annotations
 
@@ -11,23 +11,12 @@ from django.urls import reverse
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
-from arqlab.core.services.formulas import typeset_formulas
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from arqlab.texts.html.pasted import read_shown
-from arqlab.texts.html.rendering import SafeHtml, compose, keys_of, read_text
-from arqlab.texts.html.sanitizer import clean_post
-from assessment.assignments.services import end_reviews
+from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Judgment, PoolItem, Ticket
 
 LONGEST_ANSWER = 10_000  # characters
-
-
-def shown_html(ticket: Ticket) -> SafeHtml:
-    """Return the item as the assessor saw it, sanitized again because a browser sent the HTML."""
-    shown = read_shown(ticket.html)
-    read = read_text(clean_post(shown.html, prefix=f"ticket{ticket.pk}").html)
-    return compose(read, formulas=typeset_formulas(keys_of([read])), highlight=shown.highlighted)
 
 
 @transaction.atomic
@@ -40,7 +29,7 @@ def answer_ticket(
     already answered, if the answer is empty or too long, or if the item cannot be returned because
     its pool is closed or it was judged again.
     """
-    _refuse_text(answer)
+    require_text(answer)
     # A submitted label locks the item and then its ticket. Another order here could deadlock.
     item = _locked_item(ticket) if returns_item else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
@@ -85,7 +74,7 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
 
     Raise `UserError` if the ticket has no answer, or if the new one is empty or too long.
     """
-    _refuse_text(answer)
+    require_text(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
     if known.answered_at is None:
         raise UserError(
@@ -148,7 +137,8 @@ def _return_item(ticket: Ticket, item: PoolItem) -> None:
     end_reviews(returned)
 
 
-def _refuse_text(answer: str) -> None:
+def require_text(answer: str) -> None:
+    """Raise `UserError` if an answer or opinion is empty or too long."""
     if not answer.strip():
         raise UserError(
             "The answer is empty. Write what the assessor should do, or what was done.",

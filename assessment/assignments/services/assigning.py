@@ -68,7 +68,7 @@ def assign_topics(
     # Lock the task: of two organizers who assign at once, the second must see the first's changes.
     Task.objects.select_for_update().get(pk=task.pk)
     wanted = {(topic.pk, person.pk) for topic, person in pairs}
-    _refuse_others(task, [person for _, person in pairs])
+    refuse_others(task, [person for _, person in pairs])
     had = {
         (one.topic_id, one.assessor_id): one for one in _open(task, {topic for topic, _ in pairs})
     }
@@ -90,8 +90,8 @@ def assign_topics(
             target=task,
             lab=task.lab,
             actor=by,
-            assigned=_by_person(fresh),
-            taken=_by_person(taken),
+            assigned=topics_by_person(fresh),
+            taken=topics_by_person(taken),
         )
         _notify_of_topics(task, fresh, at=at, by=by)
     return Reassigned(len(fresh), len(gone))
@@ -106,7 +106,7 @@ def take_topics(
     gone = [one for one in _open(task, topics) if person is None or one.assessor_id == person.pk]
     _end(gone, at)
     if gone:
-        taken = _by_person([(one.topic, one.assessor) for one in gone])
+        taken = topics_by_person([(one.topic, one.assessor) for one in gone])
         record_event(verb="topics.take", target=task, lab=task.lab, actor=by, taken=taken)
     return len(gone)
 
@@ -172,7 +172,7 @@ def _end(gone: Collection[Assignment], at: datetime) -> None:
     end_trips([(one.topic_id, one.assessor_id) for one in gone], at=at)
 
 
-def _by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:
+def topics_by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:
     """Return the ids of the topics by user name, for the audit log."""
     found: dict[str, list[str]] = {}
     for topic, person in pairs:
@@ -205,7 +205,8 @@ def _notify_of_topics(
         )
 
 
-def _refuse_others(task: Task, people: Iterable[User]) -> None:
+def refuse_others(task: Task, people: Iterable[User]) -> None:
+    """Raise `UserError` for users who may not judge in the lab (code `no-assessor`)."""
     others = set(people) - set(judging_staff(task.lab))
     if others:
         names = ", ".join(sorted(person.name for person in others))

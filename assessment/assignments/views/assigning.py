@@ -19,7 +19,9 @@ from arqlab.ir.records import Problem
 from assessment.assignments.forms import (
     ASSIGN,
     REASSIGN,
+    RESUME,
     REVIEW,
+    SET_ASIDE,
     TAKE,
     AssignmentFileForm,
     ChosenTopicsForm,
@@ -30,7 +32,8 @@ from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.preview import preview_assignments
 from assessment.assignments.selectors.trips import trips_of_task
-from assessment.assignments.services import (
+from assessment.assignments.selectors.viability import topic_forecasts
+from assessment.assignments.services.assigning import (
     Pairs,
     Reassigned,
     assign_topics,
@@ -39,6 +42,7 @@ from assessment.assignments.services import (
     review_topics,
     take_topics,
 )
+from assessment.assignments.services.viability import resume_topics, set_topics_aside
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,8 +67,9 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "form": form,
         "chosen": request.POST.getlist("topics"),
         "person": request.POST.get("person", ""),
-        "states": ("not-started", "in-progress", "done", "in-review"),
+        "states": ("not-started", "in-progress", "done", "in-review", "set-aside"),
         "grid": grid,
+        "forecasts": topic_forecasts(found, grid.topics),
         "trips": trips_of_task(found, at=now),
         "progress": judged_days(found, grid, at=now),
     }
@@ -86,6 +91,12 @@ def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
             if count
             else "Nothing changed: the topics were not assigned."
         )
+    if action == SET_ASIDE:
+        count = set_topics_aside(task=task, topics=topics, at=at, by=by)
+        return f"{_count(count, 'topic')} set aside. Items and labels are kept."
+    if action == RESUME:
+        count = resume_topics(task=task, topics=topics, at=at, by=by)
+        return f"Judging of {_count(count, 'topic')} resumed."
     count = review_topics(task=task, topics=topics, at=at if action == REVIEW else None, by=by)
     return f"{_count(count, 'topic')} {'now in' if action == REVIEW else 'back from'} review."
 

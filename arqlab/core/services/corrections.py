@@ -1,0 +1,90 @@
+"""Corrections of what a lab shows: stored beside the collection, audited, undone at any time."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Correction, Lab, User
+from arqlab.core.services.archiving import require_unarchived
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.topic_pages import renew_topics
+from arqlab.texts.html.sanitizer import clean_post
+from arqlab.texts.maths.typesetting import typeset
+
+LONGEST_CORRECTION = 100_000
+"""The longest value in characters; the longest post of the labs' collections has 60,000."""
+
+
+@transaction.atomic
+def save_correction(
+    *, lab: Lab, kind: str, key: str, value: str, at: datetime, by: User
+) -> Correction:
+    """Store what the lab shows from now on, in place of an earlier correction of the same key.
+
+    Raise `UserError` if the value cannot be shown.
+    """
+    require_unarchived(lab)
+    require_shown(kind, value)
+    known = Correction.objects.select_for_update().filter(lab=lab, kind=kind, digest=_digest(key))
+    before = known.values_list("value", flat=True).first()
+    correction, _ = Correction.objects.update_or_create(
+        lab=lab,
+        kind=kind,
+        digest=_digest(key),
+        defaults={"key": key, "value": value, "made_by": by, "made_at": at},
+    )
+    _record("correction.save", correction, by, before=before, after=value)
+    return correction
+
+
+@transaction.atomic
+def undo_correction(*, correction: Correction, by: User) -> None:
+    """Show what the collection has again. The audit log keeps the correction."""
+    require_unarchived(correction.lab)
+    if Correction.objects.filter(pk=correction.pk).delete()[0]:
+        _record("correction.undo", correction, by, before=correction.value, after=None)
+
+
+def require_shown(kind: str, value: str) -> None:
+    """Raise `UserError` if a page could not show the correction."""
+    if not value.strip():
+        raise UserError("The correction is empty. Write what the lab should show.", code="empty")
+    if len(value) > LONGEST_CORRECTION:
+        raise UserError(
+            f"The correction has {len(value):,} characters. Shorten it to at most "
+            f"{LONGEST_CORRECTION:,}.",
+            code="too-long",
+        )
+    if kind == Correction.Kind.FORMULA and typeset(value, display=False).mathml is None:
+        raise UserError(
+            "This LaTeX cannot be typeset either. Correct it and look at the preview again.",
+            code="not-typeset",
+        )
+    if kind == Correction.Kind.TEXT and not clean_post(value, prefix="p").html.strip():
+        raise UserError(
+            "Nothing of this HTML can be shown. Use paragraphs, lists, links and formulas.",
+            code="nothing-left",
+        )
+
+
+def _record(verb: str, correction: Correction, by: User, **detail: str | None) -> None:
+    """Record the change, and make the topics again that have the formula."""
+    record_event(
+        verb=verb,
+        target=correction,
+        lab=correction.lab,
+        actor=by,
+        kind=correction.kind,
+        key=correction.key,
+        **detail,
+    )
+    if correction.kind == Correction.Kind.FORMULA:
+        renew_topics(correction.lab, correction.key)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,153 @@
+"""What a plan of assignments is made from: topics, assessors with their hours, and preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
+
+HOUR = 3600
+
+
+class Preference(StrEnum):
+    """How much an assessor wants to judge a topic."""
+
+    GLADLY = "gladly"
+    IF_NEEDED = "if-needed"
+    NO = "no"
+
+
+SATISFACTION: Mapping[Preference | None, int] = MappingProxyType(
+    {Preference.GLADLY: 2, Preference.IF_NEEDED: 1, None: 0}
+)
+"""How good a planned topic is for its assessor; None means that they marked nothing."""
+
+
+class PlanTopic(NamedTuple):
+    """A topic with its number of items. A plan keeps the given assessors and the given second."""
+
+    name: str
+    items: int
+    assessors: tuple[str, ...] = ()
+    second: str = ""
+
+
+class PlanAssessor(NamedTuple):
+    """An assessor with their expected seconds per item, and the hours offered (None: no limit)."""
+
+    name: str
+    seconds: float
+    hours: float | None = None
+
+    def hours_for(self, topic: PlanTopic) -> float:
+        """Return the expected hours for all items of a topic."""
+        return topic.items * self.seconds / HOUR
+
+
+Candidate = tuple[PlanTopic, PlanAssessor]
+"""A topic and an assessor who may judge it."""
+
+
+@dataclass(frozen=True)
+class PlanProblem:
+    """Topics, assessors, bids by topic and assessor, and how many topics get a second assessor."""
+
+    topics: Sequence[PlanTopic]
+    assessors: Sequence[PlanAssessor]
+    bids: Mapping[tuple[str, str], Preference]
+    overlap: int = 0
+
+    @property
+    def unassigned(self) -> list[PlanTopic]:
+        """Return the topics without a given assessor."""
+        return [topic for topic in self.topics if not topic.assessors]
+
+    @property
+    def missing_overlap(self) -> int:
+        """Return the number of topics that still need a second assessor."""
+        return max(0, self.overlap - sum(bool(topic.second) for topic in self.topics))
+
+    @cached_property
+    def firsts(self) -> list[Candidate]:
+        """Return who may judge which unassigned topic."""
+        return [
+            (topic, one)
+            for topic in self.unassigned
+            for one in self.assessors
+            if one.name != topic.second and self.is_willing(topic, one)
+        ]
+
+    @cached_property
+    def seconds(self) -> list[Candidate]:
+        """Return who may be the second assessor of which topic."""
+        return [
+            (topic, one)
+            for topic in self.topics
+            if topic.assessors and not topic.second
+            for one in self.assessors
+            if one.name not in topic.assessors and self.is_willing(topic, one)
+        ]
+
+    @cached_property
+    def fixed_hours(self) -> dict[str, float]:
+        """Return the hours of given assignments by assessor; those of a topic share its items."""
+        found = {one.name: 0.0 for one in self.assessors}
+        for topic in self.topics:
+            for one in self.assessors:
+                if one.name in topic.assessors:
+                    found[one.name] += one.hours_for(topic) / len(topic.assessors)
+                if one.name == topic.second:
+                    found[one.name] += one.hours_for(topic)
+        return found
+
+    @cached_property
+    def spare_hours(self) -> dict[str, float]:
+        """Return the offered hours that the given assignments leave, by assessor."""
+        return {
+            one.name: float("inf")
+            if one.hours is None
+            else max(0.0, one.hours - self.fixed_hours[one.name])
+            for one in self.assessors
+        }
+
+    @cached_property
+    def fair_hours(self) -> dict[str, float]:
+        """Return the hours to which a load is compared: those offered, else the mean offer."""
+        offers = [one.hours for one in self.assessors if one.hours is not None]
+        mean = sum(offers) / len(offers) if offers else 0.0
+        return {
+            one.name: (mean if one.hours is None else one.hours) or 1.0 for one in self.assessors
+        }
+
+    @cached_property
+    def fair_share(self) -> float:
+        """Return the share of their hours that all would judge if the work were spread evenly."""
+        hours = self.first_hours + self.second_hours + sum(self.fixed_hours.values())
+        return hours / (sum(self.fair_hours.values()) or 1.0)
+
+    @property
+    def first_hours(self) -> float:
+        """Return the expected hours for the unassigned topics, at the mean pace."""
+        return sum(map(self._mean_hours, self.unassigned))
+
+    @property
+    def second_hours(self) -> float:
+        """Return the expected hours for the missing overlap, at the mean pace and size."""
+        return (
+            self.missing_overlap * sum(map(self._mean_hours, self.topics)) / (len(self.topics) or 1)
+        )
+
+    def is_willing(self, topic: PlanTopic, assessor: PlanAssessor) -> bool:
+        """Return whether an assessor has not declined a topic."""
+        return self.bids.get((topic.name, assessor.name)) is not Preference.NO
+
+    def satisfaction(self, topic: PlanTopic, assessor: PlanAssessor) -> int:
+        """Return how good a planned topic is for its assessor."""
+        return SATISFACTION[self.bids.get((topic.name, assessor.name))]
+
+    def _mean_hours(self, topic: PlanTopic) -> float:
+        hours = [one.hours_for(topic) for one in self.assessors]
+        return sum(hours) / (len(hours) or 1)

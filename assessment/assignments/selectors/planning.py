@@ -1,0 +1,185 @@
+"""What a plan of a task's assignments is made from, and what it means for each assessor."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+
+from django.db.models import Exists, OuterRef
+
+from arqlab.core.models import Task
+from arqlab.ir.judgments.assignment_plan import AssignmentPlan
+from arqlab.ir.judgments.completion import expected_seconds
+from arqlab.ir.judgments.plan_problem import (
+    PlanAssessor,
+    PlanProblem,
+    PlanTopic,
+    Preference,
+)
+from arqlab.ir.records import TaskKind
+from assessment.assignments.selectors.grid import assignment_grid
+from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
+from assessment.assignments.selectors.rows import AssignmentGrid, TopicRow, together
+from assessment.models import PoolItem
+
+
+@dataclass(frozen=True)
+class TaskPlanning:
+    """The problem of a task, with its topics and the assessors on the roster who may judge.
+
+    In the problem, topics have their ids, and assessors their keys as text.
+    """
+
+    task: Task
+    topics: list[TopicRow]
+    people: list[RosterRow]
+    problem: PlanProblem
+
+    @property
+    def rows(self) -> list[tuple[TopicRow, PlanTopic]]:
+        """Return each topic with what the problem has of it."""
+        return list(zip(self.topics, self.problem.topics, strict=True))
+
+    @property
+    def silent(self) -> list[RosterRow]:
+        """Return the assessors who have marked no topic."""
+        return [row for row in self.people if not row.bids]
+
+    @property
+    def unlimited(self) -> list[RosterRow]:
+        """Return the assessors who gave no number of hours."""
+        return [row for row in self.people if row.hours is None]
+
+    @property
+    def offered(self) -> float:
+        """Return the hours that all offer."""
+        return sum(row.hours or 0.0 for row in self.people)
+
+    @property
+    def needed(self) -> float:
+        """Return the hours that assigned topics, unassigned topics and the overlap need."""
+        problem = self.problem
+        return sum(problem.fixed_hours.values()) + problem.first_hours + problem.second_hours
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Return the names of the assessors by key."""
+        return {str(row.person.pk): row.person.name for row in self.people}
+
+    @property
+    def open_problem(self) -> PlanProblem:
+        """Return the problem in which no second assessor is given, so that all can be changed."""
+        topics = [topic._replace(second="") for topic in self.problem.topics]
+        return replace(self.problem, topics=topics)
+
+    @property
+    def given_seconds(self) -> dict[str, str]:
+        """Return the planned second assessors by topic."""
+        return {topic.name: topic.second for topic in self.problem.topics if topic.second}
+
+
+@dataclass(frozen=True)
+class PersonPlan:
+    """What a plan means for an assessor: hours, topics, and how they chose the new ones."""
+
+    row: RosterRow
+    hours: float
+    first: list[str]
+    second: list[str]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Return the number of new topics by the assessor's choice, "" without one."""
+        return Counter(self.row.bids.get(topic, "") for topic in (*self.first, *self.second))
+
+    @property
+    def declined(self) -> list[str]:
+        """Return the new topics that the assessor declined."""
+        new = (*self.first, *self.second)
+        return [topic for topic in new if self.row.bids.get(topic) is Preference.NO]
+
+    @property
+    def over(self) -> float:
+        """Return the hours above the offer."""
+        return 0.0 if self.row.hours is None else max(0.0, self.hours - self.row.hours)
+
+
+def task_planning(task: Task, *, overlap: int, expected_items: int, at: datetime) -> TaskPlanning:
+    """Return what is known for a plan.
+
+    A topic without items counts `expected_items`. An assigned topic counts all its items, because
+    the hours offered are for the whole task; an unassigned one those left to judge. Topics that are
+    set aside, or finished without an assessor, are left out.
+    """
+    grid = assignment_grid(task, at=at)
+    people = [row for row in task_roster(task) if row.may_judge]
+    seconds = planned_seconds(task)
+    topics = [
+        row
+        for row in grid.topics
+        if not row.is_set_aside and (row.left or row.judging_shares or not row.total)
+    ]
+    known = {row.person.pk for row in people}
+    given = [
+        PlanTopic(
+            row.topic.query_id,
+            (row.total if row.judging_shares else row.left) if row.total else expected_items,
+            tuple(str(share.person.pk) for share in row.judging_shares),
+            _key(seconds[row.topic.pk].pk if row.topic.pk in seconds else None, known),
+        )
+        for row in topics
+    ]
+    bids = {
+        (topic, str(row.person.pk)): choice for row in people for topic, choice in row.bids.items()
+    }
+    return TaskPlanning(
+        task, topics, people, PlanProblem(given, _assessors(grid, people), bids, overlap)
+    )
+
+
+def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonPlan]:
+    """Return what a plan means for each assessor."""
+
+    def topics_of(chosen: Mapping[str, str], key: str) -> list[str]:
+        return [topic for topic, one in chosen.items() if one == key]
+
+    return [
+        PersonPlan(
+            row,
+            plan.hours[str(row.person.pk)],
+            topics_of(plan.first, str(row.person.pk)),
+            topics_of(plan.second, str(row.person.pk)),
+        )
+        for row in planning.people
+    ]
+
+
+def typical_items(task: Task) -> int | None:
+    """Return the mean number of items of topics with items; None if all topics have some."""
+    items = PoolItem.official.filter(topic=OuterRef("pk"))
+    empty = task.topics.filter(~Exists(items)).count()
+    if not empty:
+        return None
+    filled = task.topics.count() - empty
+    return round(PoolItem.official.filter(topic__task=task).count() / filled) if filled else 0
+
+
+def _assessors(grid: AssignmentGrid, people: list[RosterRow]) -> list[PlanAssessor]:
+    paces = {row.person.pk: row.pace for row in grid.people}
+    everybody = together(paces.values())
+    kind = grid.topics[0].kind if grid.topics else TaskKind.ANSWERS
+    return [
+        PlanAssessor(
+            str(row.person.pk),
+            expected_seconds([paces[row.person.pk], everybody], kind=kind),
+            row.hours,
+        )
+        for row in people
+    ]
+
+
+def _key(person: int | None, known: set[int]) -> str:
+    return str(person) if person in known else ""

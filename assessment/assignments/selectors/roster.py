@@ -1,0 +1,124 @@
+"""The roster of a task: its assessors, the hours they offer, and their bids.
+
+On the roster are those who were added to it, and those who have topics of the task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+
+from arqlab.core.models import Lab, Task, Topic, User
+from arqlab.ir.judgments.plan_problem import Preference
+from assessment.assignments.selectors.grid import GRID_FIELDS, judging_staff
+from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
+
+
+@dataclass(frozen=True)
+class RosterRow:
+    """An assessor on a roster, with the number of assigned topics and the bids by topic id.
+
+    `unmarked` is the number of topics without a bid.
+    """
+
+    person: User
+    entry: RosterEntry | None
+    may_judge: bool
+    topics: int
+    bids: dict[str, Preference]
+    unmarked: int
+
+    @property
+    def hours(self) -> float | None:
+        """Return the hours offered, or None if the assessor gave no number."""
+        return self.entry.hours if self.entry else None
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Return the number of bids by choice."""
+        return Counter(self.bids.values())
+
+
+class OwnRoster(NamedTuple):
+    """A task on whose roster a user is, with the number of topics, and of those they marked."""
+
+    task: Task
+    topics: int
+    marked: int
+
+
+def task_roster(task: Task) -> list[RosterRow]:
+    """Return the roster of a task by name, in five queries."""
+    staff = {person.pk for person in judging_staff(task.lab)}
+    entries = {one.user_id: one for one in task.roster.select_related("user")}
+    people = {one.user_id: one.user for one in entries.values()}
+    having = Q(assignments__topic__task=task, assignments__ended_at=None)
+    assigned = User.objects.filter(having).annotate(assigned=Count("assignments"))
+    topics = {person.pk: person.assigned for person in assigned}
+    people |= {person.pk: person for person in assigned}
+    bids: dict[int, dict[str, Preference]] = {}
+    found = TopicBid.objects.filter(topic__task=task, user__in=people)
+    for user, query_id, choice in found.values_list("user", "topic__query_id", "choice"):
+        bids.setdefault(user, {})[query_id] = Preference(choice)
+    total = task.topics.count()
+    rows = []
+    for pk, person in people.items():
+        own = bids.get(pk, {})
+        entry, assigned_topics = entries.get(pk), topics.get(pk, 0)
+        rows.append(RosterRow(person, entry, pk in staff, assigned_topics, own, total - len(own)))
+    return sorted(rows, key=lambda row: (row.person.name.lower(), row.person.pk))
+
+
+def people_off_roster(task: Task) -> QuerySet[User]:
+    """Return the users who may judge in the lab and are not on the roster of the task."""
+    assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
+    return judging_staff(task.lab).exclude(
+        Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
+    )
+
+
+def is_on_roster(user: User, task: Task) -> bool:
+    """Return whether a user is on the roster of a task and may judge in its lab."""
+    assigned = Assignment.objects.filter(topic__task=task, assessor=user, ended_at=None)
+    return judging_staff(task.lab).filter(pk=user.pk).exists() and (
+        task.roster.filter(user=user).exists() or assigned.exists()
+    )
+
+
+def own_rosters(user: User, lab: Lab) -> list[OwnRoster]:
+    """Return the tasks of a lab to whose rosters a user was added, in order."""
+    added = Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
+    tasks = added.annotate(
+        topic_count=Count("topics", distinct=True),
+        marked=Count("topics__bids", filter=Q(topics__bids__user=user), distinct=True),
+    )
+    return [
+        OwnRoster(task, task.topic_count, task.marked) for task in tasks.order_by("position", "pk")
+    ]
+
+
+def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
+    """Return the topics of a task in order, each with the user's choice, or "" without one."""
+    bids = TopicBid.objects.filter(topic__task=task, user=user)
+    choices = dict(bids.values_list("topic", "choice"))
+    topics = task.topics.only(*GRID_FIELDS, "info_edits").order_by("position")
+    return [(topic, choices.get(topic.pk, "")) for topic in topics]
+
+
+def planned_seconds(task: Task) -> dict[int, User]:
+    """Return the planned second assessor by topic.
+
+    Plans are left out whose assessor may no longer judge in the lab or has got the topic itself.
+    """
+    own = Assignment.objects.filter(topic__task=task, ended_at=None)
+    taken = set(own.values_list("topic", "assessor"))
+    staff = judging_staff(task.lab).values("pk")
+    plans = SecondPlan.objects.filter(topic__task=task, assessor__in=staff)
+    return {
+        plan.topic_id: plan.assessor
+        for plan in plans.select_related("assessor")
+        if (plan.topic_id, plan.assessor_id) not in taken
+    }

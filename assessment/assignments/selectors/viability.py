@@ -1,0 +1,104 @@
+"""The topics that may be dropped, with the probability that they are kept and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from arqlab.core.models import Task
+from arqlab.ir.judgments.viability import JudgedSample, keep_probabilities
+from arqlab.ir.records import TaskKind
+from assessment.assignments.selectors.grid import topic_counts
+from assessment.assignments.selectors.rows import TopicRow
+from assessment.models import Judgment, PoolItem
+from assessment.qrels.selectors.drafts import task_scale
+
+
+@dataclass(frozen=True)
+class TopicForecast:
+    """A started topic with too few relevant items so far, or one that is set aside.
+
+    `probability` is that of being kept after all, which is the probability of an error if the topic
+    is set aside.
+    """
+
+    row: TopicRow
+    sample: JudgedSample
+    probability: float
+
+    @property
+    def unjudged(self) -> int:
+        """Return the number of items that are or would be set aside."""
+        return self.row.total - self.row.done if self.row.is_set_aside else self.row.left
+
+    @property
+    def hours(self) -> float:
+        """Return the expected hours for these items."""
+        return self.unjudged * self.row.seconds / 3600
+
+    @property
+    def percent(self) -> float:
+        """Return the probability as a percentage."""
+        return 100 * self.probability
+
+
+def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
+    """Return the topics that may be dropped, least likely to be kept first, in three queries.
+
+    Takes no query if the task keeps all topics.
+    """
+    needed = task.protocol.min_relevant
+    started = [row for row in rows if row.done and row.done < row.total]
+    if not needed or not started:
+        return []
+    forecasts = keep_forecasts(task)
+    found = [
+        TopicForecast(row, *forecasts[row.topic.pk]) for row in started if row.topic.pk in forecasts
+    ]
+    shown = [
+        one
+        for one in found
+        if one.row.is_set_aside or (one.row.left and one.sample.relevant < needed)
+    ]
+    return sorted(shown, key=lambda one: (one.row.is_set_aside, one.probability))
+
+
+def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
+    """Return the judged sample of each topic, and the probability that it is kept."""
+    samples = _samples(task)
+    probabilities = keep_probabilities(
+        samples, kind=TaskKind(task.kind), min_relevant=task.protocol.min_relevant
+    )
+    return {topic: (samples[topic], probabilities[topic]) for topic in samples}
+
+
+def _samples(task: Task) -> dict[int, JudgedSample]:
+    """Return the judged and relevant items by topic, without Task 3 answers mixed into Task 1.
+
+    The items of a supplement count as drawn from the same topic, although their order is random
+    among themselves only.
+    """
+    items = PoolItem.official.filter(pool__task=task)
+    labels = [one.value for one in task_scale(task).judgments]
+    relevant = Judgment.official.filter(
+        instance__item__pool__task=task,
+        is_current=True,
+        label__in=[value for value in labels if value >= task.protocol.relevant_from],
+    )
+    if task.kind == Task.Kind.ANSWERS:
+        items = items.exclude(kind=PoolItem.Kind.ANSWERS)
+        relevant = relevant.exclude(instance__item__kind=PoolItem.Kind.ANSWERS)
+    counted = (
+        relevant.order_by()
+        .values("instance__item__topic")
+        .annotate(items=Count("instance__item", distinct=True))
+    )
+    found = dict(counted.values_list("instance__item__topic", "items"))
+    return {
+        topic: JudgedSample(
+            counts.total, max(counts.done, found.get(topic, 0)), found.get(topic, 0)
+        )
+        for topic, counts in topic_counts(items).items()
+    }

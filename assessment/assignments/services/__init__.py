@@ -1,0 +1,1 @@
+"""Services of assignments: rosters, plans, assigned topics, and topics that are set aside."""

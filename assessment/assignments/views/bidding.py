@@ -1,0 +1,71 @@
+"""The page on which an assessor marks topics and offers hours."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from arqlab.core.errors import UserError
+from arqlab.core.permissions import signed_in
+from arqlab.core.views.error_pages import ErrorText, error_response
+from assessment.assignments.forms import OfferForm, read_bids
+from assessment.assignments.permissions import bidding_task_or_404
+from assessment.assignments.selectors.roster import topics_to_bid_for
+from assessment.assignments.services.roster import change_offer, save_bids
+from assessment.models import TopicBid
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def bid_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the topics with the user's choices; save a choice as soon as it is made."""
+    user = signed_in(request)
+    found = bidding_task_or_404(user, lab, task)
+    is_script = "HX-Request" in request.headers
+    if request.method == "POST":
+        try:
+            save_bids(task=found, user=user, choices=read_bids(request.POST), at=timezone.now())
+        except UserError as error:
+            text = ErrorText("Not saved", error.message, "Reload the page and choose again.")
+            return error_response(request, text, status=409)
+        if not is_script:
+            messages.success(request, "Your marks are saved.")
+            return redirect("assessment:bid-list", lab=lab, task=task)
+    entry = found.roster.filter(user=user).first()
+    topics = topics_to_bid_for(found, user)
+    counts = Counter(choice for _, choice in topics if choice)
+    context = {
+        "lab": found.lab,
+        "task": found,
+        "topics": topics,
+        "choices": TopicBid.Choice.choices,
+        "counts": [(label, counts[value]) for value, label in TopicBid.Choice.choices],
+        "marked": counts.total(),
+        "has_difficulty": any(topic.facts.get("difficulty") for topic, _ in topics),
+        "form": OfferForm(initial={"hours": entry.hours, "note": entry.note} if entry else {}),
+        "entry": entry,
+    }
+    page = "_bid_state.html" if is_script else "bid_list.html"
+    return render(request, f"assessment/{page}", context)
+
+
+@require_POST
+@login_required
+def bid_offer(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Save the hours and the note of the user."""
+    user = signed_in(request)
+    found = bidding_task_or_404(user, lab, task)
+    form = OfferForm(request.POST)
+    if form.is_valid():
+        change_offer(task=found, person=user, changes=form.cleaned_data, at=timezone.now(), by=user)
+        messages.success(request, "Your hours and note are saved.")
+    else:
+        for errors in form.errors.values():
+            messages.error(request, str(errors[0]))
+    return redirect("assessment:bid-list", lab=lab, task=task)

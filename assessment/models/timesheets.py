@@ -1,0 +1,30 @@
+"""What a lab pays for judging, and the time zone of its time sheets."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from arqlab.core.models import Lab
+
+
+class PayRule(models.Model):
+    """The hourly rate of a lab's assessors and the time zone in which their days begin."""
+
+    lab = models.OneToOneField(Lab, models.CASCADE, related_name="pay_rule")
+    hourly_rate = models.DecimalField(max_digits=9, decimal_places=2, null=True, blank=True)
+    currency = models.CharField(max_length=10, blank=True)
+    time_zone = models.CharField(
+        max_length=64, default="UTC", help_text="A name of the time zone database."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(hourly_rate__isnull=True) | Q(hourly_rate__gte=0),
+                name="hourly_rate_not_negative",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Pay in {self.lab}"

@@ -1,0 +1,18 @@
+"""The texts of pool items."""
+
+from __future__ import annotations
+
+from arqlab.texts.html.plain_text import plain_html
+from assessment.models import PoolItem
+from collection.models import Post
+
+
+def body_of(item: PoolItem, post: Post | None) -> str:
+    """Return the clean HTML of a post or a generated answer, or an empty text if it is missing.
+
+    A generated answer is plain text with LaTeX. Its lines and paragraphs are kept, except inside
+    formulas.
+    """
+    if post or not item.text:
+        return post.safe_body if post else ""
+    return plain_html(item.text, prefix=f"w{item.pk}")

@@ -1,0 +1,1 @@
+"""The radar: judgments to talk about with an assessor."""

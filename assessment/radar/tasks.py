@@ -1,0 +1,14 @@
+"""Background tasks of the radar. Each calls one service and is safe to run twice."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from arqlab.celery import app
+from assessment.radar.services import duplicates
+
+
+@app.task
+def find_duplicate_posts() -> None:
+    """Find the posts with the same text in new pools and after imports."""
+    duplicates.find_waiting_duplicates(at=timezone.now())

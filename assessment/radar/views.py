@@ -1,0 +1,123 @@
+"""The organizers' pages of the radar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.ir.judgments.findings import RadarFinding
+from assessment.models import DuplicatePosts
+from assessment.pools.services.threads import thread_url
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.radar.forms import (
+    DismissedListForm,
+    FindingJudgmentListForm,
+    FindingListForm,
+    NoteForm,
+)
+from assessment.radar.selectors.findings import (
+    dismissed_findings,
+    dismissed_keys,
+    earlier_labels,
+    finding_rows,
+    findings_of,
+    judgments_of_finding,
+)
+from assessment.radar.services.dismissing import dismiss_finding, reopen_finding
+from collection.selectors.threads import posts_of
+
+
+@require_safe
+def radar_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the open findings of a task, or with `state=dismissed` those dismissed with notes."""
+    found = organized_task_or_404(request.user, lab, task)
+    context: dict[str, Any] = {"lab": found.lab, "task": found}
+    if request.GET.get("state") == "dismissed":
+        dismissed = DismissedListForm(request.GET)
+        page = dismissed.page_of(dismissed_findings(found))
+        context |= {"listing": dismissed, "page": page}
+        return render(request, "assessment/radar_dismissed.html", context)
+    keys = dismissed_keys(found)
+    open_ones = [one for one in findings_of(found) if one.key not in keys]
+    rows = finding_rows(open_ones, scale=task_scale(found))
+    listing = FindingListForm(request.GET, rows)
+    frame_page, part = listing.page_of_frame(rows)
+    context |= {
+        "listing": listing,
+        "page": frame_page,
+        "rows": part.to_dicts(),
+        "dismissed": len(keys),
+        "is_compared": DuplicatePosts.objects.filter(task=found).exists(),
+    }
+    return render(request, "assessment/radar_list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def radar_detail(request: HttpRequest, lab: str, task: str, finding: str) -> HttpResponse:
+    """Show a finding with its judgments, and dismiss it with a note or reopen it."""
+    found = organized_task_or_404(request.user, lab, task)
+    shown = next((one for one in findings_of(found) if one.key == finding), None)
+    if shown is None:
+        return _redirect_vanished(request, found, finding)
+    form = NoteForm(request.POST if "dismisses" in request.POST else None)
+    if request.method == "POST" and _is_changed(request, found, shown, form):
+        return redirect("assessment:radar-list", lab=lab, task=task)
+    context = {
+        "lab": found.lab,
+        "task": found,
+        "form": form,
+        "finding": finding_rows([shown], scale=task_scale(found)).row(0, named=True),
+        "dismissed": dismissed_findings(found).filter(key=finding).first(),
+        **_judgments(request, found, shown),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "assessment/radar_detail.html", context, status=status)
+
+
+def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: NoteForm) -> bool:
+    """Dismiss or reopen the finding. Return False if the form has errors."""
+    at, by = timezone.now(), signed_in(request)
+    if not form.is_bound:
+        if reopen_finding(task=task, key=finding.key, at=at, by=by):
+            messages.success(request, "Finding reopened. Its note is in the audit log.")
+        return True
+    if not form.is_valid():
+        return False
+    try:
+        dismiss_finding(task=task, finding=finding, note=form.cleaned_data["note"], at=at, by=by)
+    except UserError as error:
+        form.add_error(None, error.message)
+        return False
+    messages.success(request, "Finding dismissed. Your note is with the dismissed findings.")
+    return True
+
+
+def _redirect_vanished(request: HttpRequest, task: Task, key: str) -> HttpResponse:
+    """Redirect from a dismissed finding whose labels have changed; 404 for others."""
+    if not task.dismissed_findings.filter(key=key).exists():
+        raise Http404
+    messages.info(request, "This finding no longer exists, because its labels have changed.")
+    return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
+
+
+def _judgments(request: HttpRequest, task: Task, finding: RadarFinding) -> dict[str, Any]:
+    """Return the page of the finding's judgments: each with its earlier labels and its thread."""
+    listing = FindingJudgmentListForm(request.GET)
+    page = listing.page_of(judgments_of_finding(task, finding))
+    shown = list(page.object_list)
+    earlier = earlier_labels(shown, scale=task_scale(task))
+    held = posts_of(task.lab, {one.instance.post_id for one in shown})
+    rows = []
+    for one in shown:
+        instance, post_id = one.instance, one.instance.post_id
+        address = thread_url(instance.item, instance.doc_id, post_id, task.lab.slug)
+        rows.append((one, earlier.get(instance.pk), address if post_id in held else ""))
+    return {"listing": listing, "page": page, "rows": rows}

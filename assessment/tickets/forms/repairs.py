@@ -1,0 +1,52 @@
+"""The form to repair the item of a ticket."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils.html import escape
+
+from arqlab.core.services.corrections import LONGEST_CORRECTION
+from assessment.tickets.services.repairs import RepairDraft, RepairKind
+
+SOURCE = {"spellcheck": "false", "class": "source"}
+
+
+class RepairForm(forms.Form):
+    """What the lab shows from now on. Repairs that need no input have no field."""
+
+    LABELS: ClassVar = {
+        RepairKind.FORMULA: (
+            "LaTeX",
+            "Without dollars. The lab shows it wherever it would show exactly this formula.",
+        ),
+        RepairKind.TEXT: (
+            "HTML of the text",
+            'Formulas are elements like <span class="math-container" id="{id}">$x^2$</span>. '
+            "What posts may not contain is removed.",
+        ),
+        RepairKind.THREAD: ("Id of the question", "The answer appears in this question's thread."),
+    }
+
+    def __init__(self, *args: Any, draft: RepairDraft, instance_id: str, **kwargs: Any) -> None:
+        """Ask for the value of a correction."""
+        super().__init__(*args, **kwargs)
+        self.draft = draft
+        if not draft.kind.is_correction:
+            return
+        label, text = self.LABELS[draft.kind]
+        is_line = draft.kind == RepairKind.THREAD
+        self.fields["value"] = forms.CharField(
+            label=label,
+            initial=draft.value,
+            max_length=LONGEST_CORRECTION,
+            widget=forms.TextInput() if is_line else forms.Textarea(attrs=SOURCE),
+            help_text=escape(text.replace("{id}", instance_id)),
+            error_messages={"required": "Write what the lab should show."},
+        )
+
+    @property
+    def edited(self) -> RepairDraft:
+        """Return the repair with the valid input."""
+        return self.draft._replace(value=self.cleaned_data.get("value", ""))

@@ -1,0 +1,119 @@
+"""What happens with reported items by the policy of their task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
+from arqlab.core.services.archiving import require_unarchived
+from arqlab.core.services.audit import record_event
+from arqlab.ir.labels import ScaleLabel
+from assessment.assignments.services.assigning import end_reviews
+from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
+from assessment.tickets.selectors import policy_of, tickets_of
+from assessment.tickets.services.experts import send_ticket
+
+Action = TicketPolicy.Action
+RETURNED = "The item went to another assessor, as the policy of the task says."
+"""The answer of a ticket whose item another assessor judges."""
+BY_POLICY = "The policy of the task sends tickets with this label to you."
+"""The question of a ticket that no organizer sent."""
+_SENTENCES = {
+    Action.WAIT: "The organizers read your comment and answer. The item stays unjudged unless they "
+    "return it to be judged again.",
+    Action.EXPERT: "An expert reads your comment and gives an opinion. The item stays unjudged "
+    "unless it is returned to be judged again.",
+    Action.ANOTHER: "Another assessor of the topic gets the item, once. If nobody else has the "
+    "topic, the organizers answer.",
+}
+
+
+@transaction.atomic
+def edit_policy(
+    *,
+    task: Task,
+    actions: Mapping[str, str],
+    expert: User | None,
+    expert_closes: bool,
+    by: User,
+) -> None:
+    """Change the policy of a task, for labels that are stored from now on.
+
+    Raise `UserError` if tickets are to be sent to an expert, but nobody is named.
+    """
+    require_unarchived(task)
+    if Action.EXPERT in actions.values() and expert is None:
+        raise UserError("Choose the expert who gets the tickets.", code="no-expert")
+    before = policy_of(task)
+    after = {"actions": dict(actions), "expert": expert, "expert_closes": expert_closes}
+    if all(getattr(before, name) == value for name, value in after.items()):
+        return
+    TicketPolicy.objects.update_or_create(task=task, defaults=after)
+    record_event(
+        verb="ticket_policy.edit",
+        target=task,
+        lab=task.lab,
+        actor=by,
+        before=before.actions,
+        after=dict(actions),
+        expert=expert.get_username() if expert else "",
+        expert_closes=expert_closes,
+    )
+
+
+def policy_sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
+    """Return what happens with each label that is not a judgment, in words for assessors."""
+    policy = policy_of(task)
+    return [
+        (label, _SENTENCES[policy.action_of(label.value)]) for label in task.protocol.labels.reports
+    ]
+
+
+def apply_policy(*, task: Task, tickets: Iterable[Ticket], at: datetime) -> None:
+    """Do with new tickets of official items what the policy of their task says.
+
+    The caller has a transaction. A ticket that cannot be sent or returned waits for the organizers,
+    as do those of other rounds, whose items belong to one assessor.
+    """
+    policy = policy_of(task)
+    actions = {ticket.pk: policy.action_of(ticket.judgment.label) for ticket in tickets}
+    wanted = [pk for pk, action in actions.items() if action != Action.WAIT]
+    for ticket in tickets_of(task.lab).filter(pk__in=wanted) if wanted else ():
+        if actions[ticket.pk] == Action.ANOTHER:
+            _return_to_another(ticket, at)
+        elif policy.expert:
+            _send_to_expert(ticket, policy.expert, at)
+
+
+def _send_to_expert(ticket: Ticket, expert: User, at: datetime) -> None:
+    try:
+        send_ticket(ticket=ticket, expert=expert, question=BY_POLICY, at=at, by=None)
+    except UserError:
+        return  # the expert reported the item, or lost their role: the organizers see the ticket
+
+
+def _return_to_another(ticket: Ticket, at: datetime) -> None:
+    """Return the item for another assessor of its topic, if there is one and it was not before."""
+    judgment = ticket.judgment
+    others = Assignment.objects.filter(topic=judgment.instance.item.topic_id, ended_at=None)
+    items = PoolItem.official.filter(pk=judgment.instance.item_id, kept_from=None)
+    if not judgment.is_current or not others.exclude(assessor=judgment.assessor).exists():
+        return
+    if not items.update(
+        kept_from=judgment.assessor, done_at=None, later_at=None, leased_to=None, leased_until=None
+    ):
+        return
+    Judgment.objects.filter(pk=judgment.pk).update(is_current=False)
+    Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=RETURNED, answered_at=at)
+    end_reviews(PoolItem.official.filter(pk=judgment.instance.item_id))
+    record_event(
+        verb="ticket.return",
+        target=f"{ticket}, {judgment.instance.item.topic}",
+        lab=ticket.lab,
+        actor=None,
+        kept_from=judgment.assessor.get_username() if judgment.assessor else "",
+    )

@@ -1,0 +1,190 @@
+"""Repairs of the items of tickets: what is broken, a preview, and the correction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import models, transaction
+from django.db.models import Q, QuerySet
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Correction, Corrections, Lab, User
+from arqlab.core.selectors import corrections_of
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.corrections import require_shown, save_correction
+from arqlab.core.services.formulas import store_formulas, typeset_again
+from arqlab.texts.html.rendering import SafeHtml
+from assessment.models import Ticket
+from assessment.tickets.services.items import TicketItem, read_ticket_item
+from collection.models import Post
+from collection.selectors.collections import collection_of
+from collection.selectors.threads import find_posts, find_thread
+from collection.services.cleaning import clean_post_again, cleaned_again
+from collection.services.rendering import render_thread
+
+
+class RepairKind(models.TextChoices):
+    """What can be repaired. The first three are corrections of the lab."""
+
+    FORMULA = "formula", "Correct formula"
+    TEXT = "text", "Correct text"
+    THREAD = "thread", "Assign question"
+    TYPESET = "typeset", "Typeset again"
+    SANITIZE = "sanitize", "Sanitize again"
+
+    @property
+    def is_correction(self) -> bool:
+        """Return whether the repair is a correction of the lab, which can be undone."""
+        return self.value in Correction.Kind.values
+
+
+class RepairDraft(NamedTuple):
+    """A repair before it is saved: the key and value of a correction, blank for other repairs."""
+
+    kind: RepairKind
+    key: str = ""
+    value: str = ""
+
+
+class FoundDefect(NamedTuple):
+    """A defect of an item, and the repair that it needs. `number` is the place of its formula."""
+
+    kind: RepairKind
+    reason: str
+    number: int | None = None
+    latex: str = ""
+
+
+def defects_of(item: TicketItem, lab: Lab) -> Iterator[FoundDefect]:
+    """Yield what is broken in an item, as far as a program can see it."""
+    if item.shown_post is None and not item.instance.item.text:
+        yield FoundDefect(RepairKind.TEXT, "The collection does not have the text of this item.")
+    elif not item.has_formula:
+        yield FoundDefect(RepairKind.TEXT, "The formula to judge is not in the text.")
+    again = typeset_again(item.formulas)
+    if again:
+        yield FoundDefect(
+            RepairKind.TYPESET, f"Formulas that failed before can be typeset now: {len(again)}."
+        )
+    for number, (key, found) in enumerate(item.formulas.items()):
+        if found.mathml is None and key not in again:
+            reason = "This formula cannot be typeset."
+            yield FoundDefect(RepairKind.FORMULA, reason, number, found.latex)
+    if item.post and cleaned_again(item.post):
+        yield FoundDefect(
+            RepairKind.SANITIZE, "The stored text differs from what the sanitizer makes of it now."
+        )
+    if _lacks_question(item, lab):
+        yield FoundDefect(
+            RepairKind.THREAD, "The collection does not have the question of this answer."
+        )
+
+
+def corrections_in(item: TicketItem, lab: Lab) -> QuerySet[Correction]:
+    """Return the lab's corrections that the item shows."""
+    kinds = Correction.Kind
+    own = Q(kind__in=[kinds.TEXT, kinds.THREAD], key=item.key)
+    formulas = Q(kind=kinds.FORMULA, key__in=[latex for latex, _ in item.formulas])
+    return Correction.objects.filter(own | formulas, lab=lab).select_related("made_by")
+
+
+def started_draft(item: TicketItem, kind: RepairKind, number: int | None, lab: Lab) -> RepairDraft:
+    """Return the repair with what the lab shows now. Raise `UserError` if it does not apply."""
+    corrections = corrections_of(lab)
+    if kind == RepairKind.FORMULA:
+        if number is None or not 0 <= number < len(item.formulas):
+            raise UserError("Choose a formula of the item.", code="no-formula")
+        key = list(item.formulas)[number][0]
+        return RepairDraft(kind, key, corrections.formulas.get(key, key))
+    if kind == RepairKind.TEXT:
+        return RepairDraft(kind, item.key, corrections.texts.get(item.key, item.body.html))
+    if kind == RepairKind.THREAD:
+        _require_answer(item)
+        return RepairDraft(kind, item.key, corrections.threads.get(item.key, ""))
+    return RepairDraft(kind)
+
+
+def previews(ticket: Ticket, draft: RepairDraft) -> tuple[SafeHtml | str, SafeHtml | str]:
+    """Return what the lab shows before and after a repair; raise `UserError` if it cannot be."""
+    lab, now = ticket.lab, corrections_of(ticket.lab)
+    item = read_ticket_item(ticket, now)
+    _require_repairable(item, draft, lab)
+    after = _with_draft(now, draft)
+    if draft.kind == RepairKind.THREAD:
+        return _question_html(item, lab, now), _question_html(item, lab, after)
+    if draft.kind == RepairKind.TYPESET:
+        again = item._replace(formulas=item.formulas | typeset_again(item.formulas))
+        return item.html, again.html
+    if draft.kind == RepairKind.SANITIZE:
+        return item.html, read_ticket_item(ticket, now, is_cleaned=True).html
+    return item.html, read_ticket_item(ticket, after).html
+
+
+@transaction.atomic
+def repair_item(*, ticket: Ticket, draft: RepairDraft, at: datetime, by: User) -> None:
+    """Repair the item of a ticket. Raise `UserError` if it cannot be repaired like this."""
+    lab = ticket.lab
+    item = read_ticket_item(ticket, corrections_of(lab))
+    _require_repairable(item, draft, lab)
+    if draft.kind.is_correction:
+        save_correction(
+            lab=lab, kind=draft.kind.value, key=draft.key, value=draft.value, at=at, by=by
+        )
+        return
+    if draft.kind == RepairKind.TYPESET:
+        store_formulas(typeset_again(item.formulas))
+    elif item.post:
+        clean_post_again(item.post)
+    record_event(
+        verb="item.repair", target=f"{ticket}, {item.key}", lab=lab, actor=by, kind=draft.kind.value
+    )
+
+
+def _require_repairable(item: TicketItem, draft: RepairDraft, lab: Lab) -> None:
+    if draft.kind.is_correction:
+        require_shown(draft.kind.value, draft.value)
+    if draft.kind == RepairKind.THREAD:
+        _require_answer(item)
+        collection = collection_of(lab)
+        found = find_posts(collection, [draft.value]) if collection else {}
+        if draft.value not in found or found[draft.value].kind != Post.Kind.QUESTION:
+            raise UserError(
+                f"The collection has no question {draft.value}. Use the id of a question.",
+                code="no-question",
+            )
+    if draft.kind == RepairKind.SANITIZE and item.post is None:
+        raise UserError("The collection does not have this post.", code="no-post")
+
+
+def _require_answer(item: TicketItem) -> None:
+    if item.post is None or item.post.kind != Post.Kind.ANSWER:
+        raise UserError(
+            "Only an answer of the collection has a question. Correct the text instead.",
+            code="no-answer",
+        )
+
+
+def _lacks_question(item: TicketItem, lab: Lab) -> bool:
+    if item.post is None or item.post.kind != Post.Kind.ANSWER:
+        return False
+    thread = find_thread(item.post.collection, item.post.post_id, corrections_of(lab))
+    return thread is None or thread.question is None
+
+
+def _with_draft(corrections: Corrections, draft: RepairDraft) -> Corrections:
+    if not draft.kind.is_correction:
+        return corrections
+    field = f"{draft.kind.value}s"
+    return corrections._replace(**{field: {**getattr(corrections, field), draft.key: draft.value}})
+
+
+def _question_html(item: TicketItem, lab: Lab, corrections: Corrections) -> SafeHtml | str:
+    """Return the question of an answer as its thread shows it, or an empty text."""
+    collection = collection_of(lab)
+    thread = find_thread(collection, item.key, corrections) if collection else None
+    question = render_thread(thread, lab=lab).question if thread else None
+    if question is None:
+        return ""
+    return SafeHtml(f'<h3 class="post-title">{question.title_html}</h3>{question.body_html}')

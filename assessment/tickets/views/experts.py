@@ -1,0 +1,109 @@
+"""Sending tickets to an expert, and the pages of the expert."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, User
+from arqlab.core.permissions import (
+    looked_up_lab_or_404,
+    organized_lab_or_404,
+    signed_in,
+)
+from arqlab.core.selectors import corrections_of
+from assessment.models import Ticket
+from assessment.pools.services.threads import thread_url
+from assessment.tickets.forms.experts import AdviceForm, SendForm
+from assessment.tickets.selectors import policy_of, sent_tickets, tickets_of
+from assessment.tickets.services.experts import (
+    advise_ticket,
+    close_ticket_as_expert,
+    send_tickets,
+)
+from assessment.tickets.services.items import read_ticket_item
+
+
+@require_POST
+def ticket_send(request: HttpRequest, lab: str) -> HttpResponse:
+    """Send the selected tickets to an expert, and return to the list or the page of the ticket."""
+    found = organized_lab_or_404(request.user, lab)
+    form = SendForm(request.POST, lab=found, tickets=tickets_of(found))
+    if not form.is_valid():
+        for errors in form.errors.values():
+            messages.error(request, " ".join(map(str, errors)))
+        return _back(request, found)
+    given = form.cleaned_data
+    refused = send_tickets(**given, at=timezone.now(), by=signed_in(request))
+    if sent := len(given["tickets"]) - len(refused):
+        name = given["expert"].name
+        messages.success(request, f"{sent} ticket{'s' * (sent > 1)} sent to {name}.")
+    for ticket, reason in refused.items():
+        messages.error(request, f"{ticket} was not sent. {reason}")
+    return _back(request, found)
+
+
+def _back(request: HttpRequest, lab: Lab) -> HttpResponse:
+    tickets = request.POST.getlist("tickets")
+    if "detail" in request.POST and len(tickets) == 1 and tickets[0].isdecimal():
+        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(tickets[0]))
+    return redirect("assessment:ticket-list", lab=lab.slug)
+
+
+@require_safe
+def ticket_sent_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the open tickets that were sent to the user."""
+    found = looked_up_lab_or_404(request.user, lab)
+    tickets = sent_tickets(found, signed_in(request))
+    return render(request, "assessment/ticket_sent_list.html", {"lab": found, "tickets": tickets})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ticket_advice(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
+    """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
+    found = looked_up_lab_or_404(request.user, lab)
+    user = signed_in(request)
+    shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket, expert=user)
+    item = shown.judgment.instance.item
+    closes = policy_of(item.topic.task).expert_closes
+    given = request.POST if request.method == "POST" else None
+    initial = {"opinion": shown.opinion, "label": shown.proposed_label}
+    form = AdviceForm(given, ticket=shown, closes=closes, initial=initial)
+    if form.is_valid():
+        try:
+            messages.success(request, _advise(shown, form.cleaned_data, by=user))
+        except UserError as error:
+            form.add_error(None, error.message)
+        else:
+            return redirect("assessment:ticket-sent-list", lab=lab)
+    context = {"lab": found, "ticket": shown, "item": item, "form": form, **_shown_item(shown)}
+    return render(
+        request, "assessment/ticket_advice.html", context, status=422 if form.errors else 200
+    )
+
+
+def _shown_item(ticket: Ticket) -> dict[str, Any]:
+    item, instance = read_ticket_item(ticket, corrections_of(ticket.lab)), ticket.judgment.instance
+    return {
+        "html": item.html,
+        "topic": instance.item.topic,
+        "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, ticket.lab.slug)
+        if item.post
+        else "",
+    }
+
+
+def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
+    """Store the reply, or close the ticket with it, and return the message about it."""
+    reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
+    if given.get("closes"):
+        close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
+        return "Ticket answered. The assessor sees your answer on their topics page."
+    advise_ticket(ticket=ticket, **reply)
+    return "Reply sent. You can change it until the organizers answer the ticket."

@@ -1,0 +1,104 @@
+"""Pages to repair the item of a ticket, and the corrections of a lab."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.selectors import corrections_of
+from arqlab.core.services.corrections import undo_correction
+from assessment.models import Ticket
+from assessment.tickets.forms.repairs import RepairForm
+from assessment.tickets.selectors import tickets_of
+from assessment.tickets.services.items import TicketItem, read_ticket_item
+from assessment.tickets.services.repairs import (
+    RepairDraft,
+    RepairKind,
+    previews,
+    repair_item,
+    started_draft,
+)
+
+ROWS = 100  # corrections on a page
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ticket_repair(request: HttpRequest, lab: str, ticket: int, repair: str) -> HttpResponse:
+    """Show a repair of the item with what it changes, and save it.
+
+    `formula=N` is the place of the formula to correct; without it, the page lists the formulas.
+    """
+    found = organized_lab_or_404(request.user, lab)
+    shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
+    if repair not in RepairKind.values:
+        raise Http404
+    kind = RepairKind(repair)
+    item = read_ticket_item(shown, corrections_of(found))
+    context = {"lab": found, "ticket": shown, "kind": kind, "item": item}
+    try:
+        draft = _draft(request, item, kind, shown)
+    except UserError as error:
+        context |= {"formulas": item.formula_rows, "refusal": error.message}
+        return render(request, "assessment/ticket_repair.html", context)
+    given = request.POST if request.method == "POST" else None
+    form = RepairForm(given, draft=draft, instance_id=item.instance.doc_id)
+    if request.method == "POST" and form.is_valid():
+        try:
+            context["before"], context["after"] = previews(shown, form.edited)
+            if "preview" not in request.POST:
+                return _repaired(request, shown, form.edited)
+        except UserError as error:
+            form.add_error("value" if "value" in form.fields else None, error.message)
+    elif not draft.kind.is_correction:
+        context["before"], context["after"] = previews(shown, draft)
+    status = 422 if form.errors else 200
+    context |= {"form": form, "is_previewed": "after" in context and not form.errors}
+    return render(request, "assessment/ticket_repair.html", context, status=status)
+
+
+def _draft(request: HttpRequest, item: TicketItem, kind: RepairKind, ticket: Ticket) -> RepairDraft:
+    number = request.GET.get("formula", "")
+    return started_draft(
+        item, kind, int(number) if number.isascii() and number.isdigit() else None, ticket.lab
+    )
+
+
+def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpResponse:
+    """Save the repair and return to the ticket, whose answer is then filled in."""
+    repair_item(ticket=ticket, draft=draft, at=timezone.now(), by=signed_in(request))
+    messages.success(request, "Repaired. Answer the ticket to return the item to the assessor.")
+    address = reverse("assessment:ticket-detail", args=[ticket.lab.slug, ticket.pk])
+    return redirect(f"{address}?repaired={draft.kind.value}")
+
+
+@require_safe
+def correction_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show what the lab shows instead of texts of its collection, newest first."""
+    found = organized_lab_or_404(request.user, lab)
+    made = found.corrections.select_related("made_by")
+    page = Paginator(made, ROWS).get_page(request.GET.get("page"))
+    return render(request, "assessment/correction_list.html", {"lab": found, "page": page})
+
+
+@require_POST
+def correction_undo(request: HttpRequest, lab: str, correction: int) -> HttpResponse:
+    """Undo a correction, and return to the ticket `ticket` or the list of corrections."""
+    found = organized_lab_or_404(request.user, lab)
+    made = found.corrections.filter(pk=correction).first()
+    try:
+        if made:
+            undo_correction(correction=made, by=signed_in(request))
+        messages.success(request, "Correction undone. The lab shows the collection's text again.")
+    except UserError as error:
+        messages.error(request, error.message)
+    ticket = request.POST.get("ticket", "")
+    if ticket.isascii() and ticket.isdigit():
+        return redirect("assessment:ticket-detail", lab=lab, ticket=int(ticket))
+    return redirect("assessment:correction-list", lab=lab)

@@ -1,0 +1,1 @@
+"""Time sheets: active hours of assessors by task, round, topic and day, and their cost."""

@@ -1,0 +1,236 @@
+"""The working time of people, and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple, TypeVar
+
+from arqlab.core.models import Task, Topic, User
+from arqlab.ir.judgments.completion import Pace, expected_seconds
+from arqlab.ir.records import TaskKind
+from assessment.models import PayRule, Round
+
+MS_PER_HOUR = 3_600_000
+OFFICIAL = "official"
+"""The name of the official round in time sheets."""
+KINDS = (OFFICIAL, *Round.Kind.values)
+USUAL_KINDS = tuple(kind for kind in KINDS if kind != Round.Kind.SAMPLE)
+"""The kinds of rounds on a time sheet unless others are chosen: applicants are not paid yet."""
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class WorkSum:
+    """The items and labels of some work, and its time in milliseconds.
+
+    `untimed` labels have no time. They belong to `untimed_items` unless another label of the item
+    has one.
+    """
+
+    items: int = 0
+    labels: int = 0
+    untimed: int = 0
+    untimed_items: int = 0
+    active_ms: int = 0
+    estimated_ms: int = 0
+
+    def __add__(self, other: WorkSum) -> WorkSum:
+        """Return the sum of two parts of the work."""
+        return WorkSum(
+            self.items + other.items,
+            self.labels + other.labels,
+            self.untimed + other.untimed,
+            self.untimed_items + other.untimed_items,
+            self.active_ms + other.active_ms,
+            self.estimated_ms + other.estimated_ms,
+        )
+
+    @property
+    def active_hours(self) -> float:
+        """Return the measured hours."""
+        return self.active_ms / MS_PER_HOUR
+
+    @property
+    def estimated_hours(self) -> float:
+        """Return the hours estimated for labels without time."""
+        return self.estimated_ms / MS_PER_HOUR
+
+    @property
+    def hours(self) -> float:
+        """Return the measured and estimated hours."""
+        return (self.active_ms + self.estimated_ms) / MS_PER_HOUR
+
+    @property
+    def pace(self) -> Pace:
+        """Return the timed items and their seconds."""
+        return Pace(self.items - self.untimed_items, self.active_ms / 1000)
+
+
+NO_WORK = WorkSum()
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """The work of a person in a round of a task, in a topic on a day.
+
+    The official round is None. A training round may have topics of an earlier lab.
+    """
+
+    person: User
+    task: Task
+    round: Round | None
+    topic: Topic
+    day: date
+    work: WorkSum
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the round, one of `KINDS`."""
+        return self.round.kind if self.round else OFFICIAL
+
+    @property
+    def round_key(self) -> str:
+        """Return the name of the round in files."""
+        return self.round.key if self.round else OFFICIAL
+
+
+class SheetPlace(NamedTuple):
+    """A round of a task, and one of its topics or None for all."""
+
+    task: Task
+    round: Round | None
+    topic: Topic | None = None
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Return the place in the order of the lab: tasks, rounds, topics."""
+        round_order = (self.round.kind, self.round.number) if self.round else ("", 0)
+        return (
+            self.task.position,
+            self.task.pk,
+            *round_order,
+            self.topic.position if self.topic else 0,
+        )
+
+
+@dataclass(frozen=True)
+class SheetPart:
+    """The part of a time sheet between two days, in one task or all, and in kinds of rounds."""
+
+    first: date | None = None
+    last: date | None = None
+    task: Task | None = None
+    kinds: Collection[str] = USUAL_KINDS
+
+    def has(self, row: SheetRow) -> bool:
+        """Return whether a row belongs to the part."""
+        return (
+            (self.first is None or row.day >= self.first)
+            and (self.last is None or row.day <= self.last)
+            and (self.task is None or row.task == self.task)
+            and row.kind in self.kinds
+        )
+
+
+@dataclass(frozen=True)
+class PersonHours:
+    """All work of a person, and its cost if the lab has an hourly rate."""
+
+    person: User
+    work: WorkSum
+    cost: Decimal | None
+
+
+@dataclass(frozen=True)
+class TimeSheet:
+    """The work in a lab, by person, task and topic, each in order, and day.
+
+    `nameless` is the number of imported labels without an assessor, which are on no sheet.
+    """
+
+    rule: PayRule
+    rows: list[SheetRow]
+    nameless: int = 0
+    people: list[PersonHours] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Add up the rows of each person."""
+        works = _sums(self.rows, lambda row: row.person)
+        people = [PersonHours(person, work, self._cost(work)) for person, work in works.items()]
+        object.__setattr__(self, "people", people)
+
+    @property
+    def total(self) -> WorkSum:
+        """Return all work."""
+        return sum((one.work for one in self.people), NO_WORK)
+
+    @property
+    def total_cost(self) -> Decimal | None:
+        """Return the sum of what each person is paid, or None without an hourly rate."""
+        costs = [one.cost for one in self.people if one.cost is not None]
+        return sum(costs, Decimal("0.00")) if self.rule.hourly_rate is not None else None
+
+    @property
+    def days(self) -> list[tuple[date, list[WorkSum], WorkSum]]:
+        """Return the work of each day in order: of each person, and of all."""
+        return sorted(self._table(lambda row: row.day), key=lambda line: line[0])
+
+    @property
+    def topics(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
+        """Return the work in each topic in order: of each person, and of all."""
+        lines = self._table(lambda row: SheetPlace(row.task, row.round, row.topic))
+        return sorted(lines, key=lambda line: line[0].order)
+
+    @property
+    def rounds(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
+        """Return the work in each round of each task in order: of each person, and of all."""
+        lines = self._table(lambda row: SheetPlace(row.task, row.round))
+        return sorted(lines, key=lambda line: line[0].order)
+
+    def _table(self, key: Callable[[SheetRow], Key]) -> list[tuple[Key, list[WorkSum], WorkSum]]:
+        cells = _sums(self.rows, lambda row: (key(row), row.person))
+        totals = _sums(self.rows, key)
+        people = [one.person for one in self.people]
+        return [
+            (name, [cells.get((name, person), NO_WORK) for person in people], total)
+            for name, total in totals.items()
+        ]
+
+    def _cost(self, work: WorkSum) -> Decimal | None:
+        """Return what the work costs, to the cent, so that what each person is paid adds up."""
+        if self.rule.hourly_rate is None:
+            return None
+        cost = self.rule.hourly_rate * (work.active_ms + work.estimated_ms) / MS_PER_HOUR
+        return cost.quantize(Decimal("0.01"), ROUND_HALF_UP)
+
+    def part(self, part: SheetPart) -> TimeSheet:
+        """Return a part of the sheet."""
+        return TimeSheet(self.rule, [row for row in self.rows if part.has(row)], self.nameless)
+
+    def with_estimates(self) -> TimeSheet:
+        """Return the sheet with an estimated time for the items that have none.
+
+        It is the mean time of an item of the same person in the same task, else of the task, as in
+        the estimated completion. Estimate before you take a part, so that the parts add up.
+        """
+        own = _sums(self.rows, lambda row: (row.task, row.person))
+        tasks = _sums(self.rows, lambda row: row.task)
+        rows = []
+        for row in self.rows:
+            paces = (own[row.task, row.person].pace, tasks[row.task].pace)
+            seconds = expected_seconds(paces, kind=TaskKind(row.task.kind))
+            estimated = round(row.work.untimed_items * seconds * 1000)
+            rows.append(replace(row, work=replace(row.work, estimated_ms=estimated)))
+        return TimeSheet(self.rule, rows, self.nameless)
+
+
+def _sums(rows: Iterable[SheetRow], key: Callable[[SheetRow], Key]) -> dict[Key, WorkSum]:
+    sums: dict[Key, WorkSum] = {}
+    for row in rows:
+        name = key(row)
+        sums[name] = sums.get(name, NO_WORK) + row.work
+    return sums

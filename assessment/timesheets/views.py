@@ -1,0 +1,65 @@
+"""The time sheets of a lab, for its organizers."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqlab.core.models import Lab
+from arqlab.core.permissions import organized_lab_or_404, signed_in
+from assessment.timesheets.forms import PayForm, SheetForm, zone_words
+from assessment.timesheets.selectors.figures import TimeSheet
+from assessment.timesheets.selectors.sheets import time_sheet_of
+from assessment.timesheets.services import change_pay_rule, sheet_lines
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def time_sheet(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the hours by person, day and topic, and what they cost; change what the lab pays."""
+    found = organized_lab_or_404(request.user, lab)
+    pay_form = PayForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and pay_form.is_valid():
+        change_pay_rule(lab=found, **pay_form.cleaned_data, by=signed_in(request))
+        messages.success(request, "Rate and time zone saved.")
+        return redirect(request.get_full_path())
+    form = SheetForm(request.GET, lab=found)
+    sheet = _sheet(found, form)
+    zone = zone_words(sheet.rule.time_zone)
+    pay_form.initial = {
+        "hourly_rate": sheet.rule.hourly_rate,
+        "currency": sheet.rule.currency,
+        "time_zone": sheet.rule.time_zone,
+    }
+    context = {"lab": found, "form": form, "pay_form": pay_form, "sheet": sheet, "zone": zone}
+    status = 422 if form.errors or pay_form.errors else 200
+    return render(request, "assessment/time_sheet.html", context, status=status)
+
+
+@require_safe
+def time_sheet_csv(request: HttpRequest, lab: str) -> HttpResponseBase:
+    """Return the time sheet as CSV; if the address asks for a wrong part, show the page instead."""
+    found = organized_lab_or_404(request.user, lab)
+    form = SheetForm(request.GET, lab=found)
+    if not form.is_valid():
+        page = redirect("assessment:time-sheet", lab=lab)
+        page["Location"] += f"?{request.GET.urlencode()}"
+        return page
+    return sheet_response(_sheet(found, form), f"{found.slug}-time-sheet.csv")
+
+
+def sheet_response(sheet: TimeSheet, name: str) -> StreamingHttpResponse:
+    """Return a time sheet as a file to download."""
+    response = StreamingHttpResponse(sheet_lines(sheet), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _sheet(lab: Lab, form: SheetForm) -> TimeSheet:
+    """Return the part of the lab's time sheet that a form asks for."""
+    form.is_valid()
+    sheet = time_sheet_of(lab)
+    if form.cleaned_data.get("estimates"):
+        sheet = sheet.with_estimates()
+    return sheet.part(form.part)
