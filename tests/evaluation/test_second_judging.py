@@ -5,6 +5,8 @@ Figures are computed from the stored labels by scikit-learn, pytrec_eval and sci
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 import re
 from collections import Counter
@@ -247,6 +249,44 @@ def kappa(pairs, one, other, threshold) -> float:
     if threshold is not None:
         mine, yours = ([label >= threshold for label in side] for side in (mine, yours))
     return float(cohen_kappa_score(mine, yours))
+
+
+def test_the_exported_labels_make_the_confusion_matrix(judged, office, people):
+    made = start(office, people)
+    judge_again(made, people[:2])
+    assert exported(office, "second-judgments.tsv") == []
+
+    judge_again(made, people[2:])
+    first = {(row["topic"], row["doc_id"]): row for row in exported(office, "judgments.tsv")}
+    second = exported(office, "second-judgments.tsv")
+    pairs = [(first[row["topic"], row["doc_id"]], row) for row in second]
+    assert all(one["assessor"] != other["assessor"] for one, other in pairs)
+    sides = [[int(row["label"]) for row in side] for side in zip(*pairs, strict=True)]
+    cells = table(office.get(PAGE).content.decode(), "first-second")
+    found = [[int(cell.split()[0]) for cell in row[1:5]] for row in cells[1:5]]
+    assert found == confusion_matrix(*sides, labels=[3, 2, 1, 0]).tolist()
+    assert {row["round"] for row in second} == {"second-1"}
+
+
+def test_decisions_are_exported_with_who_and_why(judged, office, people, organizer):
+    judge_again(start(office, people), people)
+    topic, doc_id = table(office.get(ADJUDICATION).content.decode(), "disagreements")[1][:2]
+    found = PoolInstance.official.get(item__topic__query_id=topic, doc_id=doc_id)
+    answer = {"action": "decide", "label": 1, "reason": "Agreed\tin the meeting."}
+    office.post(f"{ADJUDICATION}{found.pk}/", answer)
+
+    [row] = exported(office, "adjudications-with-names.tsv")
+    assert (row["topic"], row["doc_id"], row["label"]) == (topic, doc_id, "1")
+    assert (row["assessor"], row["reason"]) == (organizer.username, "Agreed\tin the meeting.")
+    [row] = exported(office, "adjudications.tsv")
+    assert row["assessor"].startswith("assessor-")
+
+
+def exported(office, name: str) -> list[dict[str, str]]:
+    """Return the rows of a file that organizers download."""
+    answer = office.get(f"/labs/arqmath-x/tasks/task1/downloads/{name}")
+    text = b"".join(answer.streaming_content).decode()
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
 def test_times_are_the_medians_of_first_and_second_judgments(judged, office, people):
