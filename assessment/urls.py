@@ -45,6 +45,14 @@ from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.rounds import round_list
 from assessment.rounds.views.second import second_plan, second_reveal
+from assessment.rounds.views.selection import (
+    sample_change,
+    sample_create,
+    sample_detail,
+    sample_join,
+    sample_rate,
+    sample_votes,
+)
 from assessment.rounds.views.training import (
     training_change,
     training_create,
@@ -91,9 +99,14 @@ qrels_patterns = [
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
 round_patterns = [
-    path("second/plan/", second_plan, name="second-plan"),
-    path("second/<int:number>/reveal/", second_reveal, name="second-reveal"),
+    path("second/new/", second_plan, name="second-plan"),
+    path("second-<int:number>/reveal/", second_reveal, name="second-reveal"),
     path("", round_list, name="round-list"),
+    path("samples/new/", sample_create, name="sample-create"),
+    path("sample-<int:number>/", sample_detail, name="sample-detail"),
+    path("sample-<int:number>/change/", sample_change, name="sample-change"),
+    path("sample-<int:number>/votes/", sample_votes, name="sample-votes"),
+    path("sample-<int:number>/applicants/<int:person>/", sample_rate, name="sample-rate"),
     path("training/new/", training_create, name="training-create"),
     path("training-<int:number>/", training_detail, name="training-detail"),
     path("training-<int:number>/change/", training_change, name="training-change"),
@@ -177,6 +190,7 @@ urlpatterns = [
     path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),
     path(f"{_TASK}judge/<str:query_id>/judgments/", judgment_list, name="judgment-list"),
+    path("samples/<str:token>/", sample_join, name="sample-join"),
     path(f"{_TASK}rounds/", include(round_patterns)),
     path(f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/", judge, name="round-judge"),
     path(

@@ -16,5 +16,5 @@ class AdjudicationListForm(FrameListForm):
         "state": ("State", "state"),
         "size": ("Difference", "spread"),
     }
-    orders: ClassVar = {"topic": "topic", "size": "spread"}
+    orders: ClassVar = {"topic": "topic", "size": "spread", "effect": "effect"}
     default_order = "-size"

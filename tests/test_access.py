@@ -29,6 +29,7 @@ from arqlab.notices.services.notifying import new_mail
 from arqlab.pages.models import Load
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
+from assessment.rounds.services.selection import apply_to_round, renew_link
 from assessment.rounds.services.training import reveal_round
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
@@ -37,7 +38,7 @@ from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import assign, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk, body_for, label_for
-from tests.assessment.rounds.factories import round_of
+from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -108,6 +109,15 @@ GET  assessment:round-api-judging-related       403 404 404 404 200 404 404
 GET  assessment:round-api-judging-comments      403 404 404 404 200 404 404
 GET  assessment:round-judge                     302 404 404 404 200 404 404
 GET  assessment:round-judgment-list             302 404 404 404 200 404 404
+GET  assessment:sample-create             404 404 404 404 404 200 200
+POST assessment:sample-create             302 404 404 404 404 200 200
+GET  assessment:sample-detail             302 404 404 404 200 200 200
+POST assessment:sample-change             302 404 404 404 404 302 302
+GET  assessment:sample-votes              302 404 404 404 404 200 200
+GET  assessment:sample-rate               302 404 404 404 404 200 200
+POST assessment:sample-rate               302 404 404 404 404 200 200
+GET  assessment:sample-join               200 200 200 200 200 200 200
+POST assessment:sample-join               302 302 302 302 302 302 302
 GET  assessment:training-create           404 404 404 404 404 200 200
 POST assessment:training-create           302 404 404 404 404 200 200
 GET  assessment:training-detail           302 404 404 404 200 200 200
@@ -158,6 +168,13 @@ GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
+GET  assessment:adjudication-detail       404 404 404 404 404 200 200
+POST assessment:adjudication-detail       302 404 404 404 404 200 200
+GET  assessment:second-plan               404 404 404 404 404 200 200
+POST assessment:second-plan               302 404 404 404 404 200 200
+POST assessment:second-reveal             302 404 404 404 404 302 302
+GET  evaluation:second-detail             404 404 404 404 404 200 200
+GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:ticket-repair             404 404 404 404 404 200 200
 POST assessment:ticket-repair             302 404 404 404 404 422 422
 POST assessment:ticket-send               302 404 404 404 404 302 302
@@ -168,13 +185,6 @@ GET  assessment:ticket-policy             404 404 404 404 404 200 200
 POST assessment:ticket-policy             302 404 404 404 404 422 422
 GET  assessment:correction-list           404 404 404 404 404 200 200
 POST assessment:correction-undo           302 404 404 404 404 302 302
-GET  assessment:adjudication-detail       404 404 404 404 404 200 200
-POST assessment:adjudication-detail       302 404 404 404 404 200 200
-GET  assessment:second-plan               404 404 404 404 404 200 200
-POST assessment:second-plan               302 404 404 404 404 200 200
-POST assessment:second-reveal             302 404 404 404 404 302 302
-GET  evaluation:second-detail             404 404 404 404 404 200 200
-GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -359,9 +369,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "team": scene.team.pk,
         "user": scene.member.pk,
         "person": scene.assessor.pk,
-        "token": scene.lab.invitations.get().token
-        if name == "notices:invitation-accept"
-        else scene.team.invitation_token,
+        "token": token_of(name, scene),
         "invitation": scene.lab.invitations.values_list("pk", flat=True).first(),
         "query_id": "A.1",
         "post_id": "1",
@@ -403,6 +411,15 @@ def vanished_finding(scene: Scene) -> str:
         defaults={"assessor": scene.assessor, "dismissed_at": datetime.now(UTC)},
     )
     return "k"
+
+
+def token_of(name: str, scene: Scene) -> str:
+    """Return the token of a link: of an invitation, of a sample task, or of a team."""
+    if name == "notices:invitation-accept":
+        return scene.lab.invitations.get().token
+    if name == "assessment:sample-join":
+        return str(Round.objects.get(task=scene.task, kind="sample").token)
+    return scene.team.invitation_token
 
 
 def confirmation_key(scene: Scene) -> str:
@@ -458,6 +475,16 @@ def fill(scene: Scene, folder) -> Run:
     round_of(scene.task, Round.Kind.SECOND, scene.assessor)
     revealed = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
     reveal_round(found=revealed, by=scene.organizer, at=at)
+    sample = round_of(
+        scene.task,
+        Round.Kind.SAMPLE,
+        scene.organizer,
+        topics=["A.2"],
+        source={"expert": scene.organizer.pk},
+    )
+    vote(sample, scene.organizer, "12", 3)
+    renew_link(found=sample, by=scene.organizer)
+    apply_to_round(found=sample, user=scene.assessor, at=at)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     raise_ticket(
         scene.assessor,

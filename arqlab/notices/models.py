@@ -27,6 +27,7 @@ class Kind(models.TextChoices):
     TOPICS_ASSIGNED = "topics-assigned", "Topics assigned"
     ROUND_STARTED = "round-started", "Items of a round to judge"
     ROUND_REVEALED = "round-revealed", "Votes of a round revealed"
+    APPLICATION_ACCEPTED = "application-accepted", "Applicant accepted as assessor"
     TICKET_ANSWERED = "ticket-answered", "Ticket answered"
     TICKET_SENT = "ticket-sent", "Ticket sent to an expert"
     TICKET_ADVISED = "ticket-advised", "Ticket: the expert replied"
@@ -44,6 +45,7 @@ ACTIONS = {
     Kind.TOPICS_ASSIGNED: "View your topics",
     Kind.ROUND_STARTED: "View your topics",
     Kind.ROUND_REVEALED: "View the votes",
+    Kind.APPLICATION_ACCEPTED: "View the lab",
     Kind.TICKET_ANSWERED: "View the answer",
     Kind.TICKET_SENT: "View ticket",
     Kind.TICKET_ADVISED: "View ticket",

@@ -7,11 +7,12 @@ from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
 from assessment.models.radar import DismissedFinding, DuplicatePosts
 from assessment.models.rosters import RosterEntry, SecondPlan, TopicBid
-from assessment.models.rounds import Round
+from assessment.models.rounds import Applicant, Round
 from assessment.models.timesheets import PayRule
 from assessment.models.viability import SetAsideTopic
 
 __all__ = [
+    "Applicant",
     "Assignment",
     "DismissedFinding",
     "DuplicatePosts",

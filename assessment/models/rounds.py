@@ -43,6 +43,14 @@ class Round(models.Model):
         null=True, blank=True, help_text="When the votes were shown to the assessors."
     )
 
+    token = models.CharField(  # many rounds have none, and those that have differ
+        max_length=64,
+        unique=True,
+        null=True,
+        blank=True,
+        help_text="Token of the link to a sample task; empty while the link is closed.",
+    )
+
     class Meta:
         ordering = ["task", "kind", "number"]
         constraints = [
@@ -63,3 +71,38 @@ class Round(models.Model):
     def key(self) -> str:
         """Return the round's name in addresses and files."""
         return f"{self.kind}-{self.number}"
+
+
+class Applicant(models.Model):
+    """Someone who judges a sample task to become an assessor, and how the expert rates them."""
+
+    class Decision(models.TextChoices):
+        """What the organizers decided about an applicant."""
+
+        OPEN = "open", "Undecided"
+        ACCEPTED = "accepted", "Accepted as assessor"
+        DECLINED = "declined", "Declined"
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="applicants")
+    user = models.ForeignKey(User, models.PROTECT, related_name="applications")
+    applied_at = models.DateTimeField()
+    score = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="The expert's score, from 0 to 100."
+    )
+    note = models.TextField(blank=True, help_text="Not shown to the applicant.")
+    decision = models.CharField(max_length=8, choices=Decision.choices, default=Decision.OPEN)
+    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["round", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "user"], name="applicant_once_per_round"),
+            models.CheckConstraint(
+                condition=models.Q(score=None) | models.Q(score__lte=100),
+                name="applicant_score_to_100",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.round}"

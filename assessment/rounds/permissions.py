@@ -7,9 +7,10 @@ from typing import NamedTuple
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqlab.core.models import Visitor
+from arqlab.core.models import User, Visitor
 from arqlab.core.permissions import may_look_up, may_organize, task_or_404
 from assessment.models import PoolItem, Round
+from assessment.rounds.selectors.selection import expert_of
 
 
 class SeenRound(NamedTuple):
@@ -36,3 +37,28 @@ def training_or_404(user: Visitor, lab: str, task: str, number: int) -> SeenRoun
 def _round_or_404(task: int, kind: Round.Kind, number: int) -> Round:
     rounds = Round.objects.select_related("pool", "task__lab", "gold__task__lab")
     return get_object_or_404(rounds, task=task, kind=kind, number=number)
+
+
+class SeenSample(NamedTuple):
+    """A sample task, and whether the user organizes its lab, and reads its score sheet."""
+
+    round: Round
+    organizes: bool
+    rates: bool
+
+
+def sample_or_404(user: User, lab: str, task: str, number: int) -> SeenSample:
+    """Return a sample task for organizers, its expert and its applicants; 404 for anyone else.
+
+    Applicants need no role in the lab, which may be a draft.
+    """
+    rounds = Round.objects.select_related("pool", "task__lab")
+    known = {"task__slug": task, "task__lab__slug": lab, "kind": Round.Kind.SAMPLE}
+    found = get_object_or_404(rounds, number=number, **known)
+    organizes = may_organize(user, found.task.lab)
+    is_expert = expert_of(found) == user.pk and may_look_up(user, found.task.lab)
+    is_archived = found.task.archived_at or found.task.lab.archived_at
+    judges = PoolItem.objects.filter(pool=found.pool, assessor=user.pk).exists()
+    if not (organizes or is_expert) and (is_archived or not judges):
+        raise Http404
+    return SeenSample(found, organizes, organizes or is_expert)

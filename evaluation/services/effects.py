@@ -191,6 +191,12 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     return found
 
 
+def main_measure(task: Task) -> Measure | None:
+    """Return the measure by which `label_effects` compares runs."""
+    like = QrelSet(task=task, relevant_from=task.protocol.relevant_from)
+    return next((measure for measure in measures_of(like) if measure.is_rating), None)
+
+
 def _largest_changes(
     contest: _Contest, qrels: pl.DataFrame, copies: pl.DataFrame
 ) -> dict[str, float]:

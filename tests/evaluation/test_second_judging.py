@@ -5,6 +5,8 @@ Figures are computed from the stored labels by scikit-learn, pytrec_eval and sci
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 import re
 from collections import Counter
@@ -17,15 +19,16 @@ from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from arqlab.ir.measures.names import parse_measures
-from assessment.models import Judgment, PoolInstance, PoolItem, Round
+from assessment.models import Judgment, PoolInstance, PoolItem, Round, SecondPlan
 from evaluation.services.effects import second_effect
-from tests.assessment.factories import judge, make_pool
+from tests.assessment.factories import NOW, judge, make_pool
 from tests.assessment.judging.desk import Desk, name_of
 from tests.evaluation.factories import make_run
 from tests.factories import AssessorFactory, TopicFactory
 
-PLAN = "/labs/arqmath-x/tasks/task1/rounds/second/plan/"
-PAGE = "/labs/arqmath-x/tasks/task1/rounds/second/1/"
+PLAN = "/labs/arqmath-x/tasks/task1/rounds/second/new/"
+PAGE = "/labs/arqmath-x/tasks/task1/rounds/second-1/"
+ADJUDICATION = "/labs/arqmath-x/tasks/task1/adjudication/"
 TOPICS = ["A.1", "A.2", "A.3"]
 POSTS = [str(number) for number in range(100, 112)]
 
@@ -135,8 +138,19 @@ def test_whole_topics_are_judged_again_by_one_other(judged, office, people):
     assert made.pool.items.count() == 24
 
 
+def test_a_planned_second_assessor_gets_the_topic(judged, office, people):
+    for topic, person in (("A.1", people[2]), ("A.2", people[2]), ("A.3", people[0])):
+        topic = judged.topics.get(query_id=topic)
+        SecondPlan.objects.create(topic=topic, assessor=person, planned_at=NOW)
+    made = start(office, people, by="topics", topics=TOPICS)
+
+    rows = {(one.topic.query_id, one.assessor) for one in made.pool.items.all()}
+    assert rows == {("A.1", people[2]), ("A.2", people[2]), ("A.3", people[0])}
+
+
 def test_an_assessor_whom_nobody_checks_is_named(judged, office, people):
-    values = {"by": "topics", "topics": ["A.1"], "seed": 3, "people": [one.pk for one in people]}
+    values = {"by": "topics", "topics": ["A.1"], "share": 10, "seed": 3}
+    values |= {"people": [one.pk for one in people]}
     html = office.post(PLAN, values).content.decode()
 
     unchecked = re.search(r"Not checked by anybody: (.*?)\.", html)[1]
@@ -237,6 +251,44 @@ def kappa(pairs, one, other, threshold) -> float:
     return float(cohen_kappa_score(mine, yours))
 
 
+def test_the_exported_labels_make_the_confusion_matrix(judged, office, people):
+    made = start(office, people)
+    judge_again(made, people[:2])
+    assert exported(office, "second-judgments.tsv") == []
+
+    judge_again(made, people[2:])
+    first = {(row["topic"], row["doc_id"]): row for row in exported(office, "judgments.tsv")}
+    second = exported(office, "second-judgments.tsv")
+    pairs = [(first[row["topic"], row["doc_id"]], row) for row in second]
+    assert all(one["assessor"] != other["assessor"] for one, other in pairs)
+    sides = [[int(row["label"]) for row in side] for side in zip(*pairs, strict=True)]
+    cells = table(office.get(PAGE).content.decode(), "first-second")
+    found = [[int(cell.split()[0]) for cell in row[1:5]] for row in cells[1:5]]
+    assert found == confusion_matrix(*sides, labels=[3, 2, 1, 0]).tolist()
+    assert {row["round"] for row in second} == {"second-1"}
+
+
+def test_decisions_are_exported_with_who_and_why(judged, office, people, organizer):
+    judge_again(start(office, people), people)
+    topic, doc_id = table(office.get(ADJUDICATION).content.decode(), "disagreements")[1][:2]
+    found = PoolInstance.official.get(item__topic__query_id=topic, doc_id=doc_id)
+    answer = {"action": "decide", "label": 1, "reason": "Agreed\tin the meeting."}
+    office.post(f"{ADJUDICATION}{found.pk}/", answer)
+
+    [row] = exported(office, "adjudications-with-names.tsv")
+    assert (row["topic"], row["doc_id"], row["label"]) == (topic, doc_id, "1")
+    assert (row["assessor"], row["reason"]) == (organizer.username, "Agreed\tin the meeting.")
+    [row] = exported(office, "adjudications.tsv")
+    assert row["assessor"].startswith("assessor-")
+
+
+def exported(office, name: str) -> list[dict[str, str]]:
+    """Return the rows of a file that organizers download."""
+    answer = office.get(f"/labs/arqmath-x/tasks/task1/downloads/{name}")
+    text = b"".join(answer.streaming_content).decode()
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
 def test_times_are_the_medians_of_first_and_second_judgments(judged, office, people):
     made = start(office, people, share=100)
     judge_again(made, people)
@@ -315,3 +367,34 @@ def test_without_runs_there_is_no_effect(judged, office, people):
     judge_again(start(office, people), people)
 
     assert "No valid run" in office.get(PAGE, {"effect": "yes"}).content.decode()
+
+
+def test_the_queue_can_be_sorted_by_the_effect_on_the_leaderboard(judged, office, people, runs):
+    made = start(office, people)
+    judge_again(made, people, seed=8)
+    qrels = {topic: {doc_id: first_label(topic, doc_id) for doc_id in POSTS} for topic in TOPICS}
+    before = trec_means(qrels, runs, TOPICS)
+    expected = {}
+    for topic, doc_id, first, second in pairs_of(made):
+        if second.label != first.label:
+            changed = qrels | {topic: qrels[topic] | {doc_id: second.label}}
+            after = trec_means(changed, runs, TOPICS)
+            expected[topic, doc_id] = max(abs(after[run] - before[run]) for run in runs)
+
+    page = office.get(ADJUDICATION, {"sort": "-effect"}).content.decode()
+    rows = table(page, "disagreements")[1:]
+    assert [float(row[5]) for row in rows] == sorted(map(float, (r[5] for r in rows)), reverse=True)
+    assert {(row[0], row[1]): float(row[5]) for row in rows} == pytest.approx(expected, abs=6e-5)
+    assert len({row[5] for row in rows}) > 1
+
+
+def test_a_decided_label_has_no_effect_left_to_decide(judged, office, people, runs):
+    made = start(office, people)
+    judge_again(made, people, seed=8)
+    first = table(office.get(ADJUDICATION).content.decode(), "disagreements")[1]
+    found = PoolInstance.official.get(item__topic__query_id=first[0], doc_id=first[1])
+    answer = {"action": "decide", "label": 1, "reason": "Agreed in the meeting."}
+    office.post(f"{ADJUDICATION}{found.pk}/", answer)
+
+    rows = table(office.get(ADJUDICATION, {"sort": "-effect"}).content.decode(), "disagreements")
+    assert [rows[-1][at] for at in (0, 1, 5, 6)] == [*first[:2], "–", "decided"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from random import Random
+from types import MappingProxyType
 from typing import TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -26,7 +27,7 @@ class SecondItem:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondPlan:
+class RejudgingPlan:
     """Who judges which items again.
 
     - items: the items of each person, in the order of the drawn items.
@@ -61,11 +62,17 @@ def draw_items(items: Sequence[SecondItem], *, share: float, seed: int) -> list[
 
 
 def plan_second(
-    items: Sequence[SecondItem], people: Collection[int], *, by_topic: bool, seed: int
-) -> SecondPlan:
+    items: Sequence[SecondItem],
+    people: Collection[int],
+    *,
+    by_topic: bool,
+    seed: int,
+    wanted: Mapping[str, int] = MappingProxyType({}),
+) -> RejudgingPlan:
     """Return who judges items again: each topic as a whole (`by_topic`), or each item.
 
-    The items of one assessor are spread over the others.
+    The items of one assessor are spread over the others. A whole topic goes to the person in
+    `wanted` if there is one of the people who has judged nothing of it.
     """
     random = Random(seed)  # noqa: S311  # a sample, no secret
     groups = _grouped(items, lambda item: item.topic if by_topic else item.key)
@@ -77,7 +84,10 @@ def plan_second(
     owned = Counter(unit.judges for unit in units)
     # Large topics first, then the items of those who judged most: fewest people can take them.
     units.sort(key=lambda unit: (-len(unit.items), -owned[unit.judges]))
-    held = _held(units, sorted(people), random)
+    if by_topic:
+        # Wanted people first, so that the other topics even out what everyone has.
+        units.sort(key=lambda unit: wanted.get(unit.items[0].topic) not in {*people} - unit.judges)
+    held = _held(units, sorted(people), random, wanted if by_topic else {})
     if not by_topic:
         _even_out(held)
     place = {item: at for at, item in enumerate(items)}
@@ -86,7 +96,7 @@ def plan_second(
         for person, mine in held.items()
     }
     given = {item for mine in found.values() for item in mine}
-    return SecondPlan(found, tuple(item for item in items if item not in given))
+    return RejudgingPlan(found, tuple(item for item in items if item not in given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +116,9 @@ def _grouped(
     return groups
 
 
-def _held(units: Sequence[_Unit], people: Sequence[int], random: Random) -> dict[int, list[_Unit]]:
+def _held(
+    units: Sequence[_Unit], people: Sequence[int], random: Random, wanted: Mapping[str, int]
+) -> dict[int, list[_Unit]]:
     """Return the units of each person: each goes to the one with the fewest items who may take it.
 
     Among these, it goes to the one who has the fewest items of the same assessors.
@@ -118,7 +130,9 @@ def _held(units: Sequence[_Unit], people: Sequence[int], random: Random) -> dict
         random.shuffle(free)
         if not free:
             continue
-        one = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
+        one = wanted.get(unit.items[0].topic)
+        if one not in free:
+            one = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
         held[one].append(unit)
         loads[one] += len(unit.items)
         pairs[unit.judges, one] += 1

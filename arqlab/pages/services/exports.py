@@ -14,7 +14,6 @@ from operator import attrgetter, itemgetter, methodcaller
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
-from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
@@ -24,9 +23,9 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.formats.tables import tsv_lines, zip_chunks
 from arqlab.formats.topics.write import write_topics
 from arqlab.ir.records import TopicRecord
-from assessment.assignments.selectors.grid import TOPIC_TEXTS
+from arqlab.pages.services.judgment_exports import official_table, round_table
 from assessment.guidelines.services.copying import guidelines_json
-from assessment.models import Judgment
+from assessment.models import Round
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import holdings_of
@@ -57,32 +56,6 @@ RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
     "code": attrgetter("code"),
     "citation": attrgetter("citation"),
 }
-JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
-    "judgment": attrgetter("pk"),
-    "pool": attrgetter("instance.item.pool.number"),
-    "topic": attrgetter("instance.item.topic.query_id"),
-    "item": attrgetter("instance.item.item"),
-    "doc_id": attrgetter("instance.doc_id"),
-    "label": attrgetter("label"),
-    "word": attrgetter("scale_label.word"),
-    "current": attrgetter("is_current"),
-    "supersedes": attrgetter("supersedes_id"),
-    "judged": attrgetter("judged_at"),
-    "given": attrgetter("given_at"),
-    "active_ms": attrgetter("active_ms"),
-    "guidelines": attrgetter("guidelines"),
-    "imported": attrgetter("is_imported"),
-    "comment": attrgetter("comment"),
-    "reason": attrgetter("reason"),
-    "marks": lambda one: json.dumps(one.marks, ensure_ascii=False) if one.marks else "",
-}
-# Long fields that would be read again with each judgment.
-UNREAD = (
-    "guideline__text",
-    "instance__item__text",
-    *(f"instance__item__pool__{name}" for name in ("settings", "inputs", "runs")),
-    *(f"instance__item__topic__{name}" for name in TOPIC_TEXTS),
-)
 MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
     "team": lambda row: row[0].name,
     "affiliation": lambda row: row[0].affiliation,
@@ -134,12 +107,10 @@ def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
         audiences.add(Audience.AFTER_RELEASE)
     # A file without topics could not be loaded.
     found = TASK_EXPORTS if task.topics.exists() else TASK_EXPORTS[1:]
+    kinds = (Round.Kind.SECOND, Round.Kind.ADJUDICATION)
+    if organizes and task.rounds.filter(kind__in=kinds).exists():
+        found += ROUND_EXPORTS
     return [each for each in found if each.audience in audiences]
-
-
-def pseudonym(lab: Lab, user_id: int) -> str:
-    """Return the name of an assessor in exports: the same throughout a lab, and nowhere else."""
-    return f"assessor-{salted_hmac('arqlab.exports', f'{lab.pk}/{user_id}').hexdigest()[:8]}"
 
 
 def _topics(task: Task) -> Iterable[bytes]:
@@ -206,18 +177,6 @@ def _run_file(run: Run) -> bytes:
             return bytes(file.read())
 
 
-def _judgments(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
-    def assessor(one: Judgment) -> str:
-        if one.assessor is None:
-            return ""
-        return one.assessor.username if with_names else pseudonym(task.lab, one.assessor.pk)
-
-    judgments = Judgment.official.filter(instance__item__pool__task=task).order_by("pk")
-    related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
-    rows = judgments.select_related(*related).defer(*UNREAD).iterator()
-    return tsv_lines({**JUDGMENT_COLUMNS, "assessor": assessor}, rows)
-
-
 def _collection(lab: Lab) -> Iterable[bytes]:
     collection = collection_of(lab)
     if collection is None:
@@ -275,16 +234,42 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
         "judgments.tsv",
         "All judgments with history, comments, reasons and marks. Assessors have pseudonyms.",
         Audience.ORGANIZERS,
-        _judgments,
+        official_table,
     ),
     Export(
         "judgments-with-names.tsv",
         "The same with the assessors' user names.",
         Audience.ORGANIZERS,
-        partial(_judgments, with_names=True),
+        partial(official_table, with_names=True),
     ),
     Export(
         "guidelines.json", "All versions of the guidelines.", Audience.ORGANIZERS, guidelines_json
+    ),
+)
+ROUND_EXPORTS: tuple[Export[Task], ...] = (
+    Export(
+        "second-judgments.tsv",
+        "The labels of completed or revealed rounds of second judgments, with their history.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.SECOND),
+    ),
+    Export(
+        "second-judgments-with-names.tsv",
+        "The same with the assessors' user names.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.SECOND, with_names=True),
+    ),
+    Export(
+        "adjudications.tsv",
+        "The adjudicated labels with their history and reasons. Those who decided have pseudonyms.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.ADJUDICATION),
+    ),
+    Export(
+        "adjudications-with-names.tsv",
+        "The same with the user names of those who decided.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.ADJUDICATION, with_names=True),
     ),
 )
 LAB_EXPORTS: tuple[Export[Lab], ...] = (

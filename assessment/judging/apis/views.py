@@ -132,7 +132,10 @@ class JudgingApi(APIView):
 
     def shown(self, found: Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
-        return item_payload(found, lab_slug=self.kwargs["lab"]) if found else None
+        path = self.seat.path
+        if found is None:
+            return None
+        return item_payload(found, lab_slug=path.lab, opens_lab=path.opens_lab)
 
 
 def _refusal(message: str, code: str, to: int, errors: list[dict[str, Any]]) -> Response:

@@ -19,7 +19,7 @@ from assessment.judging.selectors.statements import (
     SUBMITTED,
     database_moment,
 )
-from assessment.models import Judgment, PoolItem
+from assessment.models import Judgment, PoolItem, Round
 from collection.models import Post
 
 
@@ -32,6 +32,11 @@ class TopicPath(NamedTuple):
     task: str
     query_id: str
     round: str = ""
+
+    @property
+    def opens_lab(self) -> bool:
+        """Return whether the items link to threads and posts; those of sample tasks do not."""
+        return not self.round.startswith(f"{Round.Kind.SAMPLE}-")
 
 
 class Stack(NamedTuple):

@@ -74,8 +74,9 @@ class _Page(NamedTuple):
     has_threads: bool
 
 
-def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
-    """Return an item with its instances as JSON values.
+def item_payload(found: Taken, *, lab_slug: str, opens_lab: bool = True) -> dict[str, Any]:
+    """Return an item with its instances as JSON values, without links if it opens no page of
+    the lab.
 
     Takes one query for the formulas, and one more each if texts link to posts or comments, or if
     the lab has corrections.
@@ -86,9 +87,10 @@ def item_payload(found: Taken, *, lab_slug: str) -> dict[str, Any]:
     candidate = one_formula(_judged_latex(item, read), Definitions())
     texts = [candidate, *(text for each in read for text in (each.title, each.body))]
     formulas = typeset_formulas(keys_of(texts), corrections.formulas)
-    links = _links(read, lab_slug)
+    links = _links(read, lab_slug) if opens_lab else {}
     # Generated answers have no threads, so that a thread would reveal a post among them.
-    page = _Page(item, lab_slug, formulas, links, has_threads=not found.shown.is_mixed)
+    has_threads = opens_lab and not found.shown.is_mixed
+    page = _Page(item, lab_slug, formulas, links, has_threads)
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,

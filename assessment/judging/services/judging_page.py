@@ -38,7 +38,8 @@ def open_sitting(
 
     `item_id` is an item to show first.
     """
-    lab_slug, seat = place.path.lab, Seat(user, place.path)
+    seat = Seat(user, place.path)
+    payload = partial(item_payload, lab_slug=place.path.lab, opens_lab=place.path.opens_lab)
     asked_for, refusal = None, ""
     try:
         asked_for = (
@@ -53,8 +54,8 @@ def open_sitting(
         )
         if found is None:
             break
-        items.append(item_payload(found, lab_slug=lab_slug))
-    shown = item_payload(asked_for, lab_slug=lab_slug) if asked_for else None
+        items.append(payload(found))
+    shown = payload(asked_for) if asked_for else None
     return Sitting(_question_html(place.topic), items, shown, refusal, work_on(place, user))
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import signed_in
+from arqlab.core.permissions import may_see_thread, signed_in
 from assessment.guidelines.selectors.versions import (
     current_guideline,
     followed_version,
@@ -34,7 +34,7 @@ from assessment.judging.selectors.topic_work import (
 from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.trips import DEFAULT_HOURS, TRIP_HOURS
-from assessment.models import Guideline, Round
+from assessment.models import Guideline
 
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
@@ -69,6 +69,7 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     is_whole = is_offline or not config["guideline_url"]
     context = {
         **_place_context(place),
+        "has_thread": _has_thread(place, user),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
@@ -94,7 +95,27 @@ def _place_context(place: Place) -> dict[str, Any]:
         "round": place.round,
         "judge_url": place.address(),
         "list_url": place.address("judgment-list"),
+        "home_url": _home_url(place),
+        "opens_lab": place.path.opens_lab,
     }
+
+
+def _home_url(place: Place) -> str:
+    """Return the address of the list of the user's topics."""
+    if place.round and not place.path.opens_lab:
+        args = [place.path.lab, place.path.task, place.round.number]
+        return reverse("assessment:sample-detail", args=args)
+    return reverse("assessment:judging-home", args=[place.path.lab])
+
+
+def _has_thread(place: Place, user: User) -> bool:
+    """Return whether the page links to the thread of the question.
+
+    Topics of a round may be of another lab.
+    """
+    if not (place.task.words.has_threads and place.path.opens_lab):
+        return False
+    return place.round is None or may_see_thread(user, place.topic)
 
 
 def _shown_guideline(
@@ -121,8 +142,7 @@ def _panel_address(place: Place, guideline: Guideline | None) -> str:
     It is empty for the default text, which comes with the page, and in sample rounds: applicants
     may not open other pages of the lab.
     """
-    is_sample = place.round is not None and place.round.kind == Round.Kind.SAMPLE
-    if guideline is None or is_sample:
+    if guideline is None or not place.path.opens_lab:
         return ""
     args = [place.path.lab, place.path.task, guideline.version]
     return reverse("assessment:guideline-panel", args=args)

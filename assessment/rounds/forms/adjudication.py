@@ -11,6 +11,7 @@ from assessment.models import PoolInstance
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import third_assessors
 from assessment.rounds.services.adjudication import LONGEST_REASON, Ruling
+from assessment.tickets.forms.experts import PersonField
 
 
 class RulingForm(forms.Form):
@@ -36,7 +37,7 @@ class RulingForm(forms.Form):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the labels of a task."""
         super().__init__(*args, **kwargs)
-        labels = [("", "no label"), *((one.value, one.word) for one in task_scale(task))]
+        labels = [("", "choose a label"), *((one.value, one.word) for one in task_scale(task))]
         self.fields["label"].choices = labels  # type: ignore[attr-defined]
 
     @property
@@ -44,14 +45,6 @@ class RulingForm(forms.Form):
         """Return the decision."""
         given = self.cleaned_data
         return Ruling(given["label"], given["reason"], given["seen"])
-
-
-class PersonField(forms.ModelChoiceField):
-    """A person to choose, by name."""
-
-    def label_from_instance(self, obj: Any) -> str:
-        """Return the name of a person."""
-        return str(obj.name)
 
 
 class ThirdOpinionForm(forms.Form):

@@ -8,9 +8,10 @@ from django import forms
 from django.utils import timezone
 
 from arqlab.core.models import Membership, Task, Topic, User
-from arqlab.ir.agreement.second_judging import SecondItem, SecondPlan, draw_items, plan_second
+from arqlab.ir.agreement.second_judging import RejudgingPlan, SecondItem, draw_items, plan_second
 from arqlab.ir.pooling.settings import LARGEST_SEED
 from assessment.assignments.selectors.grid import judging_staff
+from assessment.assignments.selectors.roster import planned_seconds
 from assessment.rounds.forms.training import PeopleField, TopicsField
 
 SHARE, TOPICS = "share", "topics"
@@ -33,8 +34,8 @@ class SecondRoundForm(forms.Form):
         min_value=1,
         max_value=100,
         initial=10,
-        required=False,
-        help_text="Rounded up, so that every assessor is checked.",
+        help_text="Rounded up for each assessor, so that all are checked. Not for whole topics.",
+        error_messages={"required": "Enter the share of the items to judge again."},
     )
     topics = TopicsField(
         Topic.objects.none(),
@@ -42,7 +43,8 @@ class SecondRoundForm(forms.Form):
         required=False,
         widget=forms.SelectMultiple(attrs={"size": 8}),
         help_text="Only for whole topics. Hold Ctrl or ⌘ to choose several. "
-        "Each topic is judged again by one assessor who has judged nothing of it.",
+        "One assessor who has judged nothing of a topic judges it again: the planned one, if "
+        "chosen below.",
         error_messages={"invalid_choice": "Topic %(value)s has no items to judge again."},
     )
     people = PeopleField(
@@ -61,7 +63,7 @@ class SecondRoundForm(forms.Form):
     def __init__(self, *args: Any, task: Task, items: list[SecondItem], **kwargs: Any) -> None:
         """Offer the topics of the items, and everyone who judges in the lab."""
         super().__init__(*args, **kwargs)
-        self.items = items
+        self.task, self.items = task, items
         topics = task.topics.filter(query_id__in={item.topic for item in items})
         staff = judging_staff(task.lab)
         fields: dict[str, Any] = self.fields
@@ -73,16 +75,14 @@ class SecondRoundForm(forms.Form):
         fields["seed"].initial = f"{timezone.now():%Y%m%d}"
 
     def clean(self) -> dict[str, Any]:
-        """Require the share or the topics."""
+        """Require topics for whole topics."""
         given: dict[str, Any] = super().clean() or {}
-        if given.get("by") == SHARE and not given.get("share") and "share" not in self.errors:
-            self.add_error("share", "Enter the share of the items to judge again.")
         if given.get("by") == TOPICS and not given.get("topics") and "topics" not in self.errors:
             self.add_error("topics", "Choose the topics to judge again.")
         return given
 
     @property
-    def plan(self) -> SecondPlan:
+    def plan(self) -> RejudgingPlan:
         """Return who judges which items again."""
         given = self.cleaned_data
         by_topic, seed = given["by"] == TOPICS, given["seed"]
@@ -92,7 +92,11 @@ class SecondRoundForm(forms.Form):
         else:
             drawn = draw_items(self.items, share=given["share"] / 100, seed=seed)
         people = [person.pk for person in given["people"]]
-        return plan_second(drawn, people, by_topic=by_topic, seed=seed)
+        planned = planned_seconds(self.task) if by_topic else {}
+        wanted = {
+            topic.query_id: planned[topic.pk].pk for topic in given["topics"] if topic.pk in planned
+        }
+        return plan_second(drawn, people, by_topic=by_topic, seed=seed, wanted=wanted)
 
     @property
     def source(self) -> dict[str, Any]:

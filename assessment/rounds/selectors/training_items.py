@@ -100,8 +100,10 @@ def drawn_from_qrels(
     labels = list(rows.order_by("doc_id").values_list("query_id", "doc_id", "relevance"))
     held = _held(qrels, lab, {doc_id for _, doc_id, _ in labels})
     groups: dict[str, dict[int, list[str]]] = {query_id: {} for query_id in known}
+    taken: set[tuple[str, str]] = set()  # of a visually distinct formula, the first one is enough
     for query_id, doc_id, label in labels:
-        if doc_id in held:
+        if doc_id in held and (query_id, held[doc_id][0]) not in taken:
+            taken.add((query_id, held[doc_id][0]))
             groups[query_id].setdefault(label, []).append(doc_id)
     kind = GOLD_KINDS[ItemKind(qrels.items)]
     return [

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import polars as pl
+from django.db.models import QuerySet
 
-from assessment.models import Judgment, Pool, PoolInstance
+from arqlab.core.models import Task
+from assessment.models import Judgment, Pool, PoolInstance, Round
+from assessment.rounds.selectors.adjudication import open_second_pools
 
 VOTES = {
     "topic": pl.String,
@@ -35,3 +38,16 @@ def official_votes(task_id: int) -> pl.DataFrame:
     found = Judgment.official.filter(is_current=True, instance__item__pool__task=task_id)
     rows = list(found.order_by().values_list(*fields, "assessor", "label", "pk"))
     return pl.DataFrame(rows, schema=VOTES, orient="row")
+
+
+def round_judgments(task: Task, kind: Round.Kind) -> QuerySet[Judgment]:
+    """Return all judgments of a task's rounds of a kind that organizers may see.
+
+    Second judgments are those of completed or revealed rounds.
+    """
+    found = Judgment.objects.filter(
+        instance__item__pool__task=task, instance__item__pool__round__kind=kind
+    )
+    if kind == Round.Kind.SECOND:
+        return found.filter(instance__item__pool__in=open_second_pools(task))
+    return found

@@ -14,10 +14,13 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import Max
+from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
+from arqlab.notices.models import Kind
+from arqlab.notices.services.notifying import notify
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale
@@ -26,6 +29,7 @@ from assessment.rounds.selectors.items import CopiedInstance, CopiedItem
 from assessment.rounds.services.making import RoundPlan, add_items, make_round
 
 LONGEST_REASON = 10_000  # characters
+THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
 CHANGED = "Somebody decided about this item since you opened the page. Check the new state below."
 
 
@@ -94,7 +98,8 @@ def ask_third_opinion(
 ) -> None:
     """Ask an assessor for the label of official instances of one item.
 
-    They judge it on the judging page of the adjudication, without seeing other labels. Raise
+    They get a notice and judge it on the judging page of the adjudication, without seeing other
+    labels. Raise
     `UserError` if the person judged the item (`not-third`), or if an instance has a decision
     (`changed`).
     """
@@ -109,6 +114,20 @@ def ask_third_opinion(
         if copy.judgments.filter(is_current=True).exists():
             raise UserError(CHANGED, code="changed")
     _hand_over(copies[0].item, person, done_at=None)
+    notify(
+        lab=task.lab,
+        kind=Kind.ROUND_STARTED,
+        people=[person],
+        path=reverse("assessment:judging-home", args=[task.lab.slug]) + "#rounds",
+        key=f"third-opinion {copies[0].item_id} {at.isoformat()}",
+        values={
+            "task": task.name,
+            "person": by.name,
+            "round": "Adjudication",
+            "items": "1 item",
+            "note": THIRD_NOTE,
+        },
+    )
     _record("adjudication.ask", task, first, by, person=person.username)
 
 

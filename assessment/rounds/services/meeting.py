@@ -18,7 +18,14 @@ def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> di
     lab = instance.item.topic.task.lab
     post = posts_of(lab, [instance.post_id]).get(instance.post_id)
     one = ShownInstance(instance.pk, instance.doc_id, instance.post_id, post, None)
-    shown = ShownItem(instance.item, True, False, is_mixed(instance), True, (one,))
+    shown = ShownItem(
+        instance.item,
+        is_done=True,
+        is_skipped=False,
+        is_mixed=is_mixed(instance),
+        is_corrected=True,
+        instances=(one,),
+    )
     # Nobody judges here, so that the lease has no token.
     payload = item_payload(Taken(shown, Lease("", at)), lab_slug=lab_slug)
     return {**payload["instances"][0], "formula_html": payload["formula_html"]}

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from arqlab.ir.agreement.second_judging import SecondPlan
+from arqlab.ir.agreement.second_judging import RejudgingPlan
 from assessment.models import Pool, PoolItem, Round
 from assessment.rounds.selectors.items import copied_items
 from assessment.rounds.services.making import RoundPlan, make_round
@@ -19,7 +19,7 @@ from assessment.rounds.services.training import announce_round
 
 @transaction.atomic
 def make_second_round(
-    *, task: Task, plan: SecondPlan, source: Mapping[str, Any], by: User, at: datetime
+    *, task: Task, plan: RejudgingPlan, source: Mapping[str, Any], by: User, at: datetime
 ) -> Round:
     """Store a round in which people judge items again as planned, and notify them.
 

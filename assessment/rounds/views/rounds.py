@@ -15,6 +15,7 @@ from assessment.rounds.selectors.rounds import round_rows
 PAGES: dict[str, str] = {
     Round.Kind.TRAINING: "assessment:training-detail",
     Round.Kind.SECOND: "evaluation:second-detail",
+    Round.Kind.SAMPLE: "assessment:sample-detail",
 }
 
 

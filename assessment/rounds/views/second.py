@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.agreement.second_judging import SecondItem, SecondPlan
+from arqlab.ir.agreement.second_judging import RejudgingPlan, SecondItem
 from assessment.models import Round
 from assessment.rounds.forms.second import SecondRoundForm
 from assessment.rounds.selectors.second_items import second_items
@@ -61,7 +61,7 @@ def second_reveal(request: HttpRequest, lab: str, task: str, number: int) -> Htt
     return redirect("evaluation:second-detail", lab, task, number)
 
 
-def _table(plan: SecondPlan, items: list[SecondItem]) -> PlanTable:
+def _table(plan: RejudgingPlan, items: list[SecondItem]) -> PlanTable:
     firsts = {judge for item in items for judge in item.judges}
     names = _names(firsts | plan.items.keys())
     pairs = plan.pairs()

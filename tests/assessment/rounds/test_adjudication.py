@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from arqlab.ir.judgments.qrels import Level
+from arqlab.notices.models import Notice
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from assessment.qrels.selectors.drafts import draft_of
-from tests.assessment.factories import assign, judge, make_pool
+from tests.assessment.factories import assign, judge, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk, doc_id_of
 from tests.assessment.rounds.factories import round_of, vote
-from tests.factories import AssessorFactory
+from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
 
 QUEUE = "/labs/arqmath-x/tasks/task1/adjudication/"
+QUEUE2 = QUEUE.replace("task1", "task2")
 OFFICIAL = {"10": 3, "11": 0, "12": 2}
 SECOND = {"10": 0, "11": 1, "12": 2}
 
@@ -47,8 +49,8 @@ def office(client, organizer):
     return client
 
 
-def page_of(doc_id: str) -> str:
-    return f"{QUEUE}{PoolInstance.official.get(doc_id=doc_id).pk}/"
+def page_of(doc_id: str, queue: str = QUEUE) -> str:
+    return f"{queue}{PoolInstance.official.get(doc_id=doc_id).pk}/"
 
 
 def queue(office, **query) -> list[list[str]]:
@@ -62,9 +64,9 @@ def drafted(task) -> dict[str, int]:
     return dict(rows.select("item", "label").iter_rows())
 
 
-def decide(office, doc_id: str, label: int, seen: int | str = "", **fields):
+def decide(office, doc_id: str, label: int, seen: int | str = "", queue: str = QUEUE, **fields):
     values = {"action": "decide", "label": label, "reason": "It shows the proof.", "seen": seen}
-    return office.post(page_of(doc_id), values | fields)
+    return office.post(page_of(doc_id, queue), values | fields)
 
 
 def decision(doc_id: str) -> Judgment:
@@ -100,6 +102,7 @@ def test_a_disagreement_is_shown_with_its_labels_and_comments_but_no_names(
 
     assert "Own 10." in html
     assert "Second 10." in html
+    assert '<p class="notice">The text of this item is missing' in html
     assert assessor.name not in html.split('id="opinions"')[1].split("</table>")[0]
 
 
@@ -177,6 +180,46 @@ def test_a_third_opinion_is_judged_blind_and_counts(doubled, office, third):
     assert desk.submit(item, 2)["next"] is None
     assert drafted(doubled) == OFFICIAL | {"10": 2, "11": 2}
     assert decision("10").assessor == third
+
+
+def test_the_assessor_of_a_third_opinion_gets_a_notice(doubled, office, third, organizer):
+    office.post(page_of("10"), {"action": "ask", "person": third.pk})
+
+    notice = Notice.objects.get()
+    assert notice.user == third
+    assert f"{organizer.name} asks you to judge 1 item" in notice.text
+
+
+def test_a_third_opinion_is_asked_for_the_open_instances_of_a_formula(
+    lab, office, assessor, other, third
+):
+    task = FormulaTaskFactory(lab=lab, slug="task2")
+    TopicFactory(task=task, query_id="B.1", position=1)
+    made_of = {"v1": [("1", "10"), ("2", "10"), ("3", "11"), ("4", "11")]}
+    make_formula_pool(task, {"B.1": made_of})
+    for instance in PoolInstance.official.filter(item__pool__task=task):
+        judge(assessor, instance, 3)
+    made = round_of(task, Round.Kind.SECOND, other)
+    for formula_id, label in (("1", 0), ("2", 3), ("3", 1), ("4", 2)):
+        vote(made, other, formula_id, label)
+    decide(office, "4", 2, queue=QUEUE2)
+    office.post(page_of("1", QUEUE2), {"action": "ask", "person": third.pk})
+
+    desk = Desk(third, "B.1", task="task2", round="adjudication-1")
+    item = desk.next()
+    assert [doc_id_of(each) for each in item["instances"]] == ["1", "3"]
+    desk.submit(item, 1, 2)
+    assert drafted(task) == {"1": 1, "2": 3, "3": 2, "4": 2}
+
+
+def test_a_request_after_a_withdrawn_decision_is_judged_again(doubled, office, third):
+    decide(office, "10", 1)
+    office.post(page_of("10"), {"action": "withdraw", "seen": decision("10").pk})
+    office.post(page_of("10"), {"action": "ask", "person": third.pk})
+
+    desk = Desk(third, round="adjudication-1")
+    desk.submit(desk.next(), 2)
+    assert drafted(doubled)["10"] == 2
 
 
 def test_only_somebody_who_judged_neither_gives_a_third_opinion(doubled, office, assessor, other):

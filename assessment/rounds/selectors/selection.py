@@ -1,0 +1,127 @@
+"""The score sheet of a sample task: applicants, their labels, and the expert's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from arqlab.core.models import User
+from arqlab.ir.labels import LabelScale, ScaleLabel
+from assessment.models import Applicant, Judgment, PoolInstance, Round
+
+
+class Sample(NamedTuple):
+    """An instance to label in a sample task."""
+
+    topic: str
+    doc_id: str
+    place: int
+
+
+class SampleVote(NamedTuple):
+    """The label of a sample with its comment and its seconds; `is_same` as the expert's."""
+
+    label: ScaleLabel
+    comment: str
+    seconds: float | None
+    is_same: bool
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """An applicant, or the expert (no application), with a vote or None for each sample.
+
+    - compared: the samples that the person and the expert both judged.
+    - same, same_binary: how many of these have equal labels, and are both relevant or both not.
+    """
+
+    person: User
+    applicant: Applicant | None
+    votes: list[SampleVote | None]
+    compared: int
+    same: int
+    same_binary: int
+
+    @property
+    def done(self) -> int:
+        """Return the number of judged samples."""
+        return sum(vote is not None for vote in self.votes)
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds of all votes."""
+        return sum(vote.seconds or 0 for vote in self.votes if vote)
+
+
+@dataclass(frozen=True)
+class ScoreSheet:
+    """The samples, the expert's row, and the rows of the applicants, most agreement first."""
+
+    samples: list[Sample]
+    expert: ScoreRow
+    applicants: list[ScoreRow]
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the expert judged all samples, so that they may see others' labels."""
+        return self.expert.done == len(self.samples)
+
+
+def expert_of(found: Round) -> int:
+    """Return the key of the expert of a sample task."""
+    return int(found.source["expert"])
+
+
+def score_sheet(found: Round) -> ScoreSheet:
+    """Return the score sheet of a sample task, in four queries."""
+    expert = expert_of(found)
+    own = PoolInstance.objects.filter(item__pool=found.pool, item__assessor=expert)
+    ordered = own.order_by("item__topic__position", "item__position", "position")
+    keys = list(ordered.values_list("item__topic__query_id", "doc_id"))
+    samples = [Sample(*key, place) for place, key in enumerate(keys, start=1)]
+    judged: dict[int, dict[tuple[str, str], Judgment]] = {}
+    votes = Judgment.objects.filter(instance__item__pool=found.pool, is_current=True)
+    for one in votes.select_related("instance__item__topic").defer("instance__item__topic__body"):
+        key = (one.instance.item.topic.query_id, one.instance.doc_id)
+        judged.setdefault(one.assessor_id or 0, {})[key] = one
+    sheet = _Sheet(found.pool.label_scale, found.task.protocol.relevant_from, keys, judged, expert)
+    applicants = Applicant.objects.filter(round=found).select_related("user", "decided_by")
+    rows = [sheet.row(one.user, one) for one in applicants]
+    rows.sort(key=lambda row: (-row.same, -row.same_binary, row.person.name.casefold()))
+    return ScoreSheet(samples, sheet.row(User.objects.get(pk=expert), None), rows)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """What the rows of a sheet are made of: the judgments by person and sample."""
+
+    scale: LabelScale
+    relevant_from: int
+    keys: list[tuple[str, str]]
+    judged: Mapping[int, Mapping[tuple[str, str], Judgment]]
+    expert: int
+
+    def row(self, person: User, applicant: Applicant | None) -> ScoreRow:
+        """Return the row of a person."""
+        own, truth = (self.judged.get(key, {}) for key in (person.pk, self.expert))
+        pairs = [
+            (own[key].label, truth[key].label) for key in self.keys if key in own and key in truth
+        ]
+        pairs = [pair for pair in pairs if not set(pair) & set(self.scale.unjudged)]
+        lowest = self.relevant_from
+        return ScoreRow(
+            person,
+            applicant,
+            [self._vote(own.get(key), truth.get(key)) for key in self.keys],
+            compared=len(pairs),
+            same=sum(one == other for one, other in pairs),
+            same_binary=sum((one >= lowest) == (other >= lowest) for one, other in pairs),
+        )
+
+    def _vote(self, one: Judgment | None, truth: Judgment | None) -> SampleVote | None:
+        if one is None:
+            return None
+        seconds = None if one.active_ms is None else one.active_ms / 1000
+        is_same = truth is not None and truth.label == one.label
+        return SampleVote(self.scale.of(one.label), one.comment, seconds, is_same)

@@ -1,0 +1,163 @@
+"""The pages of sample tasks: made by organizers, opened by a link, scored by an expert."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import User
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from assessment.judging.selectors.own_rounds import own_round_topics
+from assessment.models import Applicant, Round
+from assessment.rounds.forms.training import RatingForm, SampleForm
+from assessment.rounds.permissions import sample_or_404
+from assessment.rounds.selectors.selection import score_sheet
+from assessment.rounds.selectors.training_votes import real_names
+from assessment.rounds.services.selection import (
+    Rating,
+    apply_to_round,
+    close_link,
+    make_sample,
+    rate_applicant,
+    renew_link,
+)
+from assessment.rounds.views.training import votes_response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def sample_create(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Make a sample task from items of the official pool."""
+    found, user = organized_task_or_404(request.user, lab, task), signed_in(request)
+    initial = {"seed": f"{timezone.now():%Y%m%d}", "count": 3, "expert": user.pk}
+    form = SampleForm(request.POST or None, task=found, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        expert: User = form.cleaned_data["expert"]
+        plan = form.plan(Round.Kind.SAMPLE, [expert])
+        plan = replace(plan, source={**plan.source, "expert": expert.pk})
+        try:
+            made = make_sample(task=found, plan=plan, by=user, at=timezone.now())
+        except UserError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, f"{made} is open. Send its link to the applicants.")
+            return redirect("assessment:sample-detail", lab, task, made.number)
+    context = {"task": found, "lab": found.lab, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "assessment/rounds/sample_create.html", context, status=status)
+
+
+@require_safe
+@login_required
+@never_cache
+def sample_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+    """Show the score sheet of a sample task to organizers and the expert, else the own topics."""
+    user = signed_in(request)
+    seen = sample_or_404(user, lab, task, number)
+    found = seen.round
+    path = reverse("assessment:sample-join", args=[found.token]) if found.token else ""
+    context = {
+        "task": found.task,
+        "lab": found.task.lab,
+        "round": found,
+        "organizes": seen.organizes,
+        "rates": seen.rates,
+        "own": own_round_topics(user, round_id=found.pk),
+        "sheet": score_sheet(found) if seen.rates else None,
+        "link": request.build_absolute_uri(path) if path and seen.organizes else "",
+    }
+    return render(request, "assessment/rounds/sample_detail.html", context)
+
+
+@require_POST
+def sample_change(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+    """Renew the link of a sample task, or with `action=close` close it."""
+    organized_task_or_404(request.user, lab, task)
+    by = signed_in(request)
+    found = sample_or_404(by, lab, task, number).round
+    if request.POST.get("action") == "close":
+        close_link(found=found, by=by)
+        messages.success(request, "The link is closed. Applicants who opened it can go on.")
+    else:
+        renew_link(found=found, by=by)
+        messages.success(request, "The sample task has a new link. The old one no longer works.")
+    return redirect("assessment:sample-detail", lab, task, number)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def sample_rate(
+    request: HttpRequest, lab: str, task: str, number: int, person: int
+) -> HttpResponse:
+    """Score an applicant, and decide about them as an organizer."""
+    user = signed_in(request)
+    seen = sample_or_404(user, lab, task, number)
+    if not seen.rates:
+        raise Http404
+    applicants = Applicant.objects.select_related("user", "round__task__lab")
+    found = get_object_or_404(applicants, round=seen.round, user=person)
+    known = {"score": found.score, "note": found.note, "decision": found.decision}
+    form = RatingForm(request.POST or None, decides=seen.organizes, initial=known)
+    if request.method == "POST" and form.is_valid():
+        rating = Rating(**known | form.cleaned_data)
+        rate_applicant(applicant=found, rating=rating, by=user, at=timezone.now())
+        messages.success(request, f"Saved for {found.user.name}.")
+        return redirect("assessment:sample-detail", lab, task, number)
+    context = {
+        "task": seen.round.task,
+        "lab": seen.round.task.lab,
+        "round": seen.round,
+        "organizes": seen.organizes,
+        "applicant": found,
+        "form": form,
+    }
+    return render(request, "assessment/rounds/sample_rate.html", context)
+
+
+@require_safe
+@login_required
+@never_cache
+def sample_votes(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+    """Return the votes of a sample task as TSV, when the expert has judged all samples."""
+    seen = sample_or_404(signed_in(request), lab, task, number)
+    if not seen.rates or not score_sheet(seen.round).is_open:
+        raise Http404
+    return votes_response(seen.round, real_names(seen.round))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def sample_join(request: HttpRequest, token: str) -> HttpResponse:
+    """Show a sample task to whoever has its link, and let a signed-in user start it."""
+    rounds = Round.objects.select_related("pool", "task__lab")
+    found = get_object_or_404(rounds, token=token, kind=Round.Kind.SAMPLE)
+    if request.method == "POST":
+        return _join(request, found)
+    expert = found.pool.items.filter(assessor=found.source["expert"])
+    context = {
+        "round": found,
+        "task": found.task,
+        "lab": found.task.lab,
+        "samples": expert.count(),
+        "is_closed": found.pool.closed_at or found.task.archived_at or found.task.lab.archived_at,
+    }
+    return render(request, "assessment/rounds/sample_join.html", context)
+
+
+@login_required
+def _join(request: HttpRequest, found: Round) -> HttpResponse:
+    try:
+        apply_to_round(found=found, user=signed_in(request), at=timezone.now())
+    except UserError as error:
+        messages.error(request, error.message)
+        if error.code != "is-expert":
+            return redirect("assessment:sample-join", token=found.token)
+    task = found.task
+    return redirect("assessment:sample-detail", task.lab.slug, task.slug, found.number)
