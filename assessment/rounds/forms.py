@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.html import strip_tags
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.labels import LabelScale
@@ -29,7 +30,7 @@ class TopicsField(forms.ModelMultipleChoiceField):
 
     def label_from_instance(self, obj: Any) -> str:
         """Return the id and the start of the title of a topic."""
-        title = " ".join(obj.title.split())
+        title = " ".join(strip_tags(obj.title).split())
         return f"{obj.query_id} {title[:70]}{'…' * (len(title) > 70)}".strip()
 
 
