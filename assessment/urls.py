@@ -41,8 +41,10 @@ from assessment.qrels.views.diff import qrels_diff
 from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
 from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
 from assessment.radar.views import radar_detail, radar_list
+from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.rounds import round_list
+from assessment.rounds.views.second import second_plan, second_reveal
 from assessment.rounds.views.selection import (
     sample_change,
     sample_create,
@@ -97,6 +99,8 @@ qrels_patterns = [
     path("<int:version>/delete/", qrels_delete, name="qrels-delete"),
 ]
 round_patterns = [
+    path("second/plan/", second_plan, name="second-plan"),
+    path("second/<int:number>/reveal/", second_reveal, name="second-reveal"),
     path("", round_list, name="round-list"),
     path("samples/new/", sample_create, name="sample-create"),
     path("sample-<int:number>/", sample_detail, name="sample-detail"),
@@ -193,6 +197,11 @@ urlpatterns = [
         f"{_TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
         judgment_list,
         name="round-judgment-list",
+    ),
+    path(
+        f"{_TASK}adjudication/<int:instance>/",
+        adjudication_detail,
+        name="adjudication-detail",
     ),
     path(f"{_TASK}qrels/", include(qrels_patterns)),
 ]

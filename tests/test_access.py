@@ -178,6 +178,13 @@ GET  assessment:ticket-policy             404 404 404 404 404 200 200
 POST assessment:ticket-policy             302 404 404 404 404 422 422
 GET  assessment:correction-list           404 404 404 404 404 200 200
 POST assessment:correction-undo           302 404 404 404 404 302 302
+GET  assessment:adjudication-detail       404 404 404 404 404 200 200
+POST assessment:adjudication-detail       302 404 404 404 404 200 200
+GET  assessment:second-plan               404 404 404 404 404 200 200
+POST assessment:second-plan               302 404 404 404 404 200 200
+POST assessment:second-reveal             302 404 404 404 404 302 302
+GET  evaluation:second-detail             404 404 404 404 404 200 200
+GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
@@ -380,6 +387,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "visual_id": "70",
         "kind": "topics" if name == "pages:task-load" else "deadline",
         "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
+        "instance": PoolInstance.official.filter(item__topic__task=scene.task).first().pk,
         "round": "training-1",
         "item": items.filter(assessor__isnull="round-" not in name)
         .values_list("pk", flat=True)
@@ -464,6 +472,7 @@ def fill(scene: Scene, folder) -> Run:
     make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     make_pool(scene.task)
     round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    round_of(scene.task, Round.Kind.SECOND, scene.assessor)
     revealed = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
     reveal_round(found=revealed, by=scene.organizer, at=at)
     sample = round_of(

@@ -77,7 +77,7 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
     for start in range(0, len(runs), RUNS_AT_ONCE):
         part = runs[start : start + RUNS_AT_ONCE]
         identities = [item_identity(run, qrel_set, formulas_index=formulas_index) for run in part]
-        comparable = partial(_comparable, qrel_set=qrel_set, judged=judged, mapping=mapping)
+        comparable = partial(comparable_index, qrel_set=qrel_set, judged=judged, mapping=mapping)
         scored = list(_scored(list(zip(part, identities, strict=True)), scorer, comparable))
         done += _store(
             scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at
@@ -110,7 +110,7 @@ def _scored(
         yield _ScoredRun(run, identity, scores.select("topic", "measure", "value"), everything)
 
 
-def _comparable(
+def comparable_index(
     run: Run, *, qrel_set: QrelSet, judged: pl.DataFrame, mapping: pl.DataFrame | None
 ) -> pl.DataFrame:
     """Return the run's index with items of the type that the qrels have.

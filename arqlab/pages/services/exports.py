@@ -74,6 +74,7 @@ JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "imported": attrgetter("is_imported"),
     "comment": attrgetter("comment"),
     "reason": attrgetter("reason"),
+    "marks": lambda one: json.dumps(one.marks, ensure_ascii=False) if one.marks else "",
 }
 # Long fields that would be read again with each judgment.
 UNREAD = (
@@ -272,7 +273,7 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
     ),
     Export(
         "judgments.tsv",
-        "All judgments with their history, comments and reasons. Assessors have pseudonyms.",
+        "All judgments with history, comments, reasons and marks. Assessors have pseudonyms.",
         Audience.ORGANIZERS,
         _judgments,
     ),

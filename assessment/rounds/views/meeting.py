@@ -18,7 +18,7 @@ from assessment.guidelines.services.entries import Decision, record_case
 from assessment.guidelines.services.entry_items import item_of_instance
 from assessment.guidelines.services.rendering import shown_entries
 from assessment.models import GuidelineEntry, PoolInstance, Round
-from assessment.rounds.forms import DecisionForm
+from assessment.rounds.forms.training import DecisionForm
 from assessment.rounds.permissions import SeenRound, training_or_404
 from assessment.rounds.selectors.meeting import (
     Disagreement,

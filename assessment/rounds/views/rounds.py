@@ -15,6 +15,7 @@ from assessment.rounds.selectors.rounds import round_rows
 PAGES: dict[str, str] = {
     Round.Kind.TRAINING: "assessment:training-detail",
     Round.Kind.SAMPLE: "assessment:sample-detail",
+    Round.Kind.SECOND: "evaluation:second-detail",
 }
 
 
@@ -33,4 +34,6 @@ def round_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def round_address(found: Round) -> str:
     """Return the address of the page of a round, or an empty text if its kind has none."""
     name, task = PAGES.get(found.kind), found.task
+    if found.kind == Round.Kind.ADJUDICATION:
+        return reverse("evaluation:adjudication-list", args=[task.lab.slug, task.slug])
     return reverse(name, args=[task.lab.slug, task.slug, found.number]) if name else ""

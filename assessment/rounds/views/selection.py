@@ -18,7 +18,7 @@ from arqlab.core.models import User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.models import Applicant, Round
-from assessment.rounds.forms import RatingForm, SampleForm
+from assessment.rounds.forms.selection import RatingForm, SampleForm
 from assessment.rounds.permissions import sample_or_404
 from assessment.rounds.selectors.selection import score_sheet
 from assessment.rounds.selectors.training_votes import real_names

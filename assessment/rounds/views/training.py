@@ -18,7 +18,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in
 from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.models import QrelSet, Round
 from assessment.pools.services.changing import close_pool, open_pool
-from assessment.rounds.forms import TrainingForm
+from assessment.rounds.forms.training import TrainingForm
 from assessment.rounds.permissions import SeenRound, training_or_404
 from assessment.rounds.selectors.rounds import round_progress
 from assessment.rounds.selectors.training_items import gold_choices

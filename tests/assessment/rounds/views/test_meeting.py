@@ -49,7 +49,7 @@ def test_the_largest_disagreement_comes_first_with_its_post(client):
     assert "The question of A.1" in page
     assert "One on 12." in page
     assert "One on 11." not in page
-    assert '<a class="btn" rel="next" href="?at=2">' in page
+    assert 'href="?at=2"' in page
     assert 'rel="next"' not in client.get(MEETING, {"at": "2"}).text
 
 

@@ -1,0 +1,164 @@
+"""Plans of second judging: which items are judged again, and by whom.
+
+Every assessor is checked by others: of the items of each, the same share is drawn. Nobody gets an
+item that they judged, and everybody judges as many items as possible alike.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from random import Random
+from typing import TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Judges = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondItem:
+    """An officially judged item and everyone who judged it; nobody if the labels are imported."""
+
+    key: int
+    topic: str
+    judges: Judges
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPlan:
+    """Who judges which items again.
+
+    - items: the items of each person, in the order of the drawn items.
+    - unassigned: items that all persons judged.
+    """
+
+    items: Mapping[int, tuple[SecondItem, ...]]
+    unassigned: tuple[SecondItem, ...]
+
+    def pairs(self) -> Counter[tuple[int, int]]:
+        """Return how many items each second assessor judges of each first one."""
+        return Counter(
+            (first, second)
+            for second, items in self.items.items()
+            for item in items
+            for first in item.judges
+        )
+
+
+def draw_items(items: Sequence[SecondItem], *, share: float, seed: int) -> list[SecondItem]:
+    """Return a random share of the items of each assessor, rounded up, in their order.
+
+    Items with the same assessors are drawn from together.
+    """
+    random, drawn = Random(seed), set()  # noqa: S311  # a sample, no secret
+    groups = _grouped(items, lambda item: item.judges)
+    for judges in sorted(groups, key=sorted):
+        group = groups[judges]
+        # 10% of 30 is 3, whatever the floats say.
+        drawn.update(random.sample(group, ceil(round(share * len(group), 9))))
+    return [item for item in items if item in drawn]
+
+
+def plan_second(
+    items: Sequence[SecondItem], people: Collection[int], *, by_topic: bool, seed: int
+) -> SecondPlan:
+    """Return who judges items again: each topic as a whole (`by_topic`), or each item.
+
+    The items of one assessor are spread over the others.
+    """
+    random = Random(seed)  # noqa: S311  # a sample, no secret
+    groups = _grouped(items, lambda item: item.topic if by_topic else item.key)
+    units = [
+        _Unit(tuple(group), frozenset(judge for item in group for judge in item.judges))
+        for group in groups.values()
+    ]
+    random.shuffle(units)
+    owned = Counter(unit.judges for unit in units)
+    # Large topics first, then the items of those who judged most: fewest people can take them.
+    units.sort(key=lambda unit: (-len(unit.items), -owned[unit.judges]))
+    held = _held(units, sorted(people), random)
+    if not by_topic:
+        _even_out(held)
+    place = {item: at for at, item in enumerate(items)}
+    found = {
+        person: tuple(sorted((item for unit in mine for item in unit.items), key=place.__getitem__))
+        for person, mine in held.items()
+    }
+    given = {item for mine in found.values() for item in mine}
+    return SecondPlan(found, tuple(item for item in items if item not in given))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Items that one person judges together, and everyone who judged one of them."""
+
+    items: tuple[SecondItem, ...]
+    judges: Judges
+
+
+def _grouped(
+    items: Sequence[SecondItem], by: Callable[[SecondItem], Key]
+) -> dict[Key, list[SecondItem]]:
+    groups = defaultdict(list)
+    for item in items:
+        groups[by(item)].append(item)
+    return groups
+
+
+def _held(units: Sequence[_Unit], people: Sequence[int], random: Random) -> dict[int, list[_Unit]]:
+    """Return the units of each person: each goes to the one with the fewest items who may take it.
+
+    Among these, it goes to the one who has the fewest items of the same assessors.
+    """
+    held: dict[int, list[_Unit]] = {person: [] for person in people}
+    loads, pairs = Counter[int](), Counter[tuple[Judges, int]]()
+    for unit in units:
+        free = [person for person in people if person not in unit.judges]
+        random.shuffle(free)
+        if not free:
+            continue
+        one = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
+        held[one].append(unit)
+        loads[one] += len(unit.items)
+        pairs[unit.judges, one] += 1
+    return held
+
+
+def _even_out(held: dict[int, list[_Unit]]) -> None:
+    """Pass items from people with many to people with fewer, through others if need be.
+
+    When no chain evens the loads any more, they are as even as they can be (Harvey et al.,
+    Semi-matchings for bipartite graphs and load balancing, 2006).
+    """
+    while chain := _chain(held):
+        for giver, taker in pairwise(chain):
+            unit = next(unit for unit in reversed(held[giver]) if taker not in unit.judges)
+            held[giver].remove(unit)
+            held[taker].append(unit)
+
+
+def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
+    """Return people from one with many units to one with at least two fewer, or an empty list.
+
+    Each has a unit that the next may take.
+    """
+    judges = {person: {unit.judges for unit in units} for person, units in held.items()}
+    for first in sorted(held, key=lambda person: -len(held[person])):
+        came, waiting = {first: first}, deque([first])
+        while waiting:
+            giver = waiting.popleft()
+            if len(held[giver]) <= len(held[first]) - 2:
+                return _way(came, giver)
+            for taker in held.keys() - came.keys():
+                if any(taker not in each for each in judges[giver]):
+                    came[taker] = giver
+                    waiting.append(taker)
+    return []
+
+
+def _way(came: Mapping[int, int], last: int) -> list[int]:
+    way = [last]
+    while came[way[-1]] != way[-1]:
+        way.append(came[way[-1]])
+    return way[::-1]

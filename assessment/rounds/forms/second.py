@@ -1,0 +1,105 @@
+"""The form that plans a round of second judgments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from arqlab.core.models import Membership, Task, Topic, User
+from arqlab.ir.agreement.second_judging import SecondItem, SecondPlan, draw_items, plan_second
+from arqlab.ir.pooling.settings import LARGEST_SEED
+from assessment.assignments.selectors.grid import judging_staff
+from assessment.rounds.forms.training import PeopleField, TopicsField
+
+SHARE, TOPICS = "share", "topics"
+
+
+class SecondRoundForm(forms.Form):
+    """What is judged again, and by whom."""
+
+    by = forms.ChoiceField(
+        label="What to judge again",
+        choices=[
+            (SHARE, "A random share of the items of each assessor"),
+            (TOPICS, "Whole topics"),
+        ],
+        widget=forms.RadioSelect,
+        initial=SHARE,
+    )
+    share = forms.IntegerField(
+        label="Share in %",
+        min_value=1,
+        max_value=100,
+        initial=10,
+        required=False,
+        help_text="Rounded up, so that every assessor is checked.",
+    )
+    topics = TopicsField(
+        Topic.objects.none(),
+        to_field_name="query_id",
+        required=False,
+        widget=forms.SelectMultiple(attrs={"size": 8}),
+        help_text="Only for whole topics. Hold Ctrl or ⌘ to choose several. "
+        "Each topic is judged again by one assessor who has judged nothing of it.",
+        error_messages={"invalid_choice": "Topic %(value)s has no items to judge again."},
+    )
+    people = PeopleField(
+        User.objects.none(),
+        label="Assessors",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Nobody gets items that they judged. All get about the same number.",
+        error_messages={"required": "Choose the assessors who judge again."},
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text="The same seed draws the same items from the same judgments.",
+    )
+
+    def __init__(self, *args: Any, task: Task, items: list[SecondItem], **kwargs: Any) -> None:
+        """Offer the topics of the items, and everyone who judges in the lab."""
+        super().__init__(*args, **kwargs)
+        self.items = items
+        topics = task.topics.filter(query_id__in={item.topic for item in items})
+        staff = judging_staff(task.lab)
+        fields: dict[str, Any] = self.fields
+        fields["topics"].queryset = topics.order_by("position")
+        fields["people"].queryset = staff
+        fields["people"].initial = [
+            person.pk for person in staff if str(vars(person)["role"]) == Membership.Role.ASSESSOR
+        ]
+        fields["seed"].initial = f"{timezone.now():%Y%m%d}"
+
+    def clean(self) -> dict[str, Any]:
+        """Require the share or the topics."""
+        given: dict[str, Any] = super().clean() or {}
+        if given.get("by") == SHARE and not given.get("share") and "share" not in self.errors:
+            self.add_error("share", "Enter the share of the items to judge again.")
+        if given.get("by") == TOPICS and not given.get("topics") and "topics" not in self.errors:
+            self.add_error("topics", "Choose the topics to judge again.")
+        return given
+
+    @property
+    def plan(self) -> SecondPlan:
+        """Return who judges which items again."""
+        given = self.cleaned_data
+        by_topic, seed = given["by"] == TOPICS, given["seed"]
+        if by_topic:
+            topics = {topic.query_id for topic in given["topics"]}
+            drawn = [item for item in self.items if item.topic in topics]
+        else:
+            drawn = draw_items(self.items, share=given["share"] / 100, seed=seed)
+        people = [person.pk for person in given["people"]]
+        return plan_second(drawn, people, by_topic=by_topic, seed=seed)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Return how the items are chosen, as the round stores it."""
+        given = self.cleaned_data
+        if given["by"] == TOPICS:
+            chosen = {"topics": [topic.query_id for topic in given["topics"]]}
+        else:
+            chosen = {"share": given["share"]}
+        return {"by": given["by"], "seed": given["seed"], **chosen}

@@ -1,0 +1,185 @@
+"""Disagreements of official and second judgments, and the decisions about them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from arqlab.core.models import AuditEvent, Task, User
+from arqlab.ir.agreement.disagreements import disagreements
+from arqlab.ir.agreement.votes import judgments_only
+from arqlab.ir.labels import ScaleLabel
+from arqlab.ir.topics import topic_order
+from assessment.assignments.selectors.grid import judging_staff
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
+from assessment.qrels.selectors.drafts import task_scale
+
+OPEN, ASKED, DECIDED = "open", "third opinion", "decided"
+_OFFICIAL = {"topic": pl.String, "doc_id": pl.String, "instance": pl.Int64, "label": pl.Int8}
+_SECOND = {"topic": pl.String, "doc_id": pl.String, "assessor": pl.String, "label": pl.Int8}
+_RULED = {"topic": pl.String, "doc_id": pl.String, "decision": pl.Int8, "is_asked": pl.Boolean}
+_KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
+
+
+class Opinion(NamedTuple):
+    """A label that an assessor gave to an instance, without the assessor's name."""
+
+    name: str
+    label: ScaleLabel
+    judgment: Judgment
+
+
+class Adjudication(NamedTuple):
+    """The state of the adjudication of an instance.
+
+    - decision: the label that counts, or None.
+    - asked: the assessor who is asked for a third opinion, or None.
+    - history: all labels, the newest first.
+    - withdrawals: the audit events of withdrawn decisions, the newest first.
+    """
+
+    decision: Judgment | None
+    asked: User | None
+    history: list[Judgment]
+    withdrawals: list[AuditEvent]
+
+
+def open_second_pools(task: Task) -> QuerySet[Pool]:
+    """Return the pools of second rounds whose labels organizers see: completed or revealed ones."""
+    waiting = PoolItem.objects.filter(pool=OuterRef("pk"), done_at=None)
+    pools = Pool.objects.filter(task=task, round__kind=Round.Kind.SECOND)
+    return pools.filter(Q(round__revealed_at__isnull=False) | ~Exists(waiting))
+
+
+def disagreement_queue(task: Task) -> pl.DataFrame:
+    """Return the instances whose official and second labels differ, largest difference first.
+
+    The columns are topic, doc_id, instance (the official one), first (the official label), seconds
+    (the labels of second judgments), spread, is_binary, decision and state (`OPEN`, `ASKED`,
+    `DECIDED`). Labels that are not judgments are left out.
+    """
+    scale = task_scale(task)
+    first, second = _official_labels(task), _second_labels(task)
+    second = judgments_only(second.join(first, on=["topic", "doc_id"], how="semi"), scale)
+    second = second.with_columns(_KEY)
+    known = judgments_only(first, scale).with_columns(_KEY, assessor=pl.lit("first"))
+    votes = pl.concat([frame.select("item", "assessor", "label") for frame in (known, second)])
+    found = disagreements(votes, relevant_from=task.protocol.relevant_from)
+    seconds = second.sort("assessor").group_by("item").agg(seconds="label")
+    rows = (
+        found.select("item", "spread", "is_binary")
+        .join(known.rename({"label": "first"}), on="item", maintain_order="left")
+        .join(seconds, on="item", maintain_order="left")
+        .join(_rulings(task), on=["topic", "doc_id"], how="left", maintain_order="left")
+    )
+    state = (
+        pl.when(pl.col("decision").is_not_null())
+        .then(pl.lit(DECIDED))
+        .when("is_asked")
+        .then(pl.lit(ASKED))
+        .otherwise(pl.lit(OPEN))
+    )
+    columns = ("topic", "doc_id", "instance", "first", "seconds", "spread", "is_binary")
+    ordered = rows.with_columns(state=state).sort(
+        "spread",
+        "is_binary",
+        pl.col("topic").cast(topic_order(rows["topic"].unique())),
+        "doc_id",
+        descending=[True, True, False, False],
+    )
+    return ordered.select(*columns, "decision", "state")
+
+
+def opinions_of(task: Task, instance: PoolInstance) -> list[Opinion]:
+    """Return the current official and second labels of an official instance."""
+    scale = task_scale(task)
+    first = Judgment.objects.filter(instance=instance, is_current=True)
+    second = Judgment.objects.filter(
+        is_current=True,
+        instance__doc_id=instance.doc_id,
+        instance__item__topic=instance.item.topic_id,
+        instance__item__pool__in=open_second_pools(task),
+    ).order_by("instance__item__pool__round__number", "pk")
+    named = [("Official judgment", one) for one in first]
+    named += [("Second judgment", one) for one in second]
+    return [Opinion(name, scale.of(one.label), one) for name, one in named]
+
+
+def adjudication_of(task: Task, instance: PoolInstance) -> Adjudication:
+    """Return the state of the adjudication of an official instance."""
+    copy = PoolInstance.objects.filter(
+        doc_id=instance.doc_id,
+        item__topic=instance.item.topic_id,
+        item__pool__task=task,
+        item__pool__round__kind=Round.Kind.ADJUDICATION,
+    )
+    found = copy.select_related("item__assessor").first()
+    if found is None:
+        return Adjudication(None, None, [], [])
+    judgments = found.judgments.select_related("assessor", "guideline").order_by("-pk")
+    history = list(judgments)
+    current = next((one for one in history if one.is_current), None)
+    is_asked = current is None and found.item.done_at is None
+    withdrawals = task.lab.audit_events.filter(
+        verb="adjudication.withdraw", detail__instance=instance.pk
+    ).select_related("actor")
+    return Adjudication(
+        current, found.item.assessor if is_asked else None, history, list(withdrawals)
+    )
+
+
+def third_assessors(task: Task, instance: PoolInstance) -> QuerySet[User]:
+    """Return who may give a third opinion: assessors of the lab who never judged the item."""
+    judged = Judgment.objects.filter(
+        instance__item__topic=instance.item.topic_id, instance__item__item=instance.item.item
+    ).exclude(instance__item__pool__round__kind=Round.Kind.ADJUDICATION)
+    having = PoolItem.objects.filter(
+        topic=instance.item.topic_id,
+        item=instance.item.item,
+        pool__round__kind=Round.Kind.SECOND,
+    )
+    return judging_staff(task.lab).exclude(
+        Q(pk__in=judged.filter(assessor__isnull=False).values("assessor"))
+        | Q(pk__in=having.values("assessor"))
+    )
+
+
+def _official_labels(task: Task) -> pl.DataFrame:
+    where = "instance__item"
+    found = Judgment.official.filter(is_current=True, **{f"{where}__pool__task": task})
+    fields = (f"{where}__topic__query_id", "instance__doc_id", "instance", "label")
+    return pl.DataFrame(list(found.order_by().values_list(*fields)), schema=_OFFICIAL, orient="row")
+
+
+def _second_labels(task: Task) -> pl.DataFrame:
+    found = Judgment.objects.filter(
+        is_current=True, instance__item__pool__in=open_second_pools(task)
+    )
+    item = "instance__item"
+    fields = (f"{item}__topic__query_id", "instance__doc_id", f"{item}__pool", "assessor", "label")
+    rows = [
+        (topic, doc_id, f"{pool:09} {assessor}", label)
+        for topic, doc_id, pool, assessor, label in found.order_by().values_list(*fields)
+    ]
+    return pl.DataFrame(rows, schema=_SECOND, orient="row")
+
+
+def _rulings(task: Task) -> pl.DataFrame:
+    copies = PoolInstance.objects.filter(
+        item__pool__task=task, item__pool__round__kind=Round.Kind.ADJUDICATION
+    ).select_related("item__topic")
+    decided = dict(
+        Judgment.objects.filter(is_current=True, instance__in=copies).values_list(
+            "instance", "label"
+        )
+    )
+    rows = [
+        (pk, topic, doc_id, done_at is None)
+        for pk, topic, doc_id, done_at in copies.order_by().values_list(
+            "pk", "item__topic__query_id", "doc_id", "item__done_at"
+        )
+    ]
+    table = [(topic, doc_id, decided.get(pk), asked) for pk, topic, doc_id, asked in rows]
+    return pl.DataFrame(table, schema=_RULED, orient="row")

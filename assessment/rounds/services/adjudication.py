@@ -1,0 +1,174 @@
+"""Decisions about disagreements: in a meeting, or by a third opinion.
+
+The adjudication of a task has one copy of an item. Its owner (`PoolItem.assessor`) is the one who
+decides: the assessor asked for a third opinion, or the one who recorded the decision of a meeting.
+So an instance has at most one adjudicated label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from django.db import transaction
+from django.db.models import Max
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
+from arqlab.core.services.audit import record_event
+from assessment.guidelines.selectors.versions import current_guideline
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.adjudication import third_assessors
+from assessment.rounds.selectors.items import CopiedInstance, CopiedItem
+from assessment.rounds.services.making import RoundPlan, add_items, make_round
+
+LONGEST_REASON = 10_000  # characters
+CHANGED = "Somebody decided about this item since you opened the page. Check the new state below."
+
+
+class Ruling(NamedTuple):
+    """A label decided in a meeting, and why.
+
+    `seen` is the decision that the page showed (None if there was none).
+    """
+
+    label: int
+    reason: str
+    seen: int | None = None
+
+
+@transaction.atomic
+def decide_label(
+    *, task: Task, instance: PoolInstance, ruling: Ruling, by: User, at: datetime
+) -> Judgment:
+    """Record the label that a meeting decided for an official instance. It counts from now on.
+
+    An earlier decision is superseded, and a waiting third opinion is no longer asked for. Raise
+    `UserError` for an unknown label (`bad-label`), without a reason (`empty`), and if somebody else
+    decided in the meantime (`changed`).
+    """
+    reason = ruling.reason.strip()
+    if ruling.label not in task_scale(task).values:
+        raise UserError(f"Unknown label {ruling.label}. Choose a label.", code="bad-label")
+    if not 0 < len(reason) <= LONGEST_REASON:
+        raise UserError("Write why this label was decided.", code="empty")
+    [copy] = _copies(task, [instance], owner=by, at=at)
+    before = _superseded(copy, ruling.seen)
+    decided = Judgment.objects.create(
+        instance=copy,
+        assessor=by,
+        label=ruling.label,
+        reason=reason,
+        guideline=current_guideline(task),
+        key=uuid4(),
+        supersedes=before,
+        judged_at=at,
+    )
+    _hand_over(copy.item, by, done_at=at)
+    label = {"label": ruling.label, "before": before and before.label, "reason": reason}
+    _record("adjudication.decide", task, instance, by, **label)
+    return decided
+
+
+@transaction.atomic
+def withdraw_decision(
+    *, task: Task, instance: PoolInstance, seen: int | None, by: User, at: datetime
+) -> None:
+    """Withdraw the decision about an official instance, or the request for a third opinion.
+
+    The official label counts again. Raise `UserError` if somebody else decided in the meantime
+    (`changed`).
+    """
+    [copy] = _copies(task, [instance], owner=by, at=at)
+    before = _superseded(copy, seen)
+    _hand_over(copy.item, by, done_at=at)
+    _record("adjudication.withdraw", task, instance, by, label=before and before.label)
+
+
+@transaction.atomic
+def ask_third_opinion(
+    *, task: Task, instances: Sequence[PoolInstance], person: User, by: User, at: datetime
+) -> None:
+    """Ask an assessor for the label of official instances of one item.
+
+    They judge it on the judging page of the adjudication, without seeing other labels. Raise
+    `UserError` if the person judged the item (`not-third`), or if an instance has a decision
+    (`changed`).
+    """
+    first = instances[0]
+    if not third_assessors(task, first).filter(pk=person.pk).exists():
+        raise UserError(
+            "A third opinion is by somebody who has not judged the item. Choose another assessor.",
+            code="not-third",
+        )
+    copies = _copies(task, instances, owner=person, at=at)
+    for copy in copies:
+        if copy.judgments.filter(is_current=True).exists():
+            raise UserError(CHANGED, code="changed")
+    _hand_over(copies[0].item, person, done_at=None)
+    _record("adjudication.ask", task, first, by, person=person.username)
+
+
+def _copies(
+    task: Task, instances: Sequence[PoolInstance], *, owner: User, at: datetime
+) -> list[PoolInstance]:
+    """Return the copies of instances of an item in the adjudication, made if missing, and lock it.
+
+    The first use makes the round.
+    """
+    Task.objects.select_for_update(no_key=True).get(pk=task.pk)
+    item = instances[0].item
+    pool = Pool.objects.filter(task=task, round__kind=Round.Kind.ADJUDICATION).first()
+    found = pool.items.filter(topic=item.topic_id, item=item.item).first() if pool else None
+    if found is None:
+        wanted = tuple(CopiedInstance(one.doc_id, one.post_id) for one in instances)
+        plan = {owner.pk: [CopiedItem(item.topic_id, item.kind, item.item, item.text, wanted)]}
+        if pool is None:
+            made = RoundPlan(Round.Kind.ADJUDICATION, plan, title="Adjudication")
+            pool = make_round(task=task, plan=made, by=owner, at=at).pool
+        else:
+            add_items(pool, plan)
+        found = pool.items.get(topic=item.topic_id, item=item.item)
+    PoolItem.objects.select_for_update().get(pk=found.pk)  # labels sent at this moment wait
+    known = {one.doc_id: one for one in found.instances.select_related("item")}
+    for one in instances:
+        if one.doc_id not in known:
+            known[one.doc_id] = PoolInstance.objects.create(
+                item=found, doc_id=one.doc_id, post_id=one.post_id, position=len(known)
+            )
+    return [known[one.doc_id] for one in instances]
+
+
+def _superseded(copy: PoolInstance, seen: int | None) -> Judgment | None:
+    """Return the decision as it was seen, which no longer counts."""
+    current = copy.judgments.filter(is_current=True).first()
+    if (current.pk if current else None) != seen:
+        raise UserError(CHANGED, code="changed")
+    copy.judgments.filter(is_current=True).update(is_current=False)
+    return current
+
+
+def _hand_over(item: PoolItem, person: User, *, done_at: datetime | None) -> None:
+    """Make a person the owner of a copy, at the end of their items."""
+    fields: dict[str, Any] = {"done_at": done_at, "leased_to": None, "leased_until": None}
+    if item.assessor_id != person.pk:
+        own = PoolItem.objects.filter(pool=item.pool_id, assessor=person, topic=item.topic_id)
+        last = own.aggregate(last=Max("position"))["last"] or 0
+        fields |= {"assessor": person, "position": last + 1, "later_at": None}
+    PoolItem.objects.filter(pk=item.pk).update(**fields)
+
+
+def _record(verb: str, task: Task, instance: PoolInstance, by: User, **detail: Any) -> None:
+    record_event(
+        verb=verb,
+        target=task,
+        lab=task.lab,
+        actor=by,
+        topic=instance.item.topic.query_id,
+        item=instance.doc_id,
+        instance=instance.pk,
+        **detail,
+    )

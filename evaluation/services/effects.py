@@ -1,0 +1,265 @@
+"""The effect of other labels on the leaderboard. Nothing is stored.
+
+Runs are scored against the draft of the qrels as it is and with other labels, with the task's
+measures. Labels of an item with several instances count as in the qrels: at the visual level, the
+highest one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import polars as pl
+from django.core.cache import cache
+
+from arqlab.core.models import Task
+from arqlab.ir.agreement.effect import RankingEffect, ranking_effects
+from arqlab.ir.judgments.qrels import Level
+from arqlab.ir.measures.names import Measure
+from arqlab.ir.measures.providers import MeasureFailedError
+from arqlab.ir.measures.scoring import Scorer
+from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
+from arqlab.ir.records import ItemKind
+from assessment.models import QrelSet, Round
+from assessment.qrels.selectors.drafts import Draft, draft_of, items_at, levels_of
+from assessment.qrels.selectors.versions import qrels_named
+from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
+from collection.selectors.collections import visual_ids
+from evaluation.selectors.pending_scores import measures_of, scoring_obstacle
+from evaluation.services.scoring import comparable_index
+from submissions.models import Run
+
+log = logging.getLogger(__name__)
+
+KEPT = 24 * 60 * 60  # seconds
+MOST_CHANGES = 200
+"""The number of changed labels whose effect is computed at a time."""
+
+
+class MeasureEffect(NamedTuple):
+    """How the rankings by official and second labels compare, by all topics and by those with
+    second labels.
+    """
+
+    measure: Measure
+    all_topics: RankingEffect
+    judged_again: RankingEffect
+
+
+class SecondEffect(NamedTuple):
+    """The effect of the second labels of a round on the leaderboard.
+
+    - measures: the effect by measure, the main one first.
+    - topics, again: the number of topics of the qrels, and of those with second labels.
+    - means: run, measure, first and second (the means over all topics), first_again and
+      second_again (the means over topics with second labels).
+    """
+
+    measures: list[MeasureEffect]
+    topics: int
+    again: int
+    means: pl.DataFrame
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the means of each run by measure, with the measure's heading."""
+        headings = {one.measure.name: one.measure.heading for one in self.measures}
+        return [row | {"heading": headings[row["measure"]]} for row in self.means.to_dicts()]
+
+
+class _Contest(NamedTuple):
+    """The runs of a task that can be scored against its draft, and how."""
+
+    draft: Draft
+    level: Level
+    like: QrelSet
+    measures: tuple[Measure, ...]
+    runs: Sequence[Run]
+
+    def qrels(self, judged: pl.DataFrame, *, with_dropped: bool = False) -> pl.DataFrame:
+        draft = replace(self.draft, judged=judged)
+        return draft.qrels(self.level, complete=False, with_dropped=with_dropped)
+
+    def scorer(self, qrels: pl.DataFrame, measures: Sequence[Measure]) -> Scorer:
+        return Scorer(
+            qrels,
+            measures,
+            relevant_from=self.like.relevant_from,
+            answered_only=self.like.task.protocol.answered_only,
+        )
+
+    def indexes(self, qrels: pl.DataFrame) -> Iterator[tuple[Run, pl.DataFrame]]:
+        """Yield each run with its items of the type of the qrels; unreadable runs are logged."""
+        task = self.like.task
+        mapping = visual_ids(task.lab) if self.like.items == ItemKind.VISUAL_IDS else None
+        read = partial(comparable_index, qrel_set=self.like, judged=qrels, mapping=mapping)
+        for run in self.runs:
+            if scoring_obstacle(run, self.like, joins_formulas=mapping is not None):
+                continue
+            try:
+                with panics_as_errors():
+                    index = read(run)
+            except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+                log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+            else:
+                yield run, index
+
+    def key(self, name: str, *frames: pl.DataFrame) -> str:
+        """Return the key under which a result is cached: it changes with everything it is from."""
+        runs = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in self.runs]
+        rules = (self.like.items, self.like.relevant_from, self.measures)
+        digest = sha256(repr((self.like.task.pk, runs, rules)).encode())
+        for frame in frames:
+            digest.update(frame.write_csv().encode())
+        return f"{name}:{digest.hexdigest()}"
+
+
+def second_effect(found: Round) -> SecondEffect:
+    """Return the effect of the second labels of a round, from the cache if nothing changed.
+
+    The official qrels are compared with the same qrels with second labels. An adjudicated label
+    does not count here, and neither does a label that is not a judgment.
+    """
+    contest = _contest(found.task)
+    pairs = only_judged_pairs(second_pairs(found), contest.draft.scale)
+    judged = contest.draft.judged
+    qrels = {
+        side: contest.qrels(_relabelled(judged, pairs.select("topic", "doc_id", label=side)))
+        for side in ("first", "second")
+    }
+    again = pairs["topic"].unique().to_list()
+    key = contest.key("second-effect", *qrels.values(), pl.DataFrame({"topic": sorted(again)}))
+    scores: pl.DataFrame | None = cache.get(key)
+    if scores is None:
+        scores = _scores(contest, qrels)
+        cache.set(key, scores, timeout=KEPT)
+    whole = _means(scores)
+    part = _means(scores.filter(pl.col("topic").is_in(again)))
+    effects, again_effects = _effects(whole), _effects(part)
+    nothing = RankingEffect(0, None, None, ())
+    topics = qrels["first"]["topic"].unique()
+    return SecondEffect(
+        [
+            MeasureEffect(one, effects[one.name], again_effects.get(one.name, nothing))
+            for one in contest.measures
+            if one.name in effects
+        ],
+        len(topics),
+        int(topics.is_in(again).sum()),
+        whole.join(
+            part.rename({"first": "first_again", "second": "second_again"}),
+            on=["run", "measure"],
+            how="left",
+            maintain_order="left",
+        ),
+    )
+
+
+def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
+    """Return how much other labels would change the leaderboard, by official instance.
+
+    `changes` has the columns instance, topic, doc_id and label, one row for each other label. The
+    effect is the largest change of the mean of a run in the main measure, over the labels of an
+    instance and the runs. Only the first `MOST_CHANGES` rows are computed.
+    """
+    contest, some = _contest(task), changes.head(MOST_CHANGES)
+    names = pl.format("{}\t{}", "topic", pl.int_range(pl.len()))
+    some = some.with_columns(name=names)
+    base = contest.qrels(contest.draft.judged)
+    some = some.filter(pl.col("topic").is_in(base["topic"].unique().to_list()))
+    if some.is_empty() or not contest.measures:
+        return {}
+    altered = some.select("topic", "name", other_id="doc_id", other="label").join(
+        contest.draft.judged, on="topic"
+    )
+    changed = pl.when(pl.col("doc_id") == pl.col("other_id")).then("other").otherwise("label")
+    judged = altered.select(topic="name", item="item", doc_id="doc_id", label=changed)
+    qrels = pl.concat([base, contest.qrels(judged, with_dropped=True)])
+    key = contest.key("label-effects", qrels)
+    effects: dict[str, float] | None = cache.get(key)
+    if effects is None:
+        effects = _largest_changes(contest, qrels, some.select("topic", "name"))
+        cache.set(key, effects, timeout=KEPT)
+    found: dict[int, float] = {}
+    for instance, name in some.select("instance", "name").iter_rows():
+        found[instance] = max(found.get(instance, 0.0), effects.get(name, 0.0))
+    return found
+
+
+def _largest_changes(
+    contest: _Contest, qrels: pl.DataFrame, copies: pl.DataFrame
+) -> dict[str, float]:
+    """Return the largest change of a run's mean for each copy of a topic (topic, name)."""
+    measure = contest.measures[0]
+    scorer = contest.scorer(qrels, [measure])
+    found: dict[str, float] = {}
+    for _, index in contest.indexes(qrels):
+        copied = index.join(copies, on="topic").with_columns(topic="name").select(index.columns)
+        scored = scorer.score(pl.concat([index, copied])).select("topic", "value")
+        topics = scored.join(copies.select(topic="name"), on="topic", how="anti")
+        both = copies.join(topics, on="topic").join(
+            scored.rename({"value": "other"}), left_on="name", right_on="topic"
+        )
+        change = ((pl.col("other") - pl.col("value")).abs() / topics.height).alias("change")
+        for name, value in both.select("name", change).iter_rows():
+            found[name] = max(found.get(name, 0.0), value)
+    return found
+
+
+def _contest(task: Task) -> _Contest:
+    current = qrels_named(task)
+    levels = {str(items_at(task, level)): level for level in levels_of(task)}
+    level = levels.get(current.items if current else "", levels_of(task)[-1])
+    like = QrelSet(
+        task=task,
+        name="draft",
+        items=items_at(task, level),
+        relevant_from=task.protocol.relevant_from,
+    )
+    runs = Run.objects.valid().filter(task=task).select_related("team", "task__lab").order_by("pk")
+    measures = tuple(measure for measure in measures_of(like) if measure.is_rating)
+    return _Contest(draft_of(task), level, like, measures, list(runs))
+
+
+def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    """Return judged instances with other labels (topic, doc_id, label) for some of them."""
+    other = labels.rename({"label": "other"})
+    joined = judged.join(other, on=["topic", "doc_id"], how="left", maintain_order="left")
+    return joined.with_columns(label=pl.coalesce("other", "label")).drop("other")
+
+
+def _scores(contest: _Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the scores of all runs by each of the qrels: run, topic, measure, side, value."""
+    scorers = {side: contest.scorer(frame, contest.measures) for side, frame in qrels.items()}
+    parts = []
+    for run, index in contest.indexes(qrels["first"]):
+        named = pl.lit(f"{run.team.name} {run.tag}").alias("run")
+        try:
+            parts += [
+                scorer.score(index).with_columns(named, side=pl.lit(side))
+                for side, scorer in scorers.items()
+            ]
+        except MeasureFailedError:
+            log.exception("A measure of run %s (%s) fails.", run.pk, run.tag)
+    schema = {"topic": pl.String, "measure": pl.String, "value": pl.Float64}
+    empty = pl.DataFrame(schema=schema | {"run": pl.String, "side": pl.String})
+    return pl.concat([empty, *parts])
+
+
+def _means(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the means over topics: run, measure, first, second."""
+    sides = [
+        pl.col("value").filter(pl.col("side") == side).mean().alias(side)
+        for side in ("first", "second")
+    ]
+    return scores.group_by("run", "measure", maintain_order=True).agg(sides).drop_nulls()
+
+
+def _effects(means: pl.DataFrame) -> dict[str, RankingEffect]:
+    first, second = (means.select("run", "measure", value=side) for side in ("first", "second"))
+    return ranking_effects(first, second)

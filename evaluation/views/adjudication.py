@@ -1,0 +1,54 @@
+"""The queue of disagreements, by size or by their effect on the leaderboard."""
+
+from __future__ import annotations
+
+import polars as pl
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue
+from evaluation.forms import AdjudicationListForm
+
+
+@require_safe
+def adjudication_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the labels on which official and second judgments differ, or return them as TSV."""
+    found = organized_task_or_404(request.user, lab, task)
+    rows = disagreement_queue(found)
+    if request.GET.get("format") == "tsv":
+        return _as_tsv(found, rows)
+    listing = AdjudicationListForm(request.GET, rows)
+    page, part = listing.page_of_frame(rows)
+    scale = task_scale(found)
+    shown = [
+        {
+            **row,
+            "first_label": scale.of(row["first"]),
+            "second_labels": [scale.of(label) for label in row["seconds"]],
+            "decided": None if row["decision"] is None else scale.of(row["decision"]),
+        }
+        for row in part.to_dicts()
+    ]
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "count": rows.height,
+        "decided": rows.filter(pl.col("state") == DECIDED).height,
+        "listing": listing,
+        "page": page,
+        "rows": shown,
+    }
+    return render(request, "evaluation/adjudication_list.html", context)
+
+
+def _as_tsv(task: Task, rows: pl.DataFrame) -> HttpResponse:
+    seconds = pl.col("seconds").cast(pl.List(pl.String)).list.join(" ")
+    text = rows.drop("instance").with_columns(seconds=seconds).write_csv(separator="\t")
+    response = HttpResponse(text, content_type="text/tab-separated-values; charset=utf-8")
+    name = f"{task.lab.slug}-{task.slug}-disagreements.tsv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

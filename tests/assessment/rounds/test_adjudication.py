@@ -1,0 +1,192 @@
+"""Disagreements are decided in a meeting or by a third opinion, and the decision counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from arqlab.ir.judgments.qrels import Level
+from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
+from assessment.qrels.selectors.drafts import draft_of
+from tests.assessment.factories import assign, judge, make_pool
+from tests.assessment.judging.desk import Desk, doc_id_of
+from tests.assessment.rounds.factories import round_of, vote
+from tests.factories import AssessorFactory
+
+QUEUE = "/labs/arqmath-x/tasks/task1/adjudication/"
+OFFICIAL = {"10": 3, "11": 0, "12": 2}
+SECOND = {"10": 0, "11": 1, "12": 2}
+
+
+@pytest.fixture
+def other(lab):
+    return AssessorFactory(lab=lab).user
+
+
+@pytest.fixture
+def third(lab):
+    return AssessorFactory(lab=lab, user__first_name="Third").user
+
+
+@pytest.fixture
+def doubled(task, assessor, other):
+    """A topic judged twice."""
+    make_pool(task, {"A.1": ["10", "11", "12"]})
+    assign(assessor, task.topics.get(query_id="A.1"))
+    for doc_id, label in OFFICIAL.items():
+        judge(assessor, PoolInstance.official.get(doc_id=doc_id), label, comment=f"Own {doc_id}.")
+    made = round_of(task, Round.Kind.SECOND, other)
+    for doc_id, label in SECOND.items():
+        vote(made, other, doc_id, label, comment=f"Second {doc_id}.")
+    return task
+
+
+@pytest.fixture
+def office(client, organizer):
+    """The browser of an organizer."""
+    client.force_login(organizer)
+    return client
+
+
+def page_of(doc_id: str) -> str:
+    return f"{QUEUE}{PoolInstance.official.get(doc_id=doc_id).pk}/"
+
+
+def queue(office, **query) -> list[list[str]]:
+    """Return the rows of the queue as the TSV has them, without its head."""
+    text = office.get(QUEUE, {"format": "tsv", **query}).content.decode()
+    return [line.split("\t") for line in text.splitlines()[1:]]
+
+
+def drafted(task) -> dict[str, int]:
+    rows = draft_of(task).qrels(Level.INSTANCES, complete=True, with_dropped=True)
+    return dict(rows.select("item", "label").iter_rows())
+
+
+def decide(office, doc_id: str, label: int, seen: int | str = "", **fields):
+    values = {"action": "decide", "label": label, "reason": "It shows the proof.", "seen": seen}
+    return office.post(page_of(doc_id), values | fields)
+
+
+def decision(doc_id: str) -> Judgment:
+    return Judgment.objects.get(
+        is_current=True,
+        instance__doc_id=doc_id,
+        instance__item__pool__round__kind=Round.Kind.ADJUDICATION,
+    )
+
+
+def test_the_queue_lists_differences_the_largest_first(doubled, office):
+    rows = queue(office)
+
+    assert [row[:5] for row in rows] == [
+        ["A.1", "10", "3", "0", "3"],
+        ["A.1", "11", "0", "1", "1"],
+    ]
+    assert {row[-1] for row in rows} == {"open"}
+
+
+def test_labels_of_a_round_are_in_the_queue_when_it_is_completed_or_revealed(doubled, office):
+    Round.objects.get().pool.items.filter(item="12").update(done_at=None)
+    assert queue(office) == []
+
+    Round.objects.update(revealed_at=Round.objects.get().made_at)
+    assert len(queue(office)) == 2
+
+
+def test_a_disagreement_is_shown_with_its_labels_and_comments_but_no_names(
+    doubled, office, assessor, other
+):
+    html = office.get(page_of("10")).content.decode()
+
+    assert "Own 10." in html
+    assert "Second 10." in html
+    assert assessor.name not in html.split('id="opinions"')[1].split("</table>")[0]
+
+
+def test_the_label_of_a_meeting_counts_with_who_and_why(doubled, office, organizer):
+    assert drafted(doubled) == OFFICIAL
+
+    assert decide(office, "10", 1).status_code == 302
+    assert drafted(doubled) == OFFICIAL | {"10": 1}
+    made = decision("10")
+    assert (made.assessor, made.reason) == (organizer, "It shows the proof.")
+    assert [row[-2:] for row in queue(office)] == [["1", "decided"], ["", "open"]]
+    assert Judgment.official.get(is_current=True, instance__doc_id="10").label == 3
+
+
+def test_a_later_decision_supersedes_the_earlier_one(doubled, office):
+    decide(office, "10", 1)
+    first = decision("10")
+
+    decide(office, "10", 2, seen=first.pk)
+    assert drafted(doubled)["10"] == 2
+    assert decision("10").supersedes == first
+
+
+def test_a_decision_is_refused_if_somebody_decided_since(doubled, office):
+    decide(office, "10", 1)
+
+    decide(office, "10", 2, seen="")
+    assert decision("10").label == 1
+    assert "Somebody decided" in office.get(page_of("10")).content.decode()
+
+
+def test_a_decision_needs_a_reason(doubled, office):
+    assert decide(office, "10", 1, reason=" ").status_code == 422
+    assert drafted(doubled) == OFFICIAL
+
+
+def test_a_withdrawn_decision_leaves_the_official_label_and_its_history(doubled, office):
+    decide(office, "10", 1)
+    office.post(page_of("10"), {"action": "withdraw", "seen": decision("10").pk})
+
+    assert drafted(doubled) == OFFICIAL
+    html = office.get(page_of("10")).content.decode()
+    assert "It shows the proof." in html
+    assert "withdrew a decision" in html
+
+
+def test_a_decision_can_answer_a_question_of_the_guidelines(doubled, office, organizer):
+    decide(office, "10", 1, question="Does a proof count?")
+
+    case = GuidelineEntry.objects.get()
+    assert (case.question, case.label, case.item) == ("Does a proof count?", 1, "10")
+    assert (case.origin, case.decided_by) == (GuidelineEntry.Origin.ADJUDICATION, organizer)
+
+
+def test_a_third_opinion_is_judged_blind_and_counts(doubled, office, third):
+    decide(office, "11", 2)
+    office.post(page_of("10"), {"action": "ask", "person": third.pk})
+    assert drafted(doubled)["10"] == 3
+    assert queue(office)[0][-1] == "third opinion"
+
+    desk = Desk(third, round="adjudication-1")
+    item = desk.next()
+    assert [doc_id_of(each) for each in item["instances"]] == ["10"]
+    assert "Own 10." not in str(item)
+    assert desk.submit(item, 2)["next"] is None
+    assert drafted(doubled) == OFFICIAL | {"10": 2, "11": 2}
+    assert decision("10").assessor == third
+
+
+def test_only_somebody_who_judged_neither_gives_a_third_opinion(doubled, office, assessor, other):
+    for person in (assessor, other):
+        answer = office.post(page_of("10"), {"action": "ask", "person": person.pk})
+        assert answer.status_code == 422
+    assert not Round.objects.filter(kind=Round.Kind.ADJUDICATION).exists()
+
+
+def test_a_meeting_ends_the_wait_for_a_third_opinion(doubled, office, third):
+    office.post(page_of("10"), {"action": "ask", "person": third.pk})
+    decide(office, "10", 1)
+
+    assert Desk(third, round="adjudication-1").get("next/")["code"] == "not-found"
+    assert drafted(doubled)["10"] == 1
+
+
+def test_a_withdrawn_request_is_no_longer_judged(doubled, office, third):
+    office.post(page_of("10"), {"action": "ask", "person": third.pk})
+    office.post(page_of("10"), {"action": "withdraw", "seen": ""})
+
+    assert Desk(third, round="adjudication-1").get("next/")["code"] == "not-found"
+    assert queue(office)[0][-1] == "open"
