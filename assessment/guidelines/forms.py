@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from arqlab.core.models import Task, Topic, User
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import LONGEST_ID
 from assessment.guidelines.services.entries import (
     LONGEST_ENTRY,
@@ -18,6 +19,8 @@ from assessment.guidelines.services.entries import (
 from assessment.guidelines.services.entry_items import find_entry_item
 from assessment.models import GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
+
+LONGEST_DEFINITION = 2_000  # characters
 
 
 class GuidelineForm(forms.Form):
@@ -33,6 +36,31 @@ class GuidelineForm(forms.Form):
         error_messages={"required": "The guidelines are empty. Write how assessors should judge."},
     )
     after = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=32_767)
+
+    def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
+        """Add a field for the definition of each label."""
+        super().__init__(*args, **kwargs)
+        for label in scale:
+            self.fields[f"label-{label.value}"] = forms.CharField(
+                label=label.word,
+                widget=forms.Textarea(attrs={"rows": 2}),
+                max_length=LONGEST_DEFINITION,
+                required=False,
+            )
+
+    @property
+    def label_fields(self) -> list[forms.BoundField]:
+        """Return the fields of the definitions."""
+        return [field for field in self if field.name.startswith("label-")]
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """Return the definitions that were entered, by the value of their label."""
+        return {
+            name.removeprefix("label-"): text
+            for name, text in self.cleaned_data.items()
+            if name.startswith("label-") and text
+        }
 
 
 class EntryForm(forms.Form):

@@ -15,6 +15,9 @@ class Guideline(models.Model):
     task = models.ForeignKey(Task, models.CASCADE, related_name="guidelines")
     version = models.PositiveSmallIntegerField()
     text = models.TextField()
+    definitions = models.JSONField(
+        default=dict, blank=True, help_text="What labels mean, by value, beside the text."
+    )
     written_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     written_at = models.DateTimeField()
 

@@ -32,6 +32,9 @@ class Judgment(models.Model):
     label = models.SmallIntegerField(help_text="A label value of the pool's scale.")
     comment = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Reason for changing the previous label.")
+    marks = models.JSONField(
+        default=list, blank=True, help_text="The passages of the item that decided the label."
+    )
     active_ms = models.PositiveIntegerField(
         null=True, help_text="Milliseconds during which the page was visible and in use."
     )

@@ -42,7 +42,10 @@ class DismissedFinding(models.Model):
 
 
 class DuplicatePosts(models.Model):
-    """The posts in a task's pools that have the same text, as a list of groups of ids."""
+    """The posts in a task's pools that have the same text.
+
+    `groups` is a list of pairs: the id of the first post, and the keys of all instances.
+    """
 
     task = models.OneToOneField(Task, models.CASCADE, related_name="duplicate_posts")
     groups = models.JSONField(default=list)

@@ -26,11 +26,10 @@ from assessment.radar.forms import (
 from assessment.radar.selectors.findings import (
     dismissed_findings,
     dismissed_keys,
-    earlier_labels,
     finding_rows,
     findings_of,
-    judgments_of_finding,
 )
+from assessment.radar.selectors.history import earlier_labels, judgments_of_finding
 from assessment.radar.services.dismissing import dismiss_finding, reopen_finding
 from collection.selectors.threads import posts_of
 

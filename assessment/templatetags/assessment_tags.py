@@ -1,4 +1,4 @@
-"""Chips and table cells of the judging pages."""
+"""Chips, table cells and marks of the judging pages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from arqlab.core.models import Lab
+from arqlab.core.selectors import corrections_of
 from arqlab.core.templatetags.core_tags import chip
 from arqlab.ir.judgments.assignment_plan import AssignmentPlan
 from arqlab.ir.judgments.plan_problem import PlanTopic, Preference
 from assessment.assignments.selectors.planning import TaskPlanning
 from assessment.assignments.selectors.rows import PersonRow, TopicRow
-from assessment.models import TopicBid
+from assessment.judging.services.marks import QuotedMark, quoted_marks
+from assessment.models import Judgment, TopicBid
 
 register = template.Library()
 BID_LETTERS = {Preference.GLADLY: "G", Preference.IF_NEEDED: "I", Preference.NO: "N"}
@@ -29,6 +32,18 @@ def state_words(state: str) -> str:
 def topic_chip(state: str) -> SafeString:
     """Return the chip of a topic's judging state."""
     return chip(state, state_words(state))
+
+
+@register.filter("quoted_marks")
+def marks_of(judgment: Judgment | None, lab: Lab | None = None) -> list[QuotedMark]:
+    """Return the marks of a judgment as quotes, with the corrections of its lab.
+
+    Takes two queries, or none if the judgment has no marks.
+    """
+    if judgment is None or not judgment.marks:
+        return []
+    corrected = corrections_of(lab).formulas if lab else None
+    return quoted_marks([judgment], corrected)[judgment.pk]
 
 
 @register.simple_tag

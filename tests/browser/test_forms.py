@@ -77,7 +77,7 @@ def test_what_somebody_else_saved_meanwhile_stays_in_fields_that_were_not_change
 
 def test_previewed_guidelines_come_back_and_do_not_replace_those_of_somebody_else(page, scene):
     page.goto(f"{LAB}tasks/task1/guidelines/")
-    page.locator("main textarea").fill("<p>Mine.</p>")
+    page.get_by_role("textbox", name="Guidelines").fill("<p>Mine.</p>")
     page.get_by_role("button", name="Preview guidelines").click()
     expect(page.get_by_text("Nothing has been saved yet.")).to_be_visible()
     Session.objects.all().delete()
@@ -85,7 +85,7 @@ def test_previewed_guidelines_come_back_and_do_not_replace_those_of_somebody_els
     write_guideline(task=scene.task, text="<p>Theirs.</p>", at=at, by=scene.superuser)
     page.get_by_role("button", name="Save new version").click()
     sign_in(page, scene.organizer)
-    expect(page.locator("main textarea")).to_have_value("<p>Mine.</p>")
+    expect(page.get_by_role("textbox", name="Guidelines")).to_have_value("<p>Mine.</p>")
     page.get_by_role("button", name="Save new version").click()
     expect(page.locator("[data-error-summary]")).to_be_visible()
     assert "Theirs" in Guideline.objects.get().text

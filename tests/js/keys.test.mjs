@@ -19,6 +19,7 @@ const MEANINGS = [
   ["Enter", "NumpadEnter", ["proceed"]],
   ["b", "KeyN", ["back"]], // Dvorak: the letter typed counts
   ["4", "Digit4", undefined],
+  ["m", "KeyM", ["mark"]],
   ["x", "KeyX", undefined],
   ["?", "Minus", ["help"]],
   ["/", "Slash", ["find"]],

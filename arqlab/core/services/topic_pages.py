@@ -76,13 +76,16 @@ def typeset_old_topics(*, seconds: float) -> None:
         is_left = bool(old)
 
 
+def topic_texts(topic: Topic) -> tuple[PostText, ...]:
+    """Return the title, question and query formula of a topic, before they are typeset."""
+    return _read(_source(topic)).texts
+
+
 def renew_topics(lab: Lab, latex: str) -> None:
     """Make the HTML of the topics again that have the formula, after its correction changed."""
     topics = Topic.objects.filter(task__lab=lab).exclude(engine="").select_for_update(of=("self",))
     having = [
-        topic
-        for topic in topics
-        if any(key[0] == latex for key in keys_of(_read(_source(topic)).texts))
+        topic for topic in topics if any(key[0] == latex for key in keys_of(topic_texts(topic)))
     ]
     _renew(having, corrections_of(lab))
 

@@ -17,15 +17,16 @@ RADAR_SCHEMA = {
     "pool": pl.Int64,
     "item": pl.Int64,
     "instance": pl.Int64,
-    "visual_id": pl.String,
-    "doc_id": pl.String,
-    "post": pl.String,
     "label": pl.Int64,
     "active_ms": pl.Int64,
     "is_imported": pl.Boolean,
+    "visual_id": pl.String,
+    "post": pl.String,
+    "text": pl.String,
 }
-"""The columns of the judgments; `visual_id` is null for items that are not formulas. The order and
-the times of imported judgments are unknown."""
+"""The columns of the judgments. Of formulas, `visual_id` and `post` are known; of other items,
+`text` is a group of posts with the same text, or null. The order and the times of imported
+judgments are unknown."""
 
 
 class FindingKind(StrEnum):
@@ -37,6 +38,10 @@ class FindingKind(StrEnum):
     FAST_SERIES = "fast-series"
     LABEL_DRIFT = "label-drift"
     PACE_DRIFT = "pace-drift"
+
+
+DRIFTS = (FindingKind.LABEL_DRIFT, FindingKind.PACE_DRIFT)
+"""The kinds of findings that are about all judgments of an assessor."""
 
 
 @dataclass(frozen=True)

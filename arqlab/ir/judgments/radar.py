@@ -5,8 +5,6 @@ given, with the columns of `RADAR_SCHEMA`. `item` is what an assessor sees at on
 one label.
 """
 
-from collections.abc import Mapping
-
 import polars as pl
 
 from arqlab.ir.judgments.drift import drifts
@@ -25,25 +23,12 @@ ENOUGH_TIMED = 20
 """The number of timed items from which an assessor's median time is known."""
 
 
-def find_all(
-    judged: pl.DataFrame, *, relevant_from: int, posts: Mapping[str, str]
-) -> list[RadarFinding]:
-    """Return all findings, contradictions first.
-
-    `posts` has a group for each post that has a duplicate.
-    """
-    texts = pl.DataFrame(
-        {"post": list(posts), "text": list(posts.values())},
-        schema={"post": pl.String, "text": pl.String},
-    )
-    whole = judged.filter(pl.col("visual_id").is_null()).join(
-        texts, on="post", how="left", maintain_order="left"
-    )
+def find_all(judged: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
+    """Return all findings in the official judgments of a task, contradictions first."""
     items = judged_items(judged.filter(~pl.col("is_imported")))
     return [
-        *contradictions(judged, by="doc_id", kind=FindingKind.SERVED_TWICE),
         *contradictions(judged, by="visual_id", kind=FindingKind.VISUAL_ID),
-        *contradictions(whole, by="text", kind=FindingKind.DUPLICATES),
+        *contradictions(judged, by="text", kind=FindingKind.DUPLICATES),
         *fast_series(items),
         *drifts(items, relevant_from=relevant_from),
     ]
@@ -54,19 +39,22 @@ def repeated_judgments(judged: pl.DataFrame, *, by: str) -> pl.DataFrame:
 
     What has the same value in the column `by` is the same; null is never the same. The result has
     the columns assessor, topic, `by`, instances, labels, and `same_post`: whether a single post has
-    different labels. By `doc_id`, the rows compare an assessor with themselves.
+    different labels. Where `by` is the id in the qrels, and a frame has both the official judgments
+    and those of copies that were served again, the rows compare an assessor with themselves.
     """
     known = judged.drop_nulls(by)
     keys = ["assessor", "topic", by]
     split = (
-        known.group_by(*keys, "post")
+        known.drop_nulls("post")
+        .group_by(*keys, "post")
         .agg(several=pl.col("label").n_unique() > 1)
         .group_by(keys)
         .agg(same_post=pl.col("several").any())
     )
     found = known.group_by(keys, maintain_order=True).agg(instances="instance", labels="label")
     several = found.filter(pl.col("labels").list.len() > 1)
-    return several.join(split, on=keys, how="left", maintain_order="left")
+    joined = several.join(split, on=keys, how="left", maintain_order="left")
+    return joined.with_columns(pl.col("same_post").fill_null(value=False))
 
 
 def contradictions(judged: pl.DataFrame, *, by: str, kind: FindingKind) -> list[RadarFinding]:
@@ -74,7 +62,8 @@ def contradictions(judged: pl.DataFrame, *, by: str, kind: FindingKind) -> list[
 
     Different labels in one post come first, then large differences. Instances of a formula in
     different posts may rightly have different labels where assessors consider the post (protocol
-    §6). They are findings all the same, because the labels of ARQMath-2 and -3 hardly ever differ.
+    §6). They are findings all the same: of 55 formulas of ARQMath-2 and -3 with several judged
+    instances whose posts we have, none has two labels.
     """
     found = repeated_judgments(judged, by=by)
     spread = pl.col("labels").list.max() - pl.col("labels").list.min()

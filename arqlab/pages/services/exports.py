@@ -232,7 +232,7 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
     ),
     Export(
         "judgments.tsv",
-        "All judgments with their history, comments and reasons. Assessors have pseudonyms.",
+        "All judgments with history, comments, reasons and marks. Assessors have pseudonyms.",
         Audience.ORGANIZERS,
         official_table,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 
@@ -31,6 +32,7 @@ JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "imported": attrgetter("is_imported"),
     "comment": attrgetter("comment"),
     "reason": attrgetter("reason"),
+    "marks": lambda one: json.dumps(one.marks, ensure_ascii=False) if one.marks else "",
 }
 # Long fields that would be read again with each judgment.
 UNREAD = (

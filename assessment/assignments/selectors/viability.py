@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import QuerySet
 
 from arqlab.core.models import Task
 from arqlab.ir.judgments.viability import JudgedSample, keep_probabilities
@@ -13,6 +14,7 @@ from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.grid import topic_counts
 from assessment.assignments.selectors.rows import TopicRow
 from assessment.models import Judgment, PoolItem
+from assessment.qrels.selectors.counting import adjudicated_judgments
 from assessment.qrels.selectors.drafts import task_scale
 
 
@@ -45,12 +47,12 @@ class TopicForecast:
 
 
 def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
-    """Return the topics that may be dropped, least likely to be kept first, in three queries.
+    """Return the topics that may be dropped, least likely to be kept first, in four queries.
 
     Takes no query if the task keeps all topics.
     """
     needed = task.protocol.min_relevant
-    started = [row for row in rows if row.done and row.done < row.total]
+    started = [row for row in rows if row.is_set_aside or 0 < row.done < row.total]
     if not needed or not started:
         return []
     forecasts = keep_forecasts(task)
@@ -81,24 +83,37 @@ def _samples(task: Task) -> dict[int, JudgedSample]:
     among themselves only.
     """
     items = PoolItem.official.filter(pool__task=task)
-    labels = [one.value for one in task_scale(task).judgments]
-    relevant = Judgment.official.filter(
-        instance__item__pool__task=task,
-        is_current=True,
-        label__in=[value for value in labels if value >= task.protocol.relevant_from],
-    )
     if task.kind == Task.Kind.ANSWERS:
         items = items.exclude(kind=PoolItem.Kind.ANSWERS)
-        relevant = relevant.exclude(instance__item__kind=PoolItem.Kind.ANSWERS)
-    counted = (
-        relevant.order_by()
-        .values("instance__item__topic")
-        .annotate(items=Count("instance__item", distinct=True))
-    )
-    found = dict(counted.values_list("instance__item__topic", "items"))
+    relevant = Counter(topic for topic, _ in _relevant_items(task))
     return {
-        topic: JudgedSample(
-            counts.total, max(counts.done, found.get(topic, 0)), found.get(topic, 0)
-        )
+        topic: JudgedSample(counts.total, max(counts.done, relevant[topic]), relevant[topic])
         for topic, counts in topic_counts(items).items()
     }
+
+
+def _relevant_items(task: Task) -> set[tuple[int, str]]:
+    """Return the topics and ids of the items with a relevant label that counts."""
+    lowest = task.protocol.relevant_from
+    values = [one.value for one in task_scale(task).judgments if one.value >= lowest]
+    fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")
+    decided = {
+        (topic, doc_id): (item, label)
+        for topic, item, doc_id, label in _without_mixed(
+            task, adjudicated_judgments(task)
+        ).values_list(*fields, "label")
+    }
+    official = Judgment.official.filter(
+        instance__item__pool__task=task, is_current=True, label__in=values
+    )
+    rows = _without_mixed(task, official).order_by().values_list(*fields)
+    found = {(topic, item) for topic, item, doc_id in rows if (topic, doc_id) not in decided}
+    return found | {
+        (topic, item) for (topic, _), (item, label) in decided.items() if label in values
+    }
+
+
+def _without_mixed(task: Task, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    if task.kind != Task.Kind.ANSWERS:
+        return judgments
+    return judgments.exclude(instance__item__kind=PoolItem.Kind.ANSWERS)

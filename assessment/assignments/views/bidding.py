@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.error_pages import ErrorText, error_response
 from assessment.assignments.forms import OfferForm, read_bids
@@ -37,22 +39,23 @@ def bid_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if not is_script:
             messages.success(request, "Your marks are saved.")
             return redirect("assessment:bid-list", lab=lab, task=task)
-    entry = found.roster.filter(user=user).first()
-    topics = topics_to_bid_for(found, user)
+    page = "_bid_state.html" if is_script else "bid_list.html"
+    return render(request, f"assessment/{page}", _context(found, user))
+
+
+def _context(task: Task, user: User) -> dict[str, Any]:
+    entry = task.roster.filter(user=user).first()
+    topics = topics_to_bid_for(task, user)
     counts = Counter(choice for _, choice in topics if choice)
-    context = {
-        "lab": found.lab,
-        "task": found,
+    return {
+        "lab": task.lab,
+        "task": task,
         "topics": topics,
         "choices": TopicBid.Choice.choices,
         "counts": [(label, counts[value]) for value, label in TopicBid.Choice.choices],
         "marked": counts.total(),
-        "has_difficulty": any(topic.facts.get("difficulty") for topic, _ in topics),
         "form": OfferForm(initial={"hours": entry.hours, "note": entry.note} if entry else {}),
-        "entry": entry,
     }
-    page = "_bid_state.html" if is_script else "bid_list.html"
-    return render(request, f"assessment/{page}", context)
 
 
 @require_POST

@@ -51,13 +51,16 @@ def roster_hours(request: HttpRequest, lab: str, task: str, person: int) -> Http
     """Change the hours of an assessor."""
     found, assessor = _person_or_404(request, lab, task, person)
     form = HoursForm(request.POST)
-    if form.is_valid():
+    try:
+        if not form.is_valid():
+            raise UserError(f"{assessor.name}: {form.errors['hours'][0]}")
         hours = form.cleaned_data["hours"]
         by, at = signed_in(request), timezone.now()
         change_offer(task=found, person=assessor, changes={"hours": hours}, at=at, by=by)
-        messages.success(request, f"Saved the hours of {assessor.name}.")
+    except UserError as error:
+        messages.error(request, error.message)
     else:
-        messages.error(request, f"{assessor.name}: {form.errors['hours'][0]}")
+        messages.success(request, f"Saved the hours of {assessor.name}.")
     return redirect("assessment:assignment-roster", lab=lab, task=task)
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from difflib import unified_diff
+from html import escape
 from itertools import islice
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, QueryS
 
 from arqlab.core.models import Task, User
 from arqlab.ir.judgments.guidelines import default_guideline
+from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import TaskKind
 from arqlab.texts.posts.text import plain_text
 from assessment.models import Guideline, Judgment
@@ -41,13 +43,30 @@ def guideline_text(task: Task, guideline: Guideline | None) -> str:
     )
 
 
-def undefined_labels(task: Task, text: str) -> list[str]:
-    """Return the words of the task's labels that a text of the guidelines does not contain."""
-    words = " ".join(plain_text(text).casefold().split())
-    labels = (label.word for label in task_scale(task))
+def guideline_source(task: Task, guideline: Guideline | None, scale: LabelScale) -> str:
+    """Return the definitions of labels and the text of a version, as HTML with LaTeX."""
+    definitions = guideline.definitions if guideline else {}
+    return label_table(definitions, scale) + guideline_text(task, guideline)
+
+
+def label_table(definitions: Mapping[str, str], scale: LabelScale) -> str:
+    """Return a table of the labels that have a definition (plain text with LaTeX), as HTML."""
+    rows = "".join(
+        f"<tr><td>{label.value}</td><td><strong>{escape(label.word)}</strong></td>"
+        f"<td>{escape(definitions[str(label.value)])}</td></tr>\n"
+        for label in scale
+        if str(label.value) in definitions
+    )
+    head = "<thead><tr><th>Score</th><th>Label</th><th>Definition</th></tr></thead>"
+    return f"<table>\n{head}\n<tbody>\n{rows}</tbody>\n</table>\n" if rows else ""
+
+
+def undefined_labels(source: str, scale: LabelScale) -> list[str]:
+    """Return the words of the labels that the source of guidelines does not contain."""
+    words = " ".join(plain_text(source).casefold().split())
     return [
         label
-        for label in labels
+        for label in (each.word for each in scale)
         if not re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)
     ]
 

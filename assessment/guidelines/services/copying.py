@@ -28,7 +28,8 @@ def copy_guidelines(*, source: Task, to: Task, at: datetime, by: User | None) ->
     for entry in entries:
         entry.pk, entry.task, entry.since, entry.until = None, to, 1, None
     GuidelineEntry.objects.bulk_create(entries)
-    write_guideline(task=to, text=guideline.text, at=at, by=by)
+    definitions = guideline.definitions
+    write_guideline(task=to, text=guideline.text, definitions=definitions, at=at, by=by)
 
 
 def guidelines_json(task: Task) -> Iterator[bytes]:
@@ -38,6 +39,7 @@ def guidelines_json(task: Task) -> Iterator[bytes]:
             "version": guideline.version,
             "saved": guideline.written_at.isoformat(),
             "text": guideline.text,
+            "definitions": guideline.definitions,
             "entries": [_row(entry) for entry in entries_of(task, guideline.version)],
         }
         for guideline in task.guidelines.order_by("version")

@@ -16,13 +16,16 @@ from arqlab.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_o
 from arqlab.texts.html.sanitizer import clean_post
 from arqlab.texts.maths.typesetting import Typeset
 from assessment.guidelines.selectors.entries import entries_of, version_of
-from assessment.guidelines.selectors.versions import guideline_text, version_numbered
+from assessment.guidelines.selectors.versions import guideline_source, version_numbered
 from assessment.models import Guideline, GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
 
 _FORMULA = re.compile(r'<span class="math-container" id="[^"]*">([^<]*)</span>')
 # A formula is one word of the comparison: its number between private characters.
 _WORD = "\ue000{}\ue001"
+# Between cells, the sanitizer would make a cell of an empty mark.
+_EMPTY = re.compile(r"<(ins|del)>\s*</\1>")
+_ADDED, _REMOVED = (re.compile(f"<{tag}>.*?</{tag}>", re.DOTALL) for tag in ("ins", "del"))
 _WORDS = re.compile("\ue000([0-9]+)\ue001")
 
 
@@ -58,7 +61,8 @@ def show_guideline(
 
     With `followed`, the version that the reader judged with, mark what is new since then.
     """
-    version, text, scale = version_of(guideline), guideline_text(task, guideline), task_scale(task)
+    version, scale = version_of(guideline), task_scale(task)
+    text = guideline_source(task, guideline, scale)
     entries = entries_of(task, version) if version else ()
     shown = shown_entries(entries, scale=scale, followed=followed)
     examples = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.EXAMPLE]
@@ -67,9 +71,9 @@ def show_guideline(
     cases = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.CASE]
     html, is_text_new = guideline_html(text), False
     if followed is not None and followed < version:
-        before = guideline_text(task, version_numbered(task, followed))
-        is_text_new = before != text
-        html = changed_html(before, text) if is_text_new else html
+        before = guideline_source(task, version_numbered(task, followed), scale)
+        marked = changed_html(before, text) if before != text else None
+        html, is_text_new = marked or html, marked is not None
     return ShownGuideline(html, is_text_new, examples, cases[::-1])
 
 
@@ -79,8 +83,11 @@ def guideline_html(text: str) -> SafeHtml:
     return compose(read, formulas=typeset_formulas(keys_of([read])), top=3)
 
 
-def changed_html(before: str, after: str) -> SafeHtml:
-    """Return a version of the guidelines with the words added and removed since another one."""
+def changed_html(before: str, after: str) -> SafeHtml | None:
+    """Return a version of the guidelines with the words added and removed since another one.
+
+    The result is None if the marks would be wrong, as they are in rare tables.
+    """
     formulas: dict[str, int] = {}
 
     def without_formulas(text: str) -> str:
@@ -90,13 +97,22 @@ def changed_html(before: str, after: str) -> SafeHtml:
             clean_post(bare, prefix="guideline").html,
         )
 
-    changed = str(htmldiff(without_formulas(before), without_formulas(after)))
+    old, new = without_formulas(before), without_formulas(after)
+    changed = _EMPTY.sub("", str(htmldiff(old, new)))
+    unmarked = [_words(marked.sub("", changed)) for marked in (_ADDED, _REMOVED)]
+    if unmarked != [_words(old), _words(new)]:
+        return None
     latex = list(formulas)
     return guideline_html(
         _WORDS.sub(
             lambda found: f'<span class="math-container">{latex[int(found[1])]}</span>', changed
         )
     )
+
+
+def _words(html: str) -> str:
+    """Return the text of HTML without tags and white space."""
+    return "".join(re.sub("<[^>]*>", "", html).split())
 
 
 def shown_entries(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -18,10 +19,17 @@ LONGEST = 50_000  # characters
 
 @transaction.atomic
 def write_guideline(
-    *, task: Task, text: str, at: datetime, by: User | None, after: int | None = None
+    *,
+    task: Task,
+    text: str,
+    at: datetime,
+    by: User | None,
+    definitions: Mapping[str, str] | None = None,
+    after: int | None = None,
 ) -> Guideline:
     """Store a new version of a task's guidelines. Earlier versions do not change.
 
+    `definitions` has what labels mean by their values (None to keep those of the newest version),
     `after` is the version that the writer edited (0 for the default text, None to skip the check).
     The version has the examples and cases collected for it; with these, its text may be the same.
     Raise `UserError` for a text that is empty, too long or unchanged, and if someone else wrote a
@@ -39,14 +47,22 @@ def write_guideline(
         )
     text = text.replace("\r\n", "\n").strip() + "\n"
     _refuse(text)
-    if text == guideline_text(task, newest) and not has_waiting_entries(task, number):
+    known = newest.definitions if newest else {}
+    definitions = known if definitions is None else dict(definitions)
+    is_same = text == guideline_text(task, newest) and definitions == known
+    if is_same and not has_waiting_entries(task, number):
         raise UserError(
             "Nothing was changed: these are the current guidelines. "
             "Edit the text, or leave the page.",
             code="same",
         )
     made = Guideline.objects.create(
-        task=task, version=number + 1, text=text, written_by=by, written_at=at
+        task=task,
+        version=number + 1,
+        text=text,
+        definitions=definitions,
+        written_by=by,
+        written_at=at,
     )
     record_event(verb="guideline.write", target=task, lab=task.lab, actor=by, version=made.version)
     return made

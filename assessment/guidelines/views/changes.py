@@ -12,9 +12,10 @@ from arqlab.core.models import Task
 from arqlab.core.permissions import may_look_up, may_organize, signed_in, task_or_404
 from assessment.guidelines.selectors.entries import changed_entries, version_of
 from assessment.guidelines.selectors.versions import (
+    changed_lines,
     current_guideline,
     followed_versions,
-    guideline_text,
+    guideline_source,
     version_numbered,
 )
 from assessment.guidelines.services.rendering import changed_html, show_guideline, shown_entries
@@ -33,7 +34,7 @@ def guideline_changes(request: HttpRequest, lab: str, task: str, version: int) -
     is_number = asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 6
     before = int(asked_for) if is_number and int(asked_for) < version else version - 1
     earlier, scale = version_numbered(found, before), task_scale(found)
-    texts = guideline_text(found, earlier), guideline_text(found, guideline)
+    texts = [guideline_source(found, each, scale) for each in (earlier, guideline)]
     entries = changed_entries(found, before=before, version=version)
     context = {
         "task": found,
@@ -42,6 +43,7 @@ def guideline_changes(request: HttpRequest, lab: str, task: str, version: int) -
         "before": before,
         "earlier": range(version),
         "html": changed_html(*texts) if texts[0] != texts[1] else None,
+        "changes": changed_lines(*texts),
         "added": shown_entries(entries.added, scale=scale),
         "removed": shown_entries(entries.removed, scale=scale),
         "labels": [scale.of(label) for label in entries.labels],

@@ -25,6 +25,7 @@ from assessment.judging.apis.fields import (
     WholeNumberField,
     wrong_value,
 )
+from assessment.judging.apis.marks import MAX_MARKS, MarkList, MarkSerializer
 from assessment.judging.selectors.items import Submitted
 from assessment.judging.services.request_problems import (
     OTHER_LABEL,
@@ -118,6 +119,12 @@ class LabelSerializer(ObjectSerializer):
     shown = AnyTextField(
         required=False,
         help_text="The HTML shown to the assessor, sent with labels that are not judgments.",
+    )
+    marks = MarkList(
+        child=MarkSerializer(),
+        max_length=MAX_MARKS,
+        required=False,
+        help_text="The passages that decided the label. Without them, it has none.",
     )
 
 
@@ -218,9 +225,15 @@ def _all_problems(
 
 def field_problems(errors: Any, instance: int | None = None) -> list[RequestProblem]:
     """Return the problems of the fields of an object; labels have their own errors."""
+    marks = {
+        f"marks.{number}.{field}".removesuffix("."): wrong
+        for number, fields in errors.get("marks", {}).items()
+        if "expected" not in errors["marks"]
+        for field, wrong in fields.items()
+    }
     return [
         RequestProblem(instance, field, **wrong)
-        for field, wrong in errors.items()
+        for field, wrong in {**errors, **marks}.items()
         if "expected" in wrong
     ]
 

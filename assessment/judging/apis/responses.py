@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from arqlab.ir.labels import LARGEST_VALUE
+from assessment.judging.apis.marks import MarkSerializer
 from assessment.models import PoolItem
 
 HAVE = OpenApiParameter(
@@ -64,6 +65,7 @@ class OwnJudgmentSerializer(serializers.Serializer[Any]):
     judgment = serializers.IntegerField()
     label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
     comment = serializers.CharField()
+    marks = MarkSerializer(many=True)
     judged_at = serializers.DateTimeField()
 
 

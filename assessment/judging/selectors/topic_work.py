@@ -92,8 +92,8 @@ def _scale(place: Place) -> LabelScale:
 def next_topic(place: Place, user: User) -> Topic | None:
     """Return the assessor's next topic in the lab, or in the round, with unlabelled items.
 
-    Topics that are set aside are left out. Topics of the same task come first, and among them those
-    after this topic.
+    Topics of the same task come first, and among them those after this topic. Topics that are set
+    aside are left out, except in rounds.
     """
     topic, left = place.topic, {"pool__closed_at": None, "done_at": None}
     if place.round:

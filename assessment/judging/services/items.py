@@ -134,6 +134,7 @@ def judgment_payload(judgment: Judgment) -> dict[str, Any]:
         "judgment": judgment.pk,
         "label": judgment.label,
         "comment": judgment.comment,
+        "marks": judgment.marks,
         "judged_at": judgment.judged_at,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from django.utils.html import format_html_join
@@ -17,6 +17,7 @@ from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
 from arqlab.texts.posts.text import pieces, text_formulas
 from assessment.judging.services.items import heading_of
+from assessment.judging.services.marks import QuotedMark, quoted_marks
 from assessment.models import Judgment, PoolItem
 from assessment.pools.services.texts import body_of
 from collection.models import Post
@@ -27,19 +28,21 @@ _Part = str | PostText  # words, or one formula
 
 
 class JudgedRow(NamedTuple):
-    """A judgment with its label, item and instance name, and its formula or first words."""
+    """A judgment with its label, item, instance name, formula or first words, and its marks."""
 
     judgment: Judgment
     label: ScaleLabel
     item: PoolItem
     heading: str
     html: SafeString
+    marks: Sequence[QuotedMark] = ()
 
 
 def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list.
 
-    Takes one query for the posts, one for the corrections and one for the formulas.
+    Takes one query for the posts, one for the corrections, one for the formulas, and one for the
+    formulas in marks, if any.
     """
     found, corrections = list(judgments), corrections_of(lab)
     read = _with_posts(found, lab, corrections)
@@ -48,8 +51,11 @@ def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -
         keys_of(part for some in parts for part in some if isinstance(part, PostText)),
         corrections.formulas,
     )
+    marks = quoted_marks(found, corrections.formulas)
     return [
-        _row(judgment, scale.of(judgment.label), post, (some, formulas))
+        _row(judgment, scale.of(judgment.label), post, (some, formulas))._replace(
+            marks=marks[judgment.pk]
+        )
         for (judgment, post), some in zip(read, parts, strict=True)
     ]
 

@@ -150,6 +150,7 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
         label=label.label,
         comment=label.comment,
         reason=label.reason,
+        marks=list(label.marks),
         active_ms=label.active_ms,
         guideline_id=found.guideline_id,
         key=label.key,

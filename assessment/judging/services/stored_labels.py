@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from arqlab.core.models import User
@@ -26,7 +26,8 @@ class Label(NamedTuple):
     """A label as the page sends it.
 
     `seen` is the id of the current judgment when the page loaded it, `after` the key of a judgment
-    still being sent, and `given_at` the time of the label by the browser's clock.
+    still being sent, `given_at` the time of the label by the browser's clock, and `marks` the
+    passages that decided it.
     """
 
     instance: int
@@ -39,6 +40,7 @@ class Label(NamedTuple):
     after: UUID | None = None
     shown: str = ""
     given_at: datetime | None = None
+    marks: Sequence[Mapping[str, Any]] = ()
 
 
 class Submission(NamedTuple):

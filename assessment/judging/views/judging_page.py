@@ -15,7 +15,11 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import may_see_thread, signed_in
-from assessment.guidelines.selectors.versions import current_guideline, followed_version
+from assessment.guidelines.selectors.versions import (
+    current_guideline,
+    followed_version,
+    guideline_source,
+)
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import place_or_404
@@ -69,7 +73,8 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "shown_guideline": _shown_guideline(place.task, guideline, is_whole=is_whole),
+        "shown_guideline": _shown_guideline(place.task, guideline, sitting, is_whole=is_whole),
+        "definitions": guideline.definitions if guideline else {},
         "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
@@ -113,11 +118,14 @@ def _has_thread(place: Place, user: User) -> bool:
     return place.round is None or may_see_thread(user, place.topic)
 
 
-def _shown_guideline(task: Task, guideline: Guideline | None, *, is_whole: bool) -> ShownGuideline:
+def _shown_guideline(
+    task: Task, guideline: Guideline | None, sitting: Sitting, *, is_whole: bool
+) -> ShownGuideline:
     """Return the guidelines, or only their text if the page can load the rest when needed."""
     if is_whole or guideline is None:
         return show_guideline(task, guideline)
-    return ShownGuideline(guideline_html(guideline.text), False, [], [])
+    source = guideline_source(task, guideline, sitting.work.scale)
+    return ShownGuideline(guideline_html(source), False, [], [])
 
 
 def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:

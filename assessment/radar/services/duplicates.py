@@ -20,7 +20,7 @@ KINDS = (PoolItem.Kind.POSTS, PoolItem.Kind.DOCUMENTS)
 def find_waiting_duplicates(*, at: datetime) -> None:
     """Find the duplicates of tasks with a pool or an import that is newer than the last search."""
     for task in _waiting():
-        groups = duplicate_groups(_texts(task))
+        groups = _with_instances(task, duplicate_groups(_texts(task)))
         DuplicatePosts.objects.update_or_create(
             task=task, defaults={"groups": groups, "found_at": at}
         )
@@ -39,6 +39,20 @@ def _waiting() -> Iterator[Task]:
         imported__gt=F("duplicate_posts__found_at")
     )
     yield from tasks.filter(Q(duplicate_posts=None) | late).select_related("lab")
+
+
+def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list[int]]]:
+    """Return the first post of each group, and the instances of all.
+
+    All instances are read: SQLite takes seconds to find hundreds by their ids.
+    """
+    first = {name: group[0] for group in groups for name in group}
+    found: dict[str, list[int]] = {group[0]: [] for group in groups}
+    pooled = PoolInstance.official.filter(item__pool__task=task).order_by("pk")
+    for instance, name in pooled.values_list("pk", "doc_id"):
+        if name in first:
+            found[first[name]].append(instance)
+    return list(found.items())
 
 
 def _texts(task: Task) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from arqlab.core.models import Corrections
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
+from arqlab.core.services.topic_pages import topic_texts
 from arqlab.texts.html.pasted import read_shown
 from arqlab.texts.html.rendering import (
     Key,
@@ -30,7 +31,8 @@ from collection.selectors.threads import corrected_post, posts_of
 class TicketItem(NamedTuple):
     """The instance of a ticket with its post, if the collection has it, and its texts.
 
-    `shown_post` has the lab's text, if the lab corrected it.
+    `shown_post` has the lab's text, if the lab corrected it. `question` has the texts of the topic,
+    which the judging page shows beside the item. `formulas` are in the order of all texts.
     """
 
     instance: PoolInstance
@@ -38,6 +40,7 @@ class TicketItem(NamedTuple):
     shown_post: Post | None
     title: PostText
     body: PostText
+    question: tuple[PostText, ...]
     formulas: dict[Key, Typeset]
 
     @property
@@ -71,11 +74,21 @@ class TicketItem(NamedTuple):
     def html(self) -> SafeHtml:
         """Return title and text as the judging page shows them, without links."""
         marked = frozenset([self.instance.doc_id] if self.is_formula else [])
-        title, body = (
-            compose(text, formulas=self.formulas, highlight=marked)
-            for text in (self.title, self.body)
-        )
-        return SafeHtml(f'<h3 class="post-title">{title}</h3>{body}') if title else body
+        return self._composed((self.title, self.body), marked)
+
+    @property
+    def question_html(self) -> SafeHtml:
+        """Return title, question and query formula of the topic, without links."""
+        return self._composed(self.question, frozenset())
+
+    def is_of_topic(self, latex: str) -> bool:
+        """Return whether only the topic has a formula, and the item does not."""
+        return latex not in {key[0] for key in keys_of([self.title, self.body])}
+
+    def _composed(self, texts: tuple[PostText, ...], marked: frozenset[str]) -> SafeHtml:
+        title, *rest = (compose(text, formulas=self.formulas, highlight=marked) for text in texts)
+        heading = f'<h3 class="post-title">{title}</h3>' if title else ""
+        return SafeHtml(heading + "".join(rest))
 
 
 def shown_html(ticket: Ticket) -> SafeHtml:
@@ -106,5 +119,8 @@ def read_ticket_item(
     definitions = Definitions()
     title = read_text(shown.safe_title if shown and shown.title else "", definitions)
     body = read_text(body_of(instance.item, shown), definitions)
-    formulas = typeset_formulas(keys_of([title, body]), corrections.formulas)
-    return TicketItem(instance, post, shown, title, body, formulas)
+    question = topic_texts(instance.item.topic)
+    keys = keys_of([title, body, *question])
+    found = typeset_formulas(keys, corrections.formulas)
+    formulas = {key: found[key] for key in keys}
+    return TicketItem(instance, post, shown, title, body, question, formulas)

@@ -15,6 +15,7 @@ from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.corrections import require_shown, save_correction
 from arqlab.core.services.formulas import store_formulas, typeset_again
+from arqlab.core.services.topic_pages import renew_topics
 from arqlab.texts.html.rendering import SafeHtml
 from assessment.models import Ticket
 from assessment.tickets.services.items import TicketItem, read_ticket_item
@@ -70,7 +71,8 @@ def defects_of(item: TicketItem, lab: Lab) -> Iterator[FoundDefect]:
         )
     for number, (key, found) in enumerate(item.formulas.items()):
         if found.mathml is None and key not in again:
-            reason = "This formula cannot be typeset."
+            of = " of the topic" if item.is_of_topic(key[0]) else ""
+            reason = f"This formula{of} cannot be typeset."
             yield FoundDefect(RepairKind.FORMULA, reason, number, found.latex)
     if item.post and cleaned_again(item.post):
         yield FoundDefect(
@@ -115,11 +117,20 @@ def previews(ticket: Ticket, draft: RepairDraft) -> tuple[SafeHtml | str, SafeHt
     if draft.kind == RepairKind.THREAD:
         return _question_html(item, lab, now), _question_html(item, lab, after)
     if draft.kind == RepairKind.TYPESET:
-        again = item._replace(formulas=item.formulas | typeset_again(item.formulas))
-        return item.html, again.html
+        again = typeset_again(item.formulas)
+        is_of_topic = bool(again) and all(item.is_of_topic(latex) for latex, _ in again)
+        return _pair(item, item._replace(formulas=item.formulas | again), is_of_topic)
     if draft.kind == RepairKind.SANITIZE:
         return item.html, read_ticket_item(ticket, now, is_cleaned=True).html
-    return item.html, read_ticket_item(ticket, after).html
+    is_of_topic = draft.kind == RepairKind.FORMULA and item.is_of_topic(draft.key)
+    return _pair(item, read_ticket_item(ticket, after), is_of_topic)
+
+
+def _pair(before: TicketItem, after: TicketItem, is_of_topic: bool) -> tuple[SafeHtml, SafeHtml]:
+    """Return what a repair changes before and after it: the item, or the question of the topic."""
+    if is_of_topic:
+        return before.question_html, after.question_html
+    return before.html, after.html
 
 
 @transaction.atomic
@@ -134,7 +145,10 @@ def repair_item(*, ticket: Ticket, draft: RepairDraft, at: datetime, by: User) -
         )
         return
     if draft.kind == RepairKind.TYPESET:
-        store_formulas(typeset_again(item.formulas))
+        again = typeset_again(item.formulas)
+        store_formulas(again)
+        for latex, _ in again:
+            renew_topics(lab, latex)
     elif item.post:
         clean_post_again(item.post)
     record_event(
@@ -169,8 +183,10 @@ def _require_answer(item: TicketItem) -> None:
 def _lacks_question(item: TicketItem, lab: Lab) -> bool:
     if item.post is None or item.post.kind != Post.Kind.ANSWER:
         return False
-    thread = find_thread(item.post.collection, item.post.post_id, corrections_of(lab))
-    return thread is None or thread.question is None
+    moved = corrections_of(lab).threads
+    question = moved.get(item.post.post_id, item.post.thread_id)
+    found = find_posts(item.post.collection_id, [question]).get(question)
+    return found is None or found.kind != Post.Kind.QUESTION
 
 
 def _with_draft(corrections: Corrections, draft: RepairDraft) -> Corrections:

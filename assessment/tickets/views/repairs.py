@@ -48,7 +48,7 @@ def ticket_repair(request: HttpRequest, lab: str, ticket: int, repair: str) -> H
         context |= {"formulas": item.formula_rows, "refusal": error.message}
         return render(request, "assessment/ticket_repair.html", context)
     given = request.POST if request.method == "POST" else None
-    form = RepairForm(given, draft=draft, instance_id=item.instance.doc_id)
+    form = RepairForm(given, draft=draft, item=item)
     if request.method == "POST" and form.is_valid():
         try:
             context["before"], context["after"] = previews(shown, form.edited)

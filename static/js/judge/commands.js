@@ -5,7 +5,7 @@ const SLOW = 150; // ms until the page shows that it is loading
 const LOADING = "Loading the item…";
 const EARLY = "You pressed a key before the item was visible. Press it again.";
 // These act on the item shown.
-const FOR_ITEM = new Set(["label", "label-all", "clear", "proceed", "skip"]);
+const FOR_ITEM = new Set(["label", "label-all", "clear", "proceed", "skip", "mark"]);
 
 export class Commands {
   /**

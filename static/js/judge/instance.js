@@ -1,6 +1,7 @@
 // What an item card consists of: posts, each with the instances to label in it.
 
 import { ASKS } from "./labels.js";
+import { isSameMarks, textOf } from "./marks/quotes.js";
 
 const parser = new DOMParser();
 
@@ -81,8 +82,10 @@ export class Instance {
     this.choose((isNewest ? draft?.label : null) ?? known?.label ?? null);
     this.comment.value = (isNewest || !known ? draft?.comment : null) ?? known?.comment ?? "";
     this.reason.value = (isNewest ? draft?.reason : null) ?? "";
+    this.marks = (isNewest || !known ? draft?.marks : null) ?? known?.marks ?? [];
     const texts = [draft?.comment, draft?.reason].filter((text) => text?.trim());
     const typed = texts.filter((text) => text.trim() !== known?.comment);
+    if (!isSameMarks(draft?.marks, known?.marks)) typed.push(...(draft?.marks ?? []).map(textOf));
     this.overtaken = known && !isNewest ? typed.join(" · ") : "";
   }
 
@@ -154,14 +157,15 @@ export class Instance {
   }
 
   get draft() {
-    const { label, comment, reason, seen } = this;
-    return { label, comment: comment.value, reason: reason.value, seen };
+    const { label, comment, reason, marks, seen } = this;
+    return { label, comment: comment.value, reason: reason.value, marks, seen };
   }
 
-  /** Return whether there is something to send: a new or changed label, or a changed comment. */
+  /** Return whether there is something to send: a new or changed label, comment or marks. */
   get isChanged() {
     const known = this.pending ?? this.data.judgment;
     if (this.label === null) return false;
-    return this.label !== known?.label || this.comment.value.trim() !== known.comment;
+    if (this.label !== known?.label || this.comment.value.trim() !== known.comment) return true;
+    return !isSameMarks(this.marks, known.marks);
   }
 }

@@ -7,7 +7,8 @@ import * as storage from "./kept/local-storage.js";
 
 const COMMANDS = {
   b: "back", l: "skip", c: "comment", t: "thread", q: "pane", n: "next", i: "guidelines",
-  j: "judgments", h: "terms", "/": "find", "?": "help", backspace: "clear", delete: "clear",
+  j: "judgments", h: "terms", m: "mark", "/": "find", "?": "help", backspace: "clear",
+  delete: "clear",
 };
 const STORED = "arqlab.judge.keys";
 

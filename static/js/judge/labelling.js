@@ -3,9 +3,10 @@
 
 import { ASKS, KEYS, WORDS } from "./labels.js";
 
-export class Labelling {
-  /** `choices.isOneKey` says whether a label submits the item. */
+export class Labelling extends EventTarget {
+  /** `choices.isOneKey` says whether a label submits the item. Event: `turned` (to an instance). */
   constructor({ session, drafts, timer, choices }) {
+    super();
     Object.assign(this, { session, drafts, timer, choices });
   }
 
@@ -17,6 +18,7 @@ export class Labelling {
   activate(instance, options) {
     this.card.activate(instance, options);
     this.timer.on(instance.id);
+    this.dispatchEvent(new Event("turned"));
   }
 
   turnTo(instance) {

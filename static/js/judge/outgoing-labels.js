@@ -5,7 +5,7 @@ import { REPORTS } from "./labels.js";
 import { uuid } from "./outbox.js";
 
 function outgoing(card, instance, timer) {
-  const { label, comment, reason } = instance.draft;
+  const { label, comment, reason, marks } = instance.draft;
   const judgment = {
     instance: instance.id,
     label,
@@ -17,9 +17,10 @@ function outgoing(card, instance, timer) {
     seen: instance.data.judgment?.judgment ?? null,
     after: instance.pending?.key,
     shown: label in REPORTS ? card.shown(instance) : undefined,
+    marks,
   };
   timer.clear(instance.id);
-  instance.submitted({ label, comment: judgment.comment, key: judgment.key });
+  instance.submitted({ label, comment: judgment.comment, marks, key: judgment.key });
   return judgment;
 }
 

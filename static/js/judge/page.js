@@ -6,6 +6,7 @@ import { Commands } from "./commands.js";
 import { startJudgmentList } from "./judgment-list.js";
 import { Find } from "./aids/find.js";
 import { listen } from "./keys.js";
+import { Marking } from "./marks/marking.js";
 import { startOffline } from "./trips/offline.js";
 import { openSession, showNotices, start } from "./open-session.js";
 import { startPanes } from "./panes.js";
@@ -69,6 +70,7 @@ const recentComments = new RecentComments({
 const terms = new QueryTerms({
   page, box: dialog("terms"), choices, session, say: (text) => status.say(text),
 });
+const marking = new Marking({ pane, session });
 const find = new Find(dialog("find"), {
   searchUrl: config.search_url,
   turnTo: (name) => name !== "thread" && turnTo(name),
@@ -108,6 +110,7 @@ const COMMANDS = {
   comment: () => session.shown && session.focus(session.shown.active.comment),
   "leave-text": turnToText,
   next: () => labelling.nextInstance(),
+  mark: () => marking.press(),
   scroll: (pages) => session.shown?.scroll(pages),
   // Not awaited: the keys work while the thread loads.
   thread: () => void toggleThread(),

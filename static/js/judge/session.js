@@ -211,7 +211,7 @@ export class Session extends EventTarget {
       const sent = row.body.judgments.find((each) => each.key === key);
       this.drafts.settle(sent, judgment);
       const instance = this.cards.get(row.item)?.instances.find((each) => each.id === id);
-      instance?.settled(key, { judgment, label, comment: sent.comment });
+      instance?.settled(key, { judgment, label, comment: sent.comment, marks: sent.marks });
     }
     // Another label counts, which this page does not have: load the item again before it is
     // changed.

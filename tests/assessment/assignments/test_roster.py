@@ -83,6 +83,8 @@ def test_without_a_person_the_page_says_so(organizing, task, assessor):
 
 def test_who_has_topics_is_on_the_roster(organizing, task, assessor):
     assign(assessor, *task.topics.all())
+    assign(assessor, task.topics.first(), ended_at=NOW)
+    assign(assessor, TopicFactory())
 
     [row] = task_roster(task)
     assert (row.person, row.entry, row.topics, row.may_judge) == (assessor, None, 2, True)
@@ -197,6 +199,16 @@ def test_who_lost_the_role_cannot_choose(bidding, task, assessor):
 
     assert bid(bidding, task.topics.first(), "gladly").status_code == 404
     assert not task_roster(task)[0].may_judge
+
+
+def test_the_hours_of_who_lost_the_role_stay(organizing, bidding, task, assessor):
+    Membership.objects.filter(user=assessor).delete()
+    page = organizing.post(
+        path("assignment-roster-hours", assessor.pk), {"hours": "20"}, follow=True
+    ).text
+
+    assert f"{assessor.name} cannot judge in" in page
+    assert RosterEntry.objects.get().hours is None
 
 
 def test_the_judging_page_leads_to_the_choices(bidding, client_of, task, lab, assessor):

@@ -11,22 +11,16 @@ from scipy.stats import betabinom
 from arqlab.core.models import AuditEvent, Topic
 from arqlab.ir.judgments.viability import LAB_PRIORS
 from arqlab.ir.records import TaskKind
-from assessment.judging.selectors.items import Stack, TopicPath
+from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.own_work import task_judging
-from assessment.judging.selectors.places import Place
+from assessment.judging.selectors.places import place_of
 from assessment.judging.selectors.topic_work import next_topic
-from assessment.models import Judgment, PoolItem, SetAsideTopic
+from assessment.models import Judgment, PoolItem, Round, SetAsideTopic
 from tests.assessment.factories import assign, judge, make_pool, make_written_pool
 from tests.assessment.judging.desk import Desk
+from tests.assessment.rounds.factories import round_of, vote
 
 pytestmark = pytest.mark.django_db
-
-
-def official(topic):
-    path = TopicPath("arqmath-x", "task1", topic.query_id)
-    return Place(path, topic, topic.task, None, Stack(topic.pk))
-
-
 POSTS = [str(number) for number in range(10, 40)]
 
 
@@ -42,7 +36,7 @@ def pool(task):
 
 def judge_topic(user, query_id: str, *labels: int) -> None:
     """Judge the first items of a topic."""
-    items = PoolItem.objects.filter(topic__query_id=query_id).order_by("position")
+    items = PoolItem.official.filter(topic__query_id=query_id).order_by("position")
     for item, label in zip(items, labels, strict=False):
         judge(user, item.instances.get(), label)
 
@@ -61,6 +55,13 @@ def forecasts(client) -> dict[str, list[str]]:
         for part in table.split("<tr>")[2:]
     ]
     return {row[0]: row[2:] for row in rows}
+
+
+def after(user, query_id: str) -> Topic | None:
+    """Return the topic that follows a topic on the judging page."""
+    place = place_of(user, TopicPath("arqmath-x", "task1", query_id))
+    assert place is not None
+    return next_topic(place, user)
 
 
 def home(client) -> str:
@@ -91,10 +92,26 @@ def test_topics_that_are_kept_finished_or_not_started_have_no_forecast(
 def test_generated_answers_in_the_pool_do_not_keep_a_topic(organizing, task, assessor, pool):
     make_written_pool(task, {"A.1": {"R:A.1": "An answer.", "S:A.1": "Another."}})
     judge_topic(assessor, "A.1", 0)
-    for item in PoolItem.objects.filter(kind=PoolItem.Kind.ANSWERS):
+    for item in PoolItem.official.filter(kind=PoolItem.Kind.ANSWERS):
         judge(assessor, item.instances.get(), 3)
 
     assert forecasts(organizing)["A.1"][1:4] == ["30", "1", "0"]
+
+
+def test_adjudicated_labels_count_and_those_of_other_rounds_do_not(
+    organizing, organizer, task, assessor, pool
+):
+    judge_topic(assessor, "A.1", 3, 0)
+    second = round_of(task, Round.Kind.SECOND, organizer, topics=["A.1"])
+    for doc_id in POSTS[:4]:
+        vote(second, organizer, doc_id, 3)
+    assert forecasts(organizing)["A.1"][1:4] == ["30", "2", "1"]
+
+    decided = round_of(task, Round.Kind.ADJUDICATION, organizer, topics=["A.1"])
+    vote(decided, organizer, POSTS[0], 1)
+    assert forecasts(organizing)["A.1"][1:4] == ["30", "2", "0"]
+    vote(decided, organizer, POSTS[1], 2)
+    assert forecasts(organizing)["A.1"][1:4] == ["30", "2", "1"]
 
 
 def test_a_lab_that_keeps_all_topics_has_no_forecasts(organizing, task, assessor, pool):
@@ -143,6 +160,14 @@ def test_setting_aside_is_undone(organizing, client_of, task, assessor, pool):
     assert SetAsideTopic.objects.filter(ended_at=None).count() == 1
 
 
+def test_a_topic_set_aside_before_it_was_started_can_be_resumed(organizing, task, pool):
+    do(organizing, "set-aside", "A.2")
+
+    assert forecasts(organizing)["A.2"][:3] == ["Set aside", "30", "0"]
+    do(organizing, "resume", "A.2")
+    assert forecasts(organizing) == {}
+
+
 def test_the_audit_log_has_who_and_the_probability(organizing, organizer, task, assessor, pool):
     judge_topic(assessor, "A.1", *[0] * 10)
     do(organizing, "set-aside", "A.1")
@@ -166,14 +191,13 @@ def test_a_topic_that_is_kept_cannot_be_set_aside(organizing, task, assessor, po
 
 
 def test_a_topic_set_aside_is_neither_next_nor_unassigned(organizing, task, lab, assessor, pool):
-    first, second = task.topics.order_by("position")
     assert task_judging([lab])[task.pk].unassigned == 2
     do(organizing, "set-aside", "A.2")
 
     assert task_judging([lab])[task.pk].unassigned == 1
     assign(assessor, *Topic.objects.filter(task=task))
-    assert next_topic(official(first), assessor) is None
-    assert next_topic(official(second), assessor) == first
+    assert after(assessor, "A.1") is None
+    assert after(assessor, "A.2") == task.topics.get(query_id="A.1")
 
 
 def test_assessors_see_no_forecast(client_of, task, assessor, pool):

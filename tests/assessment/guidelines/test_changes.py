@@ -7,8 +7,13 @@ import re
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from arqlab.core.models import AuditEvent
+from arqlab.ir.judgments.guidelines import default_guideline
+from arqlab.ir.protocols.scales import ARQMATH
+from arqlab.ir.records import TaskKind
 from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.entries import (
     Decision,
@@ -18,7 +23,7 @@ from assessment.guidelines.services.entries import (
     remove_entry,
 )
 from assessment.guidelines.services.entry_items import find_entry_item, item_of_instance
-from assessment.guidelines.services.rendering import changed_html
+from assessment.guidelines.services.rendering import changed_html, guideline_html
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from tests.assessment.factories import (
@@ -66,6 +71,55 @@ def test_a_changed_formula_is_typeset_before_and_after():
     changed = re.findall(r'<(ins|del)>.*?data-latex="(.*?)"', html)
     assert changed == [("ins", "a^3"), ("del", "a^2")]
     assert html.count('data-latex="b"') == 1
+
+
+ROW = "<tr><td>{0}</td><td>label {0}</td></tr>\n"
+TABLE = "<table>\n<thead><tr><th>Score</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n"
+
+
+def test_an_added_table_has_no_other_cells():
+    table = TABLE.format(ROW.format(3) + ROW.format(2))
+    html = changed_html("<p>Text.</p>", f"{table}<p>Text.</p>")
+
+    assert re.findall(r"<t[dh]>(.*?)</t[dh]>", html) == [
+        f"<ins>{text}</ins>" for text in ("Score", "3", "label 3", "2", "label 2")
+    ]
+
+
+def test_where_words_would_be_marked_wrongly_changed_lines_are_shown(task, assessor, client_of):
+    rows = ROW.format(3), ROW.format(2)
+    write(task, TABLE.format("".join(rows)))
+    write(task, TABLE.format(rows[1]))
+
+    page = client_of(assessor).get(f"{BASE}2/changes/").text
+    removed = re.findall(r'<tr class="(removed|added)">.*?<td>(&lt;tr.*?)</td>\s*</tr>', page, re.S)
+    assert removed == [
+        ("removed", "&lt;tr&gt;&lt;td&gt;3&lt;/td&gt;&lt;td&gt;label 3&lt;/td&gt;&lt;/tr&gt;")
+    ]
+
+
+LABELS = default_guideline(TaskKind.ANSWERS, "arqmath-3", scale=ARQMATH, relevant_from=2)
+
+
+@settings(max_examples=20)
+@given(data=st.data())
+def test_marked_words_are_those_that_were_added_and_removed(data):
+    blocks = re.findall(r"<(?:p|li|tr)>.*?</(?:p|li|tr)>\n?", LABELS, re.DOTALL)
+    after = LABELS
+    for block in data.draw(st.lists(st.sampled_from(blocks), min_size=1, max_size=3)):
+        other = data.draw(st.sampled_from(["", block * 2, block.replace("the", "any")]))
+        after = after.replace(block, other, 1)
+
+    html = changed_html(LABELS, after)
+    assume(html is not None)
+    old, new = (str(guideline_html(text)) for text in (LABELS, after))
+    assert letters(re.sub("<ins>.*?</ins>", "", html, flags=re.DOTALL)) == letters(old)
+    assert letters(re.sub("<del>.*?</del>", "", html, flags=re.DOTALL)) == letters(new)
+
+
+def letters(html: str) -> str:
+    """Return the characters that a reader sees, without space."""
+    return "".join(re.sub("<[^>]*>", "", html).split())
 
 
 def test_changed_guidelines_stay_sanitized():

@@ -10,7 +10,7 @@ from django.urls import reverse
 from arqlab.core.models import AuditEvent
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.guidelines.services.versions import write_guideline
-from tests.assessment.factories import NOW
+from tests.assessment.factories import NOW, assign, make_pool
 
 pytestmark = pytest.mark.django_db
 
@@ -100,6 +100,18 @@ def test_who_was_overtaken_sees_what_differs_and_saves_again(organizer, client_o
     assert "Assessors now follow version 2." in again
 
 
+def test_who_was_overtaken_sees_other_definitions_too(organizer, client_of, task):
+    given = {"text": "<p>Old.</p>", "at": NOW, "by": None}
+    write_guideline(task=task, definitions={"3": "Theirs."}, **given)
+
+    mine = {"text": "<p>Old.</p>", "after": 0, "label-3": "Mine."}
+    page = client_of(organizer).post(EDIT, mine).text
+    changes = page[page.index('id="changes"') : page.index("<form", page.index('id="changes"'))]
+    assert "Theirs." in changes
+    assert "Mine." in changes
+    assert ">\nMine.</textarea>" in page
+
+
 @pytest.mark.parametrize(
     ("text", "after", "said"),
     [
@@ -117,3 +129,42 @@ def test_what_cannot_be_a_version_is_refused_and_what_was_typed_stays(
 
     assert said in page
     assert current_guideline(task).version == 1
+
+
+def test_labels_are_defined_beside_the_text(organizer, assessor, client_of, task):
+    client, given = client_of(organizer), {"text": "<p>Text.</p>", "after": 0}
+    preview = client.post(EDIT, given | {"label-3": "All $a^2$ <parts>.", "preview": "yes"}).text
+    client.post(EDIT, given | {"label-3": "All $a^2$ <parts>."})
+
+    for page in (preview, client_of(assessor).get(path(1)).text):
+        table = page[page.index("<table>") : page.index("</table>")]
+        assert "<strong>High</strong>" in table
+        assert "<msup>" in table
+        assert "&lt;parts&gt;" in table
+        assert "Medium" not in table
+    editor = client.get(EDIT).text
+    assert "All $a^2$ &lt;parts&gt;.</textarea>" in editor
+    assert "does not mention Medium, Low" in editor
+
+
+def test_a_changed_definition_is_a_new_version_which_shows_the_change(organizer, client_of, task):
+    client = client_of(organizer)
+    for after, text in enumerate(["Old words here.", "New words here.", "New words here."]):
+        page = client.post(
+            EDIT, {"text": "<p>Text.</p>", "after": after, "label-0": text}, follow=True
+        ).text
+
+    assert "Nothing was changed" in page
+    assert current_guideline(task).definitions == {"0": "New words here."}
+    assert re.search(
+        r"<ins>New\s*</ins>\s*<del>Old\s*</del>", client.get(f"{path(2)}changes/").text
+    )
+
+
+def test_the_definition_is_shown_on_the_button_of_its_label(assessor, client_of, task):
+    make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    write_guideline(task=task, text="<p>T.</p>", definitions={"3": 'A "b"'}, at=NOW, by=None)
+
+    page = client_of(assessor).get("/labs/arqmath-x/tasks/task1/judge/A.1/").text
+    assert re.findall(r'data-label="(\d)"[^>]*title="([^"]*)"', page) == [("3", "A &quot;b&quot;")]

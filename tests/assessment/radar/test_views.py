@@ -10,11 +10,12 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
-from assessment.models import DismissedFinding, Judgment, PoolInstance
+from assessment.models import DismissedFinding, Judgment, PoolInstance, Round
 from assessment.radar.selectors.findings import findings_of
 from assessment.radar.tasks import find_duplicate_posts
 from collection.models import Post
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
+from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small
 from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
 
@@ -38,7 +39,7 @@ def formulas(lab):
 def label(user, labels: Mapping[str, int], **fields) -> None:
     """Judge instances by their ids."""
     for doc_id, value in labels.items():
-        judge(user, PoolInstance.objects.get(doc_id=doc_id), value, **fields)
+        judge(user, PoolInstance.official.get(doc_id=doc_id), value, **fields)
 
 
 def path(task, *key: str, **query: str) -> str:
@@ -64,10 +65,22 @@ def test_different_labels_of_a_formula_are_listed_and_lead_to_the_judgments(
 
     page = words(organizing, path(formulas))
     assert "Same formula" in page
-    assert "Formula v1: High, Not relevant, in different posts, which may explain it. 2" in page
+    assert "Formula v1: High, Not relevant. The posts differ, which may explain it. 2" in page
     detail = words(organizing, path(formulas, finding.key))
-    assert re.search("B.1 11 formula v1 .*High.*B.1 12 formula v1 .*Not relevant", detail)
+    assert re.search(
+        "B.1 11 formula v1, post p1 .*High.*B.1 12 formula v1, post p2 .*Not relevant", detail
+    )
     assert "13" not in detail.partition("Judged")[2]
+
+
+def test_different_labels_within_one_post_are_named(organizing, assessor, lab):
+    task = FormulaTaskFactory(lab=lab)
+    TopicFactory(task=task, query_id="B.1")
+    make_formula_pool(task, {"B.1": {"v1": [("11", "p1"), ("12", "p1")]}})
+    label(assessor, {"11": 1, "12": 0})
+
+    page = words(organizing, path(task))
+    assert "Formula v1: Low, Not relevant. The labels differ within one post. 2" in page
 
 
 def test_earlier_labels_are_beside_the_current_one(organizing, assessor, formulas):
@@ -77,7 +90,8 @@ def test_earlier_labels_are_beside_the_current_one(organizing, assessor, formula
     [finding] = findings_of(formulas)
 
     assert re.search(
-        "12 formula v1 .*Not relevant .*Medium", words(organizing, path(formulas, finding.key))
+        "12 formula v1, post p2 .*Not relevant .*Medium",
+        words(organizing, path(formulas, finding.key)),
     )
 
 
@@ -97,6 +111,32 @@ def test_labels_of_two_assessors_do_not_contradict(lab, assessor, formulas):
     assert findings_of(formulas) == []
 
 
+def test_an_item_served_twice_to_its_assessor_is_compared(organizing, lab, task, assessor):
+    make_pool(task, {"A.1": ["10", "11", "12"]})
+    other = AssessorFactory(lab=lab).user
+    label(assessor, {"10": 3, "11": 2})
+    label(other, {"12": 0})
+    made = round_of(task, Round.Kind.SECOND, assessor, other)
+    vote(made, assessor, "10", 1)
+    vote(made, assessor, "11", 2)
+    vote(made, assessor, "12", 3)
+    vote(made, other, "10", 0)
+
+    [finding] = findings_of(task)
+    assert "Item served twice" in words(organizing, path(task))
+    assert "10: High, Low." in words(organizing, path(task))
+    assert "2 rows" in words(organizing, path(task, finding.key))
+
+
+def test_labels_of_other_rounds_are_no_findings(assessor, formulas):
+    for kind in (Round.Kind.TRAINING, Round.Kind.SECOND, Round.Kind.ADJUDICATION):
+        made = round_of(formulas, kind, assessor)
+        vote(made, assessor, "11", 3)
+        vote(made, assessor, "12", 0)
+
+    assert findings_of(formulas) == []
+
+
 def test_a_finding_is_dismissed_with_a_note_and_reopened(organizing, organizer, assessor, formulas):
     label(assessor, {"11": 3, "12": 0})
     [finding] = findings_of(formulas)
@@ -105,7 +145,7 @@ def test_a_finding_is_dismissed_with_a_note_and_reopened(organizing, organizer, 
     assert "Finding dismissed." in page
     assert "No findings" in page
     listed = words(organizing, path(formulas, state="dismissed"))
-    assert "in different posts, which may explain it. Talked about it: the posts differ." in listed
+    assert "The posts differ, which may explain it. Talked about it: the posts differ." in listed
 
     answer = organizing.post(path(formulas, finding.key), {"reopens": "yes"}, follow=True).text
     assert "Finding reopened." in answer
@@ -166,7 +206,8 @@ def test_duplicates_are_found_again_after_a_supplement_and_only_then(
     find_duplicate_posts()
 
     task.duplicate_posts.refresh_from_db()
-    assert task.duplicate_posts.groups == [["R:A.1", "S:A.1"]]
+    pooled = PoolInstance.objects.order_by("pk").values_list("pk", flat=True)
+    assert task.duplicate_posts.groups == [["R:A.1", list(pooled)[1:]]]
 
 
 def test_a_very_fast_series_is_one_finding(organizing, task, assessor):
@@ -207,9 +248,9 @@ def test_a_page_takes_as_many_queries_whatever_its_findings(
     for number in range(30):
         label(assessor, {f"{number}a": 3, f"{number}b": number % 3})
 
-    # session, user, task, roles, notices; dismissed; scale, judgments, topics, duplicates; scale,
-    # people; duplicates
-    with django_assert_num_queries(14):
+    # session, user, task, organizer; dismissed; scale, second judgments, judgments, topics,
+    # duplicates; scale, people; whether compared; notices, roles
+    with django_assert_num_queries(15):
         assert organizing.get(path(task)).status_code == 200
 
 

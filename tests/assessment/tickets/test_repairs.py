@@ -321,7 +321,54 @@ def test_all_corrections_of_a_lab_are_listed(organizing, ticket):
     assert "&lt;p&gt;Whole again.&lt;/p&gt;" in organizing.get(address).text
 
 
-def test_the_form_shows_how_a_formula_is_written(organizing, ticket):
-    page = organizing.get(path(ticket, "text")).text
+def test_the_form_says_which_formula_is_judged(organizing, lab, collection, assessor):
+    task = FormulaTaskFactory(lab=lab)
+    TopicFactory(task=task, query_id="B.1", position=1)
+    make_formula_pool(task, {"B.1": {"70": [("9", "12")]}})
+    ticket = raise_ticket(assessor, PoolInstance.objects.get(doc_id="9"))
 
-    assert "&lt;span class=&quot;math-container&quot; id=&quot;10&quot;&gt;$x^2$" in page
+    page = organizing.get(path(ticket, "text")).text
+    assert "&lt;span class=&quot;math-container&quot;&gt;$x^2$" in page
+    assert "that to judge with id=&quot;9&quot;" in page
+
+
+def test_formulas_are_listed_in_the_order_of_the_text(organizing, ticket, post):
+    Post.objects.filter(pk=post.pk).update(body="<p>$z$, $a$, $m$</p>")
+
+    page = organizing.get(path(ticket, "formula")).text
+    assert re.findall(r"<code>(.)</code>", page) == ["z", "a", "m"]
+    assert "\na</textarea>" in organizing.get(path(ticket, "formula", "?formula=1")).text
+
+
+def test_a_formula_that_moved_meanwhile_is_not_corrected(organizing, ticket, post):
+    page = repair(organizing, ticket, "formula", "x", "?formula=0", key="another")
+
+    assert "The item has changed. Choose the formula again." in page
+    assert not Correction.objects.exists()
+
+
+def test_a_formula_of_several_lines_is_corrected(organizing, ticket, post):
+    Post.objects.filter(pk=post.pk).update(body="<p>$x +\n\\sqrt$</p>")
+
+    repair(organizing, ticket, "formula", "y", "?formula=0", key="x +\r\n\\sqrt")
+
+    assert Correction.objects.get().key == "x +\n\\sqrt"
+
+
+def test_a_formula_of_the_topic_is_corrected_from_the_ticket_of_an_item(
+    organizing, ticket, task, post
+):
+    Post.objects.filter(pk=post.pk).update(body="<p>Fine.</p>")
+    Topic.objects.filter(task=task, query_id="A.1").update(
+        body=f"<p>What is ${BROKEN}$?</p>", body_html="<p>old</p>", engine=ENGINE
+    )
+    page = organizing.get(path(ticket)).text
+    assert "This formula of the topic cannot be typeset." in page
+    [number] = re.findall(r"formula/\?formula=(\d+)", page)
+
+    query = f"?formula={number}"
+    _, after = sections(repair(organizing, ticket, "formula", r"\frac{a}{b}", query, preview="yes"))
+    repair(organizing, ticket, "formula", r"\frac{a}{b}", query)
+
+    shown = Topic.objects.get(task=task, query_id="A.1").body_html
+    assert ("<mfrac>" in after, "<mfrac>" in shown) == (True, True)

@@ -24,7 +24,7 @@ def judged(*rows: dict) -> pl.DataFrame:
     """Make judgments in their order; what is not given is the same for all, or a new number."""
     made = [
         {"assessor": 1, "topic": "B.1", "pool": 1, "item": number, "instance": number}
-        | {"visual_id": None, "doc_id": str(number), "post": str(number)}
+        | {"visual_id": None, "post": str(number), "text": None}
         | {"label": 0, "active_ms": 30_000, "is_imported": False}
         | row
         for number, row in enumerate(rows, start=100)
@@ -32,9 +32,9 @@ def judged(*rows: dict) -> pl.DataFrame:
     return pl.DataFrame(made, schema=RADAR_SCHEMA)
 
 
-def found(frame: pl.DataFrame, **options) -> list[tuple]:
+def found(frame: pl.DataFrame) -> list[tuple]:
     """Return kind, assessor and instances of the findings."""
-    findings = find_all(frame, **{"relevant_from": 2, "posts": {}} | options)
+    findings = find_all(frame, relevant_from=2)
     return [(one.kind.value, one.assessor, one.instances) for one in findings]
 
 
@@ -64,10 +64,10 @@ def real_formulas(edition: int) -> pl.DataFrame:
     rows = labels.join(known, left_on="item", right_on="formula_id", maintain_order="left")
     return judged(
         *(
-            {"assessor": int(topic[2:]) % 8, "topic": topic, "doc_id": item}
+            {"assessor": int(topic[2:]) % 8, "topic": topic}
             | {"visual_id": visual_id, "post": post, "label": label}
-            for topic, item, visual_id, post, label in rows.select(
-                "topic", "item", "visual_id", "post_id", "label"
+            for topic, visual_id, post, label in rows.select(
+                "topic", "visual_id", "post_id", "label"
             ).iter_rows()
         )
     )
@@ -111,38 +111,28 @@ def test_different_labels_in_one_post_come_first_and_then_large_differences():
 
 
 def test_different_labels_of_duplicate_posts_are_a_finding():
-    posts = {"101": "same", "102": "same", "100": "others"}
-    frame = judged({"label": 3}, {"label": 3}, {"label": 0}, {"label": 1})
+    texts = [{"label": 3, "text": "other"}, {"label": 3, "text": "same"}]
+    frame = judged(*texts, {"label": 0, "text": "same"}, {"label": 1})
 
-    assert found(frame, posts=posts) == [("duplicates", 1, (101, 102))]
-    assert found(frame) == []
-
-
-def test_formulas_in_duplicate_posts_are_compared_as_formulas_only():
-    frame = judged({"visual_id": "v1", "label": 3}, {"visual_id": "v2", "label": 0})
-
-    assert found(frame, posts={"100": "same", "101": "same"}) == []
+    assert found(frame) == [("duplicates", 1, (101, 102))]
 
 
 def test_an_assessor_is_compared_with_themselves_on_items_served_twice():
     frame = judged(
-        {"doc_id": "7", "label": 3},
-        {"doc_id": "8", "label": 1},
-        {"doc_id": "7", "label": 2},
-        {"doc_id": "8", "label": 1},
-        {"doc_id": "8", "label": 0, "assessor": 2},
-    )
+        *({"label": label} for label in (3, 1, 2, 1)), {"label": 0, "assessor": 2}
+    ).with_columns(doc_id=pl.Series(["7", "8", "7", "8", "8"]))
 
     both = repeated_judgments(frame, by="doc_id")
+    findings = contradictions(frame, by="doc_id", kind=FindingKind.SERVED_TWICE)
 
     assert both.select("doc_id", "labels").rows() == [("7", [3, 2]), ("8", [1, 1])]
-    assert found(frame) == [("served-twice", 1, (100, 102))]
+    assert [one.instances for one in findings] == [(100, 102)]
 
 
 def test_a_finding_keeps_its_key_until_its_labels_change():
     first = judged({"visual_id": "v", "label": 2}, {"visual_id": "v", "label": 0})
     other = judged({"visual_id": "v", "label": 2}, {"visual_id": "v", "label": 1})
-    keys = [find_all(each, relevant_from=2, posts={})[0].key for each in (first, first, other)]
+    keys = [find_all(each, relevant_from=2)[0].key for each in (first, first, other)]
 
     assert keys[0] == keys[1] != keys[2]
 
@@ -180,7 +170,7 @@ def test_stricter_labels_within_topics_are_a_drift():
         for number in range(400)
     ]
 
-    [drift] = find_all(judged(*rows), relevant_from=2, posts={})
+    [drift] = find_all(judged(*rows), relevant_from=2)
 
     assert drift.kind == FindingKind.LABEL_DRIFT
     assert drift.facts["correlation"] < 0
@@ -191,7 +181,7 @@ def test_stricter_labels_within_topics_are_a_drift():
 def test_a_pace_that_changes_is_a_drift_with_its_mean_seconds():
     rows = [{"active_ms": 60_000 - 200 * number} for number in range(200)]
 
-    [drift] = find_all(judged(*rows), relevant_from=2, posts={})
+    [drift] = find_all(judged(*rows), relevant_from=2)
 
     assert drift.kind == FindingKind.PACE_DRIFT
     assert drift.facts["first"] == pytest.approx(50.1)
@@ -202,7 +192,7 @@ def test_the_strength_of_a_drift_within_one_topic_is_pearsons_correlation():
     draw = random.Random(5)
     labels = [int(draw.random() < number / 300) * 2 for number in range(300)]
 
-    [drift] = find_all(judged(*({"label": one} for one in labels)), relevant_from=2, posts={})
+    [drift] = find_all(judged(*({"label": one} for one in labels)), relevant_from=2)
     wanted = pearsonr(range(300), labels)
 
     assert drift.facts["correlation"] == pytest.approx(wanted.statistic)

@@ -146,6 +146,23 @@ export class Judging {
     });
   }
 
+  /** Mark a text for the active instance, or remove its mark. */
+  mark(exact) {
+    this.tab.run(() => {
+      const { active } = this.session.shown;
+      const others = active.marks.filter((each) => each.exact !== exact);
+      const isNew = others.length === active.marks.length;
+      const mark = { exact, formulas: [], ordinal: null, prefix: "", suffix: "" };
+      active.marks = isNew ? [...others, mark] : others;
+      this.session.labelling.keepDraft(active);
+    });
+  }
+
+  /** The marked texts of the active instance. */
+  get marks() {
+    return this.active.marks.map((each) => each.exact);
+  }
+
   /** A second after an item appeared Enter is meant for it. */
   async look() {
     await World.current.pass(1000);
@@ -232,7 +249,9 @@ export class Judging {
     const { server, submitted } = this;
     assert.deepEqual(this.unsaved, [], "Labels are lost.");
     const sent = submitted.filter((each) => this.isStored(each));
-    const text = ({ instance, label, comment }) => `${instance}: ${label} ${comment}`;
+    const text = ({ instance, label, comment, marks }) => (
+      `${instance}: ${label} ${comment} ${marks.map((each) => each.exact)}`
+    );
     const own = server.judgments.filter((each) => each.user === this.user);
     assert.deepEqual(own.map(text), sent.map(text), "Labels are doubled or out of order.");
     const last = Object.fromEntries(sent.map((each) => [each.instance, each.label]));

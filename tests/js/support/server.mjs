@@ -8,6 +8,11 @@ export const BESIDE = "That label counts; yours is kept beside it.";
 const LEASE = 30 * 60_000;
 const refusal = (message, status = 409) => ({ status, data: { message, errors: [] } });
 
+/** The database stores objects with their fields in an order of its own. */
+function reordered(mark) {
+  return Object.fromEntries(Object.entries(mark).reverse());
+}
+
 /** One topic. `items` are lists of instance ids; item ids are 1, 2, 3, … */
 export class Server {
   constructor(items = [[10], [20], [30]], { topic = "A.1", base = BASE } = {}) {
@@ -91,8 +96,8 @@ export class Server {
     const item = this.find(id);
     const instances = item.instances.map((instance) => {
       const current = this.current(instance);
-      const { id: judgment, label, comment } = current ?? {};
-      const own = current?.user === user ? { judgment, label, comment } : null;
+      const { id: judgment, label, comment, marks } = current ?? {};
+      const own = current?.user === user ? { judgment, label, comment, marks } : null;
       return { instance, heading: "Answer", html: "", judgment: own };
     });
     return { item: id, kind: "answers", position: id, lease: `${id}`, instances };
@@ -146,7 +151,7 @@ export class Server {
   }
 
   /** A label counts if there was none, or if it changes the user's own that the page showed. */
-  store({ instance, label, comment, reason, active_ms, key, seen, after }, item, user) {
+  store({ instance, label, comment, reason, active_ms, marks, key, seen, after }, item, user) {
     const current = this.current(instance);
     const isSeen = current?.id === seen || current?.key === after;
     const isCurrent = !current || (current.user === user && isSeen);
@@ -154,7 +159,7 @@ export class Server {
     const supersedes = isCurrent && current ? current.id : null;
     const id = 100 + this.judgments.length;
     const row = { id, instance, item, label, comment, reason, active_ms, key, user };
-    this.judgments.push({ ...row, isCurrent, supersedes });
+    this.judgments.push({ ...row, marks: marks.map(reordered), isCurrent, supersedes });
   }
 
   saved(judgment) {

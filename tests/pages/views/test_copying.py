@@ -41,12 +41,16 @@ def test_a_copy_has_the_guidelines_and_the_collection(scene, creator, client_of)
     assign_collection(
         lab=scene.lab, collection=Collection.objects.create(slug="mse", loaded_at=NOW)
     )
-    write_guideline(task=scene.task, text="<p>Judge.</p>", at=NOW, by=creator)
+    definitions = {"3": "All parts."}
+    write_guideline(
+        task=scene.task, text="<p>Judge.</p>", definitions=definitions, at=NOW, by=creator
+    )
 
     client_of(creator).post(COPY, FORM)
 
     lab = Lab.objects.get(slug="arqmath-y")
-    assert [guideline.text for guideline in lab.tasks.get().guidelines.all()] == ["<p>Judge.</p>\n"]
+    [guideline] = lab.tasks.get().guidelines.all()
+    assert (guideline.text, guideline.definitions) == ("<p>Judge.</p>\n", definitions)
     assert [collection.slug for collection in lab.collections.all()] == ["mse"]
 
 

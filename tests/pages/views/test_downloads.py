@@ -173,6 +173,18 @@ def test_judgments_have_their_history_and_assessors_have_pseudonyms(scene, clien
     assert {row["assessor"] for row in named} == {scene.assessor.username}
 
 
+def test_the_marks_of_a_judgment_are_exported_as_json(scene, client_of):
+    make_pool(scene.task)
+    marks = [{"exact": 'it is\t"even"', "formulas": []}]
+    instances = PoolInstance.objects.order_by("pk")
+    judge(scene.assessor, instances[0], 3, marks=marks)
+    judge(scene.assessor, instances[1], 0)
+
+    rows = table(client_of(scene.organizer), f"{TASK}judgments.tsv")
+
+    assert [row["marks"] and json.loads(row["marks"]) for row in rows] == [marks, ""]
+
+
 def test_judgments_tell_the_version_of_the_guidelines(scene, client_of):
     make_pool(scene.task)
     guideline = write_guideline(task=scene.task, text="<p>Judge.</p>", at=AT, by=None)

@@ -8,7 +8,7 @@ const CURRENT = "judge-find-current";
 const SCROLLERS = ".judge-scroll, .judge-thread-scroll, .judge-formula";
 
 /** Scroll a range into view, if it is not, with some text before it. */
-function reveal(range) {
+export function reveal(range) {
   const parent = range.startContainer.parentElement;
   const fold = parent.closest("details");
   if (fold) fold.open = true;

@@ -24,11 +24,11 @@ function latexExpressionOf(words) {
   return text ? new RegExp(before + escaped(text) + after, "iu") : null;
 }
 
-/** The text of an element, and the nodes that it comes from. */
-class Reading {
-  constructor(root) {
+/** The text of elements, and the nodes that it comes from. */
+export class Reading {
+  constructor(...roots) {
     Object.assign(this, { text: "", nodes: [], formulas: [] });
-    this.#read(root);
+    roots.forEach((root) => this.#read(root));
   }
 
   #read(node) {

@@ -2,6 +2,7 @@
 // every change, in local storage, which writes at once: a page may close without warning. It
 // survives the page, its lease and its connection.
 
+import { isSameMarks } from "../marks/quotes.js";
 import * as storage from "./local-storage.js";
 
 const MAX_AGE = 90 * 86_400_000; // ms; older drafts belong to finished labs
@@ -15,8 +16,8 @@ export class Drafts {
   }
 
   /**
-   * Return the draft `{label, comment, reason, active_ms, seen}` of an instance, or null. `seen` is
-   * the judgment that it would change.
+   * Return the draft `{label, comment, reason, marks, active_ms, seen}` of an instance, or null.
+   * `seen` is the judgment that it would change.
    */
   of(instance) {
     return storage.value(this.prefix + instance);
@@ -29,8 +30,9 @@ export class Drafts {
 
   /** Turn judgments that the server refused back into drafts; newer drafts stay. */
   restore(judgments) {
-    for (const { instance, label, comment, reason, active_ms, seen } of judgments) {
-      if (!this.of(instance)) this.keep(instance, { label, comment, reason, active_ms, seen });
+    for (const { instance, label, comment, reason, marks, active_ms, seen } of judgments) {
+      const draft = { label, comment, reason, marks, active_ms, seen };
+      if (!this.of(instance)) this.keep(instance, draft);
     }
   }
 
@@ -38,10 +40,11 @@ export class Drafts {
    * Remove the draft of a submitted judgment. A draft typed since then changes that judgment: it
    * refers to it by its `key`, and by its id (`judgment`) once the server has stored it.
    */
-  settle({ instance, key, label, comment }, judgment = key) {
+  settle({ instance, key, label, comment, marks }, judgment = key) {
     const draft = this.of(instance);
     if (!draft) return;
-    const isSame = draft.label === label && draft.comment?.trim() === comment;
+    const isSameText = draft.label === label && draft.comment?.trim() === comment;
+    const isSame = isSameText && isSameMarks(draft.marks, marks);
     if (isSame) storage.remove(this.prefix + instance);
     else if (draft.seen === key && judgment !== key) {
       this.keep(instance, { ...draft, seen: judgment });

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0018_rosters_bids_and_second_plans'),
+        ('assessment', '0020_marks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
