@@ -438,3 +438,16 @@ def test_the_effect_of_a_formula_is_that_of_its_highest_label(lab, office, team,
     main = effect.measures[0].measure.name
     found = {row["run"]: row["second"] for row in effect.rows if row["measure"] == main}
     assert found == pytest.approx({f"Alpha {n}": ndcg(again, o) for n, o in lists.items()})
+
+
+def test_the_effect_is_computed_for_the_largest_differences_only(
+    judged, office, people, runs, monkeypatch
+):
+    judge_again(start(office, people), people, seed=8)
+    monkeypatch.setattr("evaluation.services.effects.MOST_CHANGES", 1)
+    largest = table(office.get(ADJUDICATION).content.decode(), "disagreements")[1]
+
+    html = office.get(ADJUDICATION, {"sort": "-effect"}).content.decode()
+    first, *others = table(html, "disagreements")[1:]
+    assert first[:2] == largest[:2]
+    assert {row[5] for row in others} == {"–"} != {first[5]}
