@@ -168,13 +168,6 @@ GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
 GET  assessment:ticket-list               404 404 404 404 404 200 200
-GET  assessment:adjudication-detail       404 404 404 404 404 200 200
-POST assessment:adjudication-detail       302 404 404 404 404 200 200
-GET  assessment:second-plan               404 404 404 404 404 200 200
-POST assessment:second-plan               302 404 404 404 404 200 200
-POST assessment:second-reveal             302 404 404 404 404 302 302
-GET  evaluation:second-detail             404 404 404 404 404 200 200
-GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:ticket-repair             404 404 404 404 404 200 200
 POST assessment:ticket-repair             302 404 404 404 404 422 422
 POST assessment:ticket-send               302 404 404 404 404 302 302
@@ -185,6 +178,13 @@ GET  assessment:ticket-policy             404 404 404 404 404 200 200
 POST assessment:ticket-policy             302 404 404 404 404 422 422
 GET  assessment:correction-list           404 404 404 404 404 200 200
 POST assessment:correction-undo           302 404 404 404 404 302 302
+GET  assessment:adjudication-detail       404 404 404 404 404 200 200
+POST assessment:adjudication-detail       302 404 404 404 404 200 200
+GET  assessment:second-plan               404 404 404 404 404 200 200
+POST assessment:second-plan               302 404 404 404 404 200 200
+POST assessment:second-reveal             302 404 404 404 404 302 302
+GET  evaluation:second-detail             404 404 404 404 404 200 200
+GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200

@@ -37,7 +37,7 @@ from submissions.models import Run
 log = logging.getLogger(__name__)
 
 KEPT = 24 * 60 * 60  # seconds
-MOST_CHANGES = 200
+MOST_CHANGES = 1000
 """The number of changed labels whose effect is computed at a time."""
 
 

@@ -21,14 +21,17 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from arqlab.ir.measures.names import parse_measures
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, SecondPlan
 from evaluation.services.effects import second_effect
-from tests.assessment.factories import NOW, judge, make_pool
+from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk, name_of
+from tests.assessment.rounds.factories import round_of, vote
 from tests.evaluation.factories import make_run
-from tests.factories import AssessorFactory, TopicFactory
+from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
 
 PLAN = "/labs/arqmath-x/tasks/task1/rounds/second/new/"
 PAGE = "/labs/arqmath-x/tasks/task1/rounds/second-1/"
 ADJUDICATION = "/labs/arqmath-x/tasks/task1/adjudication/"
+# Two instances of each of four formulas
+LABELS = {"11": 3, "12": 1, "21": 2, "22": 1, "31": 0, "32": 1, "41": 2, "42": 2}
 TOPICS = ["A.1", "A.2", "A.3"]
 POSTS = [str(number) for number in range(100, 112)]
 
@@ -398,3 +401,53 @@ def test_a_decided_label_has_no_effect_left_to_decide(judged, office, people, ru
 
     rows = table(office.get(ADJUDICATION, {"sort": "-effect"}).content.decode(), "disagreements")
     assert [rows[-1][at] for at in (0, 1, 5, 6)] == [*first[:2], "–", "decided"]
+
+
+def test_the_effect_of_a_formula_is_that_of_its_highest_label(lab, office, team, people):
+    task = FormulaTaskFactory(lab=lab, slug="task2", trec_items="visual-ids")
+    TopicFactory(task=task, query_id="B.1", position=1)
+    formulas = {f"v{n}": [(f"{n}1", "10"), (f"{n}2", "11")] for n in range(1, 5)}
+    make_formula_pool(task, {"B.1": formulas})
+    labels = LABELS
+    for instance in PoolInstance.official.filter(item__pool__task=task):
+        judge(people[0], instance, labels[instance.doc_id])
+    lists = {"one": ["v1", "v2", "v3", "v4"], "two": ["v4", "v1", "v3", "v2"]}
+    for name, items in lists.items():
+        make_run(team, task, {"B.1": items}, tag=name)
+    made = round_of(task, Round.Kind.SECOND, people[1])
+    again = labels | {"12": 3, "21": 0, "32": 2}
+    for doc_id, label in again.items():
+        vote(made, people[1], doc_id, label)
+
+    def ndcg(given, items):
+        best = {name: max(given[doc] for doc, _ in each) for name, each in formulas.items()}
+        ranked = {"B.1": {item: float(9 - rank) for rank, item in enumerate(items)}}
+        evaluator = pytrec_eval.RelevanceEvaluator({"B.1": best}, {"ndcg"})
+        return evaluator.evaluate(ranked)["B.1"]["ndcg"]
+
+    expected = {
+        doc: max(abs(ndcg(labels | {doc: label}, o) - ndcg(labels, o)) for o in lists.values())
+        for doc, label in again.items()
+        if label != labels[doc]
+    }
+    address = ADJUDICATION.replace("task1", "task2")
+    rows = table(office.get(address, {"sort": "-effect"}).content.decode(), "disagreements")[1:]
+    assert {row[1]: float(row[5]) for row in rows} == pytest.approx(expected, abs=6e-5)
+    assert expected["12"] == 0 < expected["21"]
+    effect = second_effect(made)
+    main = effect.measures[0].measure.name
+    found = {row["run"]: row["second"] for row in effect.rows if row["measure"] == main}
+    assert found == pytest.approx({f"Alpha {n}": ndcg(again, o) for n, o in lists.items()})
+
+
+def test_the_effect_is_computed_for_the_largest_differences_only(
+    judged, office, people, runs, monkeypatch
+):
+    judge_again(start(office, people), people, seed=8)
+    monkeypatch.setattr("evaluation.services.effects.MOST_CHANGES", 1)
+    largest = table(office.get(ADJUDICATION).content.decode(), "disagreements")[1]
+
+    html = office.get(ADJUDICATION, {"sort": "-effect"}).content.decode()
+    first, *others = table(html, "disagreements")[1:]
+    assert first[:2] == largest[:2]
+    assert {row[5] for row in others} == {"–"} != {first[5]}

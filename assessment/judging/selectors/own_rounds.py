@@ -35,7 +35,7 @@ class RoundTopic(NamedTuple):
 def own_round_topics(
     user: User, *, lab: Lab | None = None, round_id: int | None = None
 ) -> list[RoundTopic]:
-    """Return a user's topics in the rounds of a lab, or in one round, in three queries.
+    """Return a user's topics in the rounds of a lab or in one round, newest round first.
 
     Without a role in the lab, only sample tasks are listed. Archived tasks are left out.
     """
@@ -56,7 +56,7 @@ def own_round_topics(
     rounds = Round.objects.select_related("pool", "task__lab").in_bulk({row[0] for row in rows})
     topics = Topic.objects.in_bulk({row[1] for row in rows})
     found = [_row(rounds[one], topics[topic], items, done) for one, topic, items, done in rows]
-    return sorted(found, key=lambda row: (row.round.made_at, row.round.pk, row.topic.position))
+    return sorted(found, key=lambda row: (-row.round.pk, row.topic.position))
 
 
 def _row(found: Round, topic: Topic, items: int, done: int) -> RoundTopic:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.html import strip_tags
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.pooling.settings import LARGEST_SEED
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.entries import LONGEST_ENTRY
-from assessment.models import Applicant, QrelSet, Round
+from assessment.models import QrelSet, Round
 from assessment.rounds.selectors.training_items import (
     drawn_from_pool,
     drawn_from_qrels,
@@ -19,7 +20,6 @@ from assessment.rounds.selectors.training_items import (
     pooled_topics,
 )
 from assessment.rounds.services.making import RoundPlan
-from assessment.rounds.services.selection import HIGHEST_SCORE
 
 MOST_ITEMS = 200
 
@@ -29,7 +29,7 @@ class TopicsField(forms.ModelMultipleChoiceField):
 
     def label_from_instance(self, obj: Any) -> str:
         """Return the id and the start of the title of a topic."""
-        title = " ".join(obj.title.split())
+        title = " ".join(strip_tags(obj.title).split())
         return f"{obj.query_id} {title[:70]}{'…' * (len(title) > 70)}".strip()
 
 
@@ -114,56 +114,6 @@ class TrainingForm(DrawnItemsForm):
         """Offer the people who may judge in the lab."""
         super().__init__(*args, task=task, **kwargs)
         self.fields["people"].queryset = judging_staff(task.lab)  # type: ignore[attr-defined]
-
-
-class ExpertField(forms.ModelChoiceField):
-    """A person to choose, by name."""
-
-    def label_from_instance(self, obj: Any) -> str:
-        """Return the name of a person."""
-        return str(obj.name)
-
-
-class SampleForm(DrawnItemsForm):
-    """A sample task: its items and its expert."""
-
-    expert = ExpertField(
-        User.objects.none(),
-        empty_label=None,
-        help_text="Judges the same samples, and scores the applicants.",
-    )
-
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer the people who may judge in the lab."""
-        super().__init__(*args, task=task, **kwargs)
-        self.fields["expert"].queryset = judging_staff(task.lab)  # type: ignore[attr-defined]
-        self.fields["note"].label = "Note to the applicants"
-        self.fields["count"].label = "Samples per topic"
-        self.fields["topics"].help_text = "ARQMath-3 had three samples."
-
-
-class RatingForm(forms.Form):
-    """The score, the note and the decision about an applicant."""
-
-    score = forms.IntegerField(
-        min_value=0, max_value=HIGHEST_SCORE, required=False, help_text="From 0 to 100."
-    )
-    note = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 3}),
-        max_length=LONGEST_ENTRY,
-        required=False,
-        help_text="Applicants do not see score and note.",
-    )
-    decision = forms.ChoiceField(
-        choices=Applicant.Decision.choices,
-        help_text="Who is accepted becomes an assessor of the lab, and gets a notice.",
-    )
-
-    def __init__(self, *args: Any, decides: bool, **kwargs: Any) -> None:
-        """Take whether the user may decide; an expert who does not organize only scores."""
-        super().__init__(*args, **kwargs)
-        if not decides:
-            del self.fields["decision"]
 
 
 class DecisionForm(forms.Form):

@@ -20,10 +20,14 @@ from assessment.rounds.selectors.training_votes import (
 
 
 class Disagreement(NamedTuple):
-    """An item with different labels: its topic, its id in qrels, and its extreme labels."""
+    """An item with different labels: its topic, its id in qrels, and its extreme labels.
+
+    Pages show its position in the topic: the id of a generated answer names its run.
+    """
 
     topic: str
     doc_id: str
+    position: int
     votes: int
     lowest: ScaleLabel
     highest: ScaleLabel
@@ -45,16 +49,25 @@ def meeting_items(found: Round) -> list[Disagreement]:
     scale = found.pool.label_scale
     votes = judgments_only(agreement_votes(found), scale)
     rows = disagreements(votes, relevant_from=found.task.protocol.relevant_from)
+    copies = PoolInstance.objects.filter(item__pool=found.pool).order_by()
+    positions = {
+        (topic, doc_id): position
+        for topic, doc_id, position in copies.values_list(
+            "item__topic__query_id", "doc_id", "item__position"
+        )
+    }
+    keys = [tuple(key.split(SEPARATOR, 1)) for key in rows["item"]]
     return [
         Disagreement(
-            row["item"].partition(SEPARATOR)[0],
-            row["item"].partition(SEPARATOR)[2],
+            topic,
+            doc_id,
+            positions[topic, doc_id],
             row["votes"],
             scale.of(row["lowest"]),
             scale.of(row["highest"]),
             row["is_binary"],
         )
-        for row in rows.iter_rows(named=True)
+        for (topic, doc_id), row in zip(keys, rows.iter_rows(named=True), strict=True)
     ]
 
 

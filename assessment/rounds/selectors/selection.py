@@ -12,7 +12,7 @@ from assessment.models import Applicant, Judgment, PoolInstance, Round
 
 
 class Sample(NamedTuple):
-    """An instance to label in a sample task."""
+    """An instance to label in a sample task, by its number on the sheet."""
 
     topic: str
     doc_id: str

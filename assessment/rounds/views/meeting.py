@@ -27,7 +27,7 @@ from assessment.rounds.selectors.meeting import (
     meeting_votes,
     recorded_cases,
 )
-from assessment.rounds.selectors.training_votes import own_names
+from assessment.rounds.selectors.training_votes import own_names, pseudonyms
 from assessment.rounds.services.meeting import shown_instance
 
 
@@ -79,12 +79,14 @@ def _item_context(
     found, user = seen.round, signed_in(request)
     cases = recorded_cases(found, item.topic, item.doc_id)
     lab = found.task.lab
+    # Organizers share their screen, which must not tell their own vote.
+    names = pseudonyms(found) if seen.organizes else own_names(found, user)
     return {
         "item": item,
         "topic": instance.item.topic,
         "has_thread": found.task.words.has_threads and may_see_thread(user, instance.item.topic),
         "shown": shown_instance(instance, lab_slug=lab.slug, at=timezone.now()),
-        "votes": meeting_votes(found, item.topic, item.doc_id, own_names(found, user)),
+        "votes": meeting_votes(found, item.topic, item.doc_id, names),
         "cases": shown_entries(cases, scale=found.pool.label_scale),
     }
 

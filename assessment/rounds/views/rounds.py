@@ -14,8 +14,8 @@ from assessment.rounds.selectors.rounds import round_rows
 # The page of a round by its kind.
 PAGES: dict[str, str] = {
     Round.Kind.TRAINING: "assessment:training-detail",
-    Round.Kind.SECOND: "evaluation:second-detail",
     Round.Kind.SAMPLE: "assessment:sample-detail",
+    Round.Kind.SECOND: "evaluation:second-detail",
 }
 
 

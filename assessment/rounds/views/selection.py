@@ -18,7 +18,7 @@ from arqlab.core.models import User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.models import Applicant, Round
-from assessment.rounds.forms.training import RatingForm, SampleForm
+from assessment.rounds.forms.selection import RatingForm, SampleForm
 from assessment.rounds.permissions import sample_or_404
 from assessment.rounds.selectors.selection import score_sheet
 from assessment.rounds.selectors.training_votes import real_names
@@ -126,9 +126,12 @@ def sample_rate(
 @login_required
 @never_cache
 def sample_votes(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Return the votes of a sample task as TSV, when the expert has judged all samples."""
+    """Return the votes of a sample task as TSV to organizers, after the expert's judgments.
+
+    The expert does not get the ids of items: that of a generated answer names its run.
+    """
     seen = sample_or_404(signed_in(request), lab, task, number)
-    if not seen.rates or not score_sheet(seen.round).is_open:
+    if not seen.organizes or not score_sheet(seen.round).is_open:
         raise Http404
     return votes_response(seen.round, real_names(seen.round))
 

@@ -45,7 +45,7 @@ def client(voted, organizer, client_of):
 def test_the_largest_disagreement_comes_first_with_its_post(client):
     page = client.get(MEETING).text
 
-    assert list(cells(page, "disagreements").values())[1][0] == "A.1, 12"
+    assert list(cells(page, "disagreements").values())[1][0] == "A.1, item 3"
     assert "The question of A.1" in page
     assert "One on 12." in page
     assert "One on 11." not in page
