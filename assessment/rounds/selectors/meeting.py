@@ -35,12 +35,13 @@ class Disagreement(NamedTuple):
 
 
 class MeetingVote(NamedTuple):
-    """A vote as a meeting shows it: by a pseudonym. Gold labels have no seconds."""
+    """A vote as a meeting shows it: by a pseudonym. Gold labels have no seconds and no judgment."""
 
     name: str
     label: ScaleLabel
     comment: str = ""
     seconds: float | None = None
+    judgment: Judgment | None = None
 
 
 def meeting_items(found: Round) -> list[Disagreement]:
@@ -87,6 +88,7 @@ def meeting_votes(
             scale.of(one.label),
             one.comment,
             None if one.active_ms is None else one.active_ms / 1000,
+            one,
         )
         for one in judged
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
 from string import ascii_uppercase
 
@@ -94,8 +95,11 @@ def exported_votes(found: Round, names: dict[str, str]) -> pl.DataFrame:
         f"{item}__topic__position", f"{item}__position", "instance__position", f"{item}__assessor"
     )
     rows = [
-        (topic, doc_id, names[str(person)], label, comment, (ms or 0) / 1000, version, found.key)
-        for topic, doc_id, person, label, comment, ms, version in ordered.values_list(
+        (
+            *(topic, doc_id, names[str(person)], label, comment, (ms or 0) / 1000, version),
+            *(found.key, json.dumps(marks, ensure_ascii=False) if marks else ""),
+        )
+        for topic, doc_id, person, label, comment, ms, version, marks in ordered.values_list(
             f"{item}__topic__query_id",
             "instance__doc_id",
             "assessor",
@@ -103,10 +107,11 @@ def exported_votes(found: Round, names: dict[str, str]) -> pl.DataFrame:
             "comment",
             "active_ms",
             "guideline__version",
+            "marks",
         )
     ]
     rows += [
-        (topic, doc_id, names[GOLD], label, "", None, None, found.key)
+        (topic, doc_id, names[GOLD], label, "", None, None, found.key, "")
         for (topic, doc_id), label in gold_labels(found).items()
     ]
     return pl.DataFrame(rows, schema=EXPORTED, orient="row")
@@ -121,8 +126,12 @@ EXPORTED = {
     "seconds": pl.Float64,
     "guidelines": pl.Int64,
     "round": pl.String,
+    "marks": pl.String,
 }
-"""The columns of exported votes; `guidelines` is the version that the assessor followed."""
+"""The columns of exported votes.
+
+`guidelines` is the version that the assessor followed, `marks` the passages that decided, as JSON.
+"""
 
 
 def _letters(place: int) -> str:

@@ -103,6 +103,16 @@ def test_a_disagreement_is_shown_with_its_labels_and_comments_but_no_names(
     assert assessor.name not in html.split('id="opinions"')[1].split("</table>")[0]
 
 
+def test_the_marks_of_each_label_are_shown_beside_it(doubled, office):
+    for row in Judgment.objects.filter(instance__doc_id="10"):
+        exact = f"What made it {row.label}"
+        Judgment.objects.filter(pk=row.pk).update(marks=[{"exact": exact, "formulas": []}])
+    first, second = office.get(page_of("10")).content.decode().split("<tr>")[2:4]
+
+    assert f"What made it {OFFICIAL['10']}</q>" in first
+    assert f"What made it {SECOND['10']}</q>" in second
+
+
 def test_the_label_of_a_meeting_counts_with_who_and_why(doubled, office, organizer):
     assert drafted(doubled) == OFFICIAL
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from assessment.models import GuidelineEntry, Round
+from assessment.models import GuidelineEntry, Judgment, Round
 from tests.assessment.factories import make_formula_pool, make_pool
 from tests.assessment.rounds.factories import round_of, vote
 from tests.assessment.rounds.views.test_training import cells
@@ -51,6 +51,20 @@ def test_the_largest_disagreement_comes_first_with_its_post(client):
     assert "One on 11." not in page
     assert 'href="?at=2"' in page
     assert 'rel="next"' not in client.get(MEETING, {"at": "2"}).text
+
+
+def test_each_vote_is_shown_with_the_passages_that_decided_it(client, voted):
+    for judgment in Judgment.objects.filter(instance__doc_id="12"):
+        exact = f"What made it {judgment.label}"
+        Judgment.objects.filter(pk=judgment.pk).update(marks=[{"exact": exact, "formulas": []}])
+    votes = cells(client.get(MEETING).text, "votes").values()
+    others = client.get(MEETING, {"at": "2"}).text
+
+    assert {(row[0], row[1]) for row in list(votes)[1:]} == {
+        ("H High", "One on 12. What made it 3"),
+        ("N Not relevant", "What made it 0"),
+    }
+    assert "What made it" not in others
 
 
 def test_votes_have_no_names(client, assessor, other):

@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Notice
-from assessment.models import PoolItem, Round
+from assessment.models import Judgment, PoolItem, Round
 from tests.assessment.factories import NOW, make_pool
 from tests.assessment.judging.desk import Desk
 from tests.assessment.rounds.factories import round_of, vote
@@ -186,6 +186,17 @@ def test_the_agreement_is_that_of_the_exported_votes(voted, people, organizer, c
     assert shown["Observed agreement"][1] == f"{mean(pairs):.2f}"
 
 
+def test_exported_votes_have_their_marks(voted, organizer, client_of):
+    mark = {"exact": "So", "formulas": []}
+    one = Judgment.objects.filter(instance__item__pool=voted.pool).earliest("pk")
+    Judgment.objects.filter(pk=one.pk).update(marks=[mark])
+    client = client_of(organizer)
+    client.get(ROUND)
+    marks = exported(client, people="names")["marks"].drop_nulls().to_list()
+
+    assert [json.loads(each) for each in marks if each] == [[mark]]
+
+
 def test_an_assessor_sees_themselves_and_nobody_elses_name(voted, people, client_of):
     page = client_of(people[1]).get(ROUND).text
     names = list(cells(page, "assessors-table"))
@@ -204,6 +215,7 @@ def test_the_export_has_pseudonyms_unless_names_are_asked_for(voted, people, org
     votes = exported(client)
     assert votes.columns == [
         "topic", "item", "assessor", "label", "comment", "seconds", "guidelines", "round",
+        "marks",
     ]  # fmt: skip
     assert set(votes["assessor"]) == {"Assessor A", "Assessor B", "Assessor C"}
     assert set(exported(client, people="names")["assessor"]) == {one.name for one in people}
