@@ -111,9 +111,11 @@ class TrainingForm(DrawnItemsForm):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer the people who may judge in the lab."""
+        """Offer the people who may judge in the lab, with those on the roster chosen."""
         super().__init__(*args, task=task, **kwargs)
-        self.fields["people"].queryset = judging_staff(task.lab)  # type: ignore[attr-defined]
+        staff = judging_staff(task.lab)
+        self.fields["people"].queryset = staff  # type: ignore[attr-defined]
+        self.initial.setdefault("people", staff.filter(pk__in=task.roster.values("user")))
 
 
 class DecisionForm(forms.Form):

@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Notice
 from assessment.models import Judgment, PoolItem, Round
-from tests.assessment.factories import make_pool
+from tests.assessment.factories import NOW, make_pool
 from tests.assessment.judging.desk import Desk
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory
@@ -82,6 +82,15 @@ def test_everyone_gets_the_same_items_drawn_with_the_seed(task, people, organize
     assert len(rows) == 6
     assert rows == [rows[0]] * 6
     assert [topic for topic, _ in rows[0]] == ["A.1", "A.1", "A.2"]
+
+
+def test_the_people_on_the_roster_are_chosen(task, people, organizer, client_of):
+    make_pool(task)
+    task.roster.create(user=people[1], added_at=NOW)
+    page = client_of(organizer).get(NEW).text
+
+    boxes = re.findall('<input type="checkbox" name="people" value="([0-9]+)"([^>]*)>', page)
+    assert [value for value, rest in boxes if "checked" in rest] == [str(people[1].pk)]
 
 
 def test_a_round_without_topics_or_people_is_refused(task, organizer, client_of):

@@ -1,0 +1,67 @@
+"""A sample task is found by its link, and a meeting is led with two keys."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from assessment.models import Applicant, Judgment, Round
+from assessment.rounds.services.selection import renew_link
+from assessment.rounds.services.training import reveal_round
+from tests.assessment.factories import NOW, make_pool
+from tests.assessment.rounds.factories import round_of, vote
+from tests.browser.test_every_page import enter
+from tests.collection.factories import load_small
+from tests.factories import AssessorFactory, make_lab
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ROUNDS = "/labs/arqmath-x/tasks/task1/rounds/"
+
+
+@pytest.fixture
+def scene(transactional_db, tmp_path):
+    scene = make_lab()
+    load_small(scene.lab, tmp_path)
+    make_pool(scene.task, {"A.1": ["10", "11", "12"]})
+    return scene
+
+
+def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):
+    other = AssessorFactory(lab=scene.lab).user
+    made = round_of(scene.task, Round.Kind.TRAINING, scene.assessor, other)
+    for doc_id, labels in {"10": (3, 0), "11": (2, 0), "12": (1, 0)}.items():
+        vote(made, scene.assessor, doc_id, labels[0], comment="See the second line.")
+        vote(made, other, doc_id, labels[1])
+    reveal_round(found=made, by=scene.organizer, at=NOW)
+    page.goto("/healthz/")
+    enter(page, scene.organizer)
+    page.goto(f"{ROUNDS}training-1/meeting/")
+    place = page.get_by_role("navigation", name="Disagreements")
+    for key, where in (("n", "2 of 3"), ("N", "3 of 3"), ("n", "3 of 3"), ("p", "2 of 3")):
+        page.keyboard.press(key)
+        expect(place).to_contain_text(where)
+    page.get_by_label("Question of interpretation").press_sequentially("no panic")
+    expect(page.get_by_label("Question of interpretation")).to_have_value("no panic")
+    expect(place).to_contain_text("2 of 3")
+    look("meeting")
+
+
+def test_an_applicant_judges_the_samples_behind_the_link(page: Page, scene, look):
+    source = {"expert": scene.organizer.pk}
+    made = round_of(scene.task, Round.Kind.SAMPLE, scene.organizer, source=source)
+    renew_link(found=made, by=scene.organizer)
+    page.goto("/healthz/")
+    enter(page, scene.outsider)
+    page.goto(f"/samples/{made.token}/")
+    page.get_by_role("button", name="Start the sample task").click()
+    page.get_by_role("link", name="A.1").click()
+    expect(page.get_by_role("link", name="Thread")).to_have_count(0)
+    for place in range(1, 4):
+        expect(page.locator(".judge-progress")).to_have_text(f"item {place} of 3")
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+    page.get_by_role("link", name="View your topics").click()
+    expect(page.locator("#round-topics")).to_contain_text("Done")
+    look("sample")
+    assert Applicant.objects.get().user == scene.outsider
+    assert Judgment.objects.filter(assessor=scene.outsider, label=2).count() == 3
