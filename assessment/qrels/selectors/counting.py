@@ -9,13 +9,19 @@ import polars as pl
 from django.db.models import QuerySet
 
 from arqlab.core.models import Task
-from assessment.models import Judgment, Round
+from assessment.models import Judgment, Pool, Round
 
 
 def adjudicated_judgments(task: Task) -> QuerySet[Judgment]:
-    """Return the current judgments of a task's adjudication."""
-    found = Judgment.objects.filter(is_current=True, instance__item__pool__task=task)
-    return found.filter(instance__item__pool__round__kind=Round.Kind.ADJUDICATION).order_by()
+    """Return the current judgments of a task's adjudication.
+
+    A third opinion that is not a judgment, such as Do not know, decides nothing.
+    """
+    pool = Pool.objects.filter(task=task, round__kind=Round.Kind.ADJUDICATION).first()
+    if pool is None:
+        return Judgment.objects.none()
+    found = Judgment.objects.filter(is_current=True, instance__item__pool=pool).order_by()
+    return found.exclude(label__in=pool.label_scale.unjudged)
 
 
 def counting_labels(official: pl.DataFrame, task: Task, *, by: str) -> pl.DataFrame:

@@ -35,9 +35,12 @@ class RulingForm(forms.Form):
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer the labels of a task."""
+        """Offer the labels of a task that are judgments."""
         super().__init__(*args, **kwargs)
-        labels = [("", "choose a label"), *((one.value, one.word) for one in task_scale(task))]
+        labels = [
+            ("", "choose a label"),
+            *((one.value, one.word) for one in task_scale(task).judgments),
+        ]
         self.fields["label"].choices = labels  # type: ignore[attr-defined]
 
     @property

@@ -51,12 +51,14 @@ def decide_label(
     """Record the label that a meeting decided for an official instance. It counts from now on.
 
     An earlier decision is superseded, and a waiting third opinion is no longer asked for. Raise
-    `UserError` for an unknown label (`bad-label`), without a reason (`empty`), and if somebody else
+    `UserError` for a label that is no judgment (`bad-label`), without a reason (`empty`), and if somebody else
     decided in the meantime (`changed`).
     """
     reason = ruling.reason.strip()
-    if ruling.label not in task_scale(task).values:
-        raise UserError(f"Unknown label {ruling.label}. Choose a label.", code="bad-label")
+    if ruling.label not in [label.value for label in task_scale(task).judgments]:
+        raise UserError(
+            f"The label {ruling.label} decides nothing. Choose a judgment.", code="bad-label"
+        )
     if not 0 < len(reason) <= LONGEST_REASON:
         raise UserError("Write why this label was decided.", code="empty")
     [copy] = _copies(task, [instance], owner=by, at=at)

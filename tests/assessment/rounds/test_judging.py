@@ -101,6 +101,7 @@ def test_only_official_and_adjudicated_labels_reach_the_qrels(pooled, assessor, 
     vote(decided, organizer, "11", 1, is_current=False)
     assert drafted(pooled) == {"10": 3, "11": 0}
     vote(decided, organizer, "11", 2)
+    vote(decided, organizer, "10", 6)  # Do not know decides nothing
     assert drafted(pooled) == {"10": 3, "11": 2}
 
 
