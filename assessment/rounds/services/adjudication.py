@@ -51,8 +51,8 @@ def decide_label(
     """Record the label that a meeting decided for an official instance. It counts from now on.
 
     An earlier decision is superseded, and a waiting third opinion is no longer asked for. Raise
-    `UserError` for a label that is no judgment (`bad-label`), without a reason (`empty`), and if somebody else
-    decided in the meantime (`changed`).
+    `UserError` for a label that is no judgment (`bad-label`), without a reason (`empty`), and if
+    somebody else decided in the meantime (`changed`).
     """
     reason = ruling.reason.strip()
     if ruling.label not in [label.value for label in task_scale(task).judgments]:
