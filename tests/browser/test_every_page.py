@@ -42,6 +42,7 @@ NO_PAGES |= {"submissions:run-repaired", "pages:run-status", "submissions:run-gu
 NO_PAGES |= {"submissions:run-map", "pages:lab-download", "pages:task-download"}
 NO_PAGES |= {"pages:load-status", "pages:candidate-list"}
 NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
+NO_PAGES |= {"assessment:training-votes", "assessment:sample-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
     "pages:home",
@@ -101,7 +102,7 @@ def first_role(codes: dict[str, int]) -> str | None:
 def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
     """Return the paths of the pages that a role is to look at."""
     for method, name, codes in rows():
-        is_page = method == "GET" and name not in NO_PAGES and ":api-" not in name
+        is_page = method == "GET" and name not in NO_PAGES and "api-" not in name
         if is_page and codes[role] == 200 and (first_role(codes) == role or name in FOR_ALL):
             yield address(name, scene, runs["valid"].pk)
     if role == "member":

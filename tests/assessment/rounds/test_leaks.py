@@ -17,11 +17,12 @@ from tests.test_access import address, fill, parameters_of, rows
 VARIES = re.compile(
     r'name="csrfmiddlewaretoken" value="[^"]*"|nonce="[^"]*"|"X-CSRFToken":[^}]*'
     r'|"(lease|until|key)": ?"[^"]*"|name="(key|digest)" value="[^"]*"'
-    r'|data-value="[-0-9]+T[^"]*"|data-max-total-bytes="\d+"'
+    r'|data-value="[-0-9]+T[^"]*"'
 )
-# Pages about rounds, hours, which are paid in rounds too, and the log of what organizers did.
+# Pages about rounds, hours, which are paid in rounds too, the log of what organizers did, and the
+# room on the disk.
 ABOUT_ROUNDS = re.compile(
-    r"round|training|meeting|second|adjudication|sample|time-sheet|audit|lab-download"
+    r"round|training|meeting|second|adjudication|sample|time-sheet|audit|lab-download|collection-load"
 )
 
 
