@@ -39,7 +39,8 @@ from tests.paths import ROOT
 from tests.served import start_on
 
 ASSESSORS, TOPICS, CSRF = 32, 16, "b" * 32
-# Two assessors share each topic. Items of every third topic are formulas with three instances.
+# Two assessors share each topic, or each has a copy of its items in a round, as in every fourth
+# topic. Items of every third topic are formulas with three instances.
 MAKE_LAB = f"""
 import json
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -56,12 +57,12 @@ task = Task.objects.create(
 at, scale = timezone.now(), task.protocol.labels.rows()
 fields = dict(settings={{}}, scale=scale, seed=1, runs=[], sha256="0" * 64)
 pool = Pool.objects.create(task=task, number=1, frozen_at=at, **fields)
+round_ = Round.objects.create(task=task, kind="training", number=1, made_at=at)
+copies = Pool.objects.create(task=task, round=round_, number=1, frozen_at=at, **fields)
 sessions = []
-for number in range({TOPICS}):
-    topic = Topic.objects.create(task=task, query_id=f"A.{{number}}", position=number)
-    kind, count = ("visual-ids", 3) if number % 3 == 0 else ("posts", 1)
+def fill(topic, kind, count, **fields):
     items = PoolItem.objects.bulk_create(
-        PoolItem(pool=pool, topic=topic, kind=kind, item=str(n), position=n)
+        PoolItem(topic=topic, kind=kind, item=str(n), position=n, **fields)
         for n in range(1, {{items}} + 1)
     )
     PoolInstance.objects.bulk_create(
@@ -69,15 +70,25 @@ for number in range({TOPICS}):
         for item in items
         for place in range(count)
     )
+for number in range({TOPICS}):
+    topic = Topic.objects.create(task=task, query_id=f"A.{{number}}", position=number)
+    kind, count = ("visual-ids", 3) if number % 3 == 0 else ("posts", 1)
+    in_round = number % 4 == 3
+    if not in_round:
+        fill(topic, kind, count, pool=pool)
     for name in range({ASSESSORS // TOPICS}):
         user = User.objects.create_user(f"assessor{{number}}-{{name}}")
         Membership.objects.create(lab=lab, user=user, role="assessor")
-        Assignment.objects.create(topic=topic, assessor=user, assigned_at=at)
+        if in_round:
+            fill(topic, kind, count, pool=copies, assessor=user)
+        else:
+            Assignment.objects.create(topic=topic, assessor=user, assigned_at=at)
         session = SessionStore()
         session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
         session[BACKEND_SESSION_KEY] = "arqlab.core.signedin.Backend"
         session.create()
-        sessions.append([topic.query_id, session.session_key])
+        within = f"rounds/{{round_.key}}/" if in_round else ""
+        sessions.append([f"{{within}}topics/{{topic.query_id}}", session.session_key])
 print(json.dumps(sessions))
 """
 # Everything that must never be, each as a query of its rows.
@@ -217,9 +228,9 @@ class Seat:
     """An assessor who keeps what is not acknowledged and sends it again, as the page does."""
 
     def __init__(self, served: Served, number: int) -> None:
-        query_id, session = served.seats[number]
+        place, session = served.seats[number]
         self.port = served.port
-        self.base = f"/api/labs/lab/tasks/task1/topics/{query_id}/judging/"
+        self.base = f"/api/labs/lab/tasks/task1/{place}/judging/"
         self.headers = {"Content-Type": "application/json", "X-CSRFToken": CSRF}
         self.headers["Cookie"] = f"sessionid={session}; csrftoken={CSRF}"
         self.chance = random.Random(number)
