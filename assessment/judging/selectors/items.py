@@ -14,6 +14,7 @@ from django.db import connection
 from arqlab.ir.labels import LabelScale, scale_of_rows
 from assessment.judging.selectors.statements import (
     NEXT,
+    NEXT_IN_ROUND,
     POST_COLUMNS,
     SHOWN,
     SUBMITTED,
@@ -141,7 +142,7 @@ def lock_next(
     """
     parameters = stack._asdict() | {"user": user_id, "have": list(have), "at": database_moment(at)}
     with connection.cursor() as cursor:
-        for question in NEXT:
+        for question in NEXT if stack.pool is None else NEXT_IN_ROUND:
             if rows := question.ask(cursor, **parameters):
                 return _shown(rows, user_id)
     return None
