@@ -39,8 +39,8 @@ from tests.paths import ROOT
 from tests.served import start_on
 
 ASSESSORS, TOPICS, CSRF = 32, 16, "b" * 32
-# Two assessors share each topic, or each has a copy of its items in a round, as in every fourth
-# topic. Items of every third topic are formulas with three instances.
+# Two assessors share each topic; of the last four topics, each has a copy of the items in a round.
+# Items of every third topic are formulas with three instances.
 MAKE_LAB = f"""
 import json
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -73,7 +73,7 @@ def fill(topic, kind, count, **fields):
 for number in range({TOPICS}):
     topic = Topic.objects.create(task=task, query_id=f"A.{{number}}", position=number)
     kind, count = ("visual-ids", 3) if number % 3 == 0 else ("posts", 1)
-    in_round = number % 4 == 3
+    in_round = number >= 12
     if not in_round:
         fill(topic, kind, count, pool=pool)
     for name in range({ASSESSORS // TOPICS}):
