@@ -243,3 +243,32 @@ def test_a_withdrawn_request_is_no_longer_judged(doubled, office, third):
 
     assert Desk(third, round="adjudication-1").get("next/")["code"] == "not-found"
     assert queue(office)[0][-1] == "open"
+
+
+@pytest.mark.parametrize("role", ["third", "organizer"])
+def test_a_label_that_comes_after_a_withdrawn_request_is_kept_but_does_not_count(
+    doubled, office, role, request
+):
+    person = request.getfixturevalue(role)
+    office.post(page_of("10"), {"action": "ask", "person": person.pk})
+    desk = Desk(person, round="adjudication-1")
+    item = desk.next()
+    office.post(page_of("10"), {"action": "withdraw", "seen": ""})
+
+    saved = desk.submit(item, 2)["saved"][0]
+    assert not saved["counts"]
+    assert "Your label is kept, but does not count." in saved["message"]
+    assert Judgment.objects.get(assessor=person).label == 2
+    assert drafted(doubled) == OFFICIAL
+
+
+def test_a_changed_label_does_not_count_after_it_was_withdrawn(doubled, office, third):
+    office.post(page_of("10"), {"action": "ask", "person": third.pk})
+    desk = Desk(third, round="adjudication-1")
+    item = desk.next()
+    desk.submit(item, 2)
+    judged = desk.get(f"items/{item['item']}/")
+    office.post(page_of("10"), {"action": "withdraw", "seen": decision("10").pk})
+
+    assert not desk.submit(judged, 1)["saved"][0]["counts"]
+    assert drafted(doubled) == OFFICIAL
