@@ -6,9 +6,15 @@ import pytest
 
 from arqlab.ir.judgments.qrels import Level
 from arqlab.notices.models import Notice
-from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
+from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round, Ticket
 from assessment.qrels.selectors.drafts import draft_of
-from tests.assessment.factories import assign, judge, make_formula_pool, make_pool
+from tests.assessment.factories import (
+    assign,
+    judge,
+    make_formula_pool,
+    make_pool,
+    raise_ticket,
+)
 from tests.assessment.judging.desk import Desk, doc_id_of
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
@@ -272,3 +278,34 @@ def test_a_changed_label_does_not_count_after_it_was_withdrawn(doubled, office, 
 
     assert not desk.submit(judged, 1)["saved"][0]["counts"]
     assert drafted(doubled) == OFFICIAL
+
+
+@pytest.fixture
+def proposed(doubled, assessor, third):
+    """A reported item for which an expert proposes Medium."""
+    Judgment.objects.filter(instance__doc_id="12").update(is_current=False)
+    raised = raise_ticket(assessor, PoolInstance.official.get(doc_id="12"))
+    Ticket.objects.filter(pk=raised.pk).update(
+        expert=third, opinion="It follows from Hölder.", proposed_label=2
+    )
+    return doubled
+
+
+def test_a_proposed_label_is_offered_and_counts_when_decided(proposed, office):
+    html = office.get(QUEUE).content.decode().split('id="proposals"')[1]
+    assert page_of("12") in html
+    assert "It follows from Hölder." in html
+    page = office.get(page_of("12"))
+    assert page.context["ruling_form"].initial == {"label": 2, "reason": "It follows from Hölder."}
+    assert drafted(proposed)["12"] == 5
+
+    decide(office, "12", 2)
+    assert drafted(proposed)["12"] == 2
+    assert 'id="proposals"' not in office.get(QUEUE).content.decode()
+
+
+def test_a_proposed_label_that_is_official_by_now_is_not_offered(proposed, office, assessor):
+    Judgment.official.filter(instance__doc_id="12").update(is_current=False)
+    judge(assessor, PoolInstance.official.get(doc_id="12"), 2)
+
+    assert 'id="proposals"' not in office.get(QUEUE).content.decode()
