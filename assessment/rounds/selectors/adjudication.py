@@ -15,6 +15,7 @@ from arqlab.ir.topics import topic_order
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round, Ticket
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.rounds import letters_at
 from assessment.tickets.selectors import proposed_labels
 
 OPEN, ASKED, DECIDED = "open", "third opinion", "decided"
@@ -25,8 +26,12 @@ _KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
 
 
 class Opinion(NamedTuple):
-    """A label that an assessor gave to an instance, or an expert proposes, without their name."""
+    """A label that an assessor gave to an instance, or an expert proposes, without their name.
 
+    The letter names the marks of the judgment in the post.
+    """
+
+    letter: str
     name: str
     label: ScaleLabel
     comment: str
@@ -114,9 +119,12 @@ def opinions_of(task: Task, instance: PoolInstance) -> list[Opinion]:
     ).order_by("instance__item__pool__round__number", "pk")
     named = [("Official judgment", one) for one in first]
     named += [("Second judgment", one) for one in second]
-    opinions = [Opinion(name, scale.of(one.label), one.comment, one) for name, one in named]
+    opinions = [
+        Opinion(letters_at(place), name, scale.of(one.label), one.comment, one)
+        for place, (name, one) in enumerate(named)
+    ]
     return opinions + [
-        Opinion("Expert", scale.of(ticket.proposed_label or 0), ticket.opinion, None)
+        Opinion("", "Expert", scale.of(ticket.proposed_label or 0), ticket.opinion, None)
         for ticket in proposed_labels(task).filter(judgment__instance=instance)
     ]
 

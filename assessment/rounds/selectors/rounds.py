@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from string import ascii_uppercase
 
 from django.db.models import Count
 
@@ -69,3 +70,12 @@ def round_progress(found: Round) -> list[PersonProgress]:
     people = User.objects.filter(pk__in=counts)
     ordered = people.order_by("first_name", "last_name", "username")
     return [PersonProgress(person, *counts[person.pk]) for person in ordered]
+
+
+def letters_at(place: int) -> str:
+    """Return the letters that name an assessor by their place: A to Z, then AA, AB and so on."""
+    letters = ""
+    while place >= 0:
+        place, last = divmod(place, len(ascii_uppercase))
+        letters, place = ascii_uppercase[last] + letters, place - 1
+    return letters

@@ -32,7 +32,7 @@ from assessment.rounds.services.adjudication import (
     decide_label,
     withdraw_decision,
 )
-from assessment.rounds.services.meeting import shown_instance
+from assessment.rounds.services.meeting import painted_marks, shown_instance
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -61,6 +61,7 @@ def adjudication_detail(request: HttpRequest, lab: str, task: str, instance: int
         return redirect("evaluation:adjudication-list", lab=lab, task=task)
     context = _context(found, item, state) | {"opinions": opinions, "form": form}
     context |= {"ruling_form": ruling, "third_form": third}
+    context["marks"] = painted_marks((one.letter, one.name, one.judgment) for one in opinions)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/adjudication_detail.html", context, status=status)
 

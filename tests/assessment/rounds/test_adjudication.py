@@ -116,8 +116,11 @@ def test_the_marks_of_each_label_are_shown_beside_it(doubled, office):
     for row in Judgment.objects.filter(instance__doc_id="10"):
         exact = f"What made it {row.label}"
         Judgment.objects.filter(pk=row.pk).update(marks=[{"exact": exact, "formulas": []}])
-    first, second = office.get(page_of("10")).content.decode().split("<tr>")[2:4]
+    page = office.get(page_of("10"))
+    first, second = page.content.decode().split("<tr>")[2:4]
 
+    painted = [(one["letter"], one["marks"][0]["exact"]) for one in page.context["marks"]]
+    assert painted == [("A", "What made it 3"), ("B", "What made it 0")]
     assert f"What made it {OFFICIAL['10']}</q>" in first
     assert f"What made it {SECOND['10']}</q>" in second
 
