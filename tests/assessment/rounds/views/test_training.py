@@ -67,6 +67,13 @@ def cells(page: str, table: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in clean}
 
 
+def test_topics_are_offered_with_plain_titles(task, organizer, client_of):
+    make_pool(task, {"A.1": ["10"]})
+    task.topics.filter(query_id="A.1").update(title="Is $a<b$ &amp; <i>c</i>?")
+
+    assert "A.1 Is $a&lt;b$ &amp; c?</option>" in client_of(organizer).get(NEW).text
+
+
 def test_everyone_gets_the_same_items_drawn_with_the_seed(task, people, organizer, client_of):
     make_pool(task, {"A.1": ["10", "11", "12", "13"], "A.2": ["14"]})
     client = client_of(organizer)
