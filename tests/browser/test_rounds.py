@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from assessment.models import Applicant, Judgment, Round
 from assessment.rounds.services.selection import renew_link
-from assessment.rounds.services.training import reveal_round
+from assessment.rounds.services.states import reveal_round
 from tests.assessment.factories import NOW, make_pool
 from tests.assessment.rounds.factories import round_of, vote
 from tests.browser.judging import Assessor

@@ -150,12 +150,12 @@ def test_the_votes_are_revealed_when_the_last_is_in(voted, people, client_of):
 def test_an_organizer_reveals_once_and_nobody_judges_after(made, people, organizer, client_of):
     client, desk = client_of(organizer), Desk(people[0], round="training-1")
     item = desk.next()
-    page = client.post(f"{ROUND}change/", {"action": "reveal"}, follow=True).text
+    page = client.post(f"{ROUND}state/", {"action": "reveal"}, follow=True).text
     assert "The votes are revealed." in page
 
     assert desk.submit(item, 3)["code"] == "pool-closed"
     for action in ("reveal", "open"):
-        page = client.post(f"{ROUND}change/", {"action": action}, follow=True).text
+        page = client.post(f"{ROUND}state/", {"action": action}, follow=True).text
         assert "revealed" in page.partition('class="messages"')[2]
     assert AuditEvent.objects.filter(verb="round.reveal").count() == 1
     assert Round.objects.get().pool.closed_at
@@ -164,9 +164,9 @@ def test_an_organizer_reveals_once_and_nobody_judges_after(made, people, organiz
 def test_judging_is_closed_and_opened(made, people, organizer, client_of):
     client, desk = client_of(organizer), Desk(people[0], round="training-1")
     item = desk.next()
-    client.post(f"{ROUND}change/", {"action": "close"})
+    client.post(f"{ROUND}state/", {"action": "close"})
     assert desk.submit(item, 3)["code"] == "pool-closed"
-    client.post(f"{ROUND}change/", {"action": "open"})
+    client.post(f"{ROUND}state/", {"action": "open"})
     assert desk.submit(item, 3)["done"]
 
 
