@@ -213,6 +213,24 @@ def test_a_reveal_shows_the_results_and_ends_judging(judged, office, people):
     assert Desk(people[2], topic, round=made.key).next() is None
 
 
+def test_both_assessors_of_a_revealed_round_see_their_own_agreement(
+    judged, office, people, client_of
+):
+    made = start(office, people)
+    judge_again(made, people)
+    client = client_of(people[0])
+    address = "/labs/arqmath-x/judging/work/"
+    assert client.get(address).context["agreements"] == []
+
+    office.post(f"{PAGE}state/", {"action": "close"})
+    [row] = client.get(address).context["agreements"]
+    shown = office.get(PAGE).context["picture"]
+    [own] = [each for each in shown.rows if each.name == people[0].name]
+    assert row.items == own.items
+    assert (row.graded[0], row.binary[0]) == tuple(each.value for each in own.figures)
+    assert row.graded[1] == shown.total.figures[0].value
+
+
 def test_items_left_in_a_revealed_round_can_be_judged_in_another(judged, office, people):
     made = start(office, people, share=100)
     judge_again(made, people[:2])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from arqlab.core.models import User
-from arqlab.ir.agreement.estimates import Agreement, agreement_of
+from arqlab.ir.agreement.estimates import RESAMPLES, Agreement, agreement_of
 from arqlab.ir.agreement.votes import confusion_matrix
 from arqlab.ir.labels import LabelScale
 
@@ -27,9 +27,12 @@ class AssessorTime(NamedTuple):
     second_seconds: float | None
 
 
-def pair_agreement(pairs: pl.DataFrame, scale: LabelScale, *, relevant_from: int) -> Agreement:
+def pair_agreement(
+    pairs: pl.DataFrame, scale: LabelScale, *, relevant_from: int, resamples: int = RESAMPLES
+) -> Agreement:
     """Return the agreement of the assessors of `second_pairs`, first or second."""
-    return agreement_of(_votes(pairs, by_side=False), scale=scale, relevant_from=relevant_from)
+    votes = _votes(pairs, by_side=False)
+    return agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=resamples)
 
 
 def pair_confusion(pairs: pl.DataFrame, scale: LabelScale) -> tuple[tuple[int, ...], ...]:
