@@ -12,8 +12,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import organized_task_or_404
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.adjudication import open_second_pools
-from assessment.rounds.selectors.rounds import is_unused, round_progress
+from assessment.rounds.selectors.rounds import is_unused, open_second_pools, round_progress
 from assessment.rounds.selectors.second_agreement import (
     assessor_names,
     assessor_times,
