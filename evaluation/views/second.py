@@ -16,10 +16,11 @@ from assessment.rounds.selectors.rounds import is_unused, open_second_pools, rou
 from assessment.rounds.selectors.second_agreement import (
     assessor_names,
     assessor_times,
+    own_consistency,
     pair_agreement,
     pair_confusion,
 )
-from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
+from assessment.rounds.selectors.second_items import only_judged_pairs, own_pairs, second_pairs
 from assessment.rounds.views.charts import agreement_picture, confusion_picture
 from evaluation.services.effects import second_effect
 
@@ -55,6 +56,7 @@ def _results(found: Round) -> dict[str, Any]:
     scale, relevant_from = task_scale(found.task), found.task.protocol.relevant_from
     every = second_pairs(found)
     pairs = only_judged_pairs(every, scale)
+    own = only_judged_pairs(own_pairs(found), scale)
     agreement = pair_agreement(pairs, scale, relevant_from=relevant_from)
     differing = pairs.filter(pl.col("first") != pl.col("second")).height
     return {
@@ -70,4 +72,5 @@ def _results(found: Round) -> dict[str, Any]:
             second="second judgment",
         ),
         "times": assessor_times(pairs),
+        "consistency": own_consistency(own, scale, relevant_from=relevant_from),
     }

@@ -10,6 +10,7 @@ import io
 import random
 import re
 from collections import Counter
+from math import isnan
 from statistics import fmean, median
 
 import pytest
@@ -121,6 +122,27 @@ def test_a_share_of_the_items_of_each_is_judged_again_by_others(judged, office, 
     assert set(firsts.values()) == {6}
     assert set(Counter(copy.assessor for copy in copies).values()) == {6}
     assert made.source == {"by": "share", "share": 50, "seed": 3}
+
+
+def test_own_items_are_served_again_among_the_others_and_compared(judged, office, people):
+    made = start(office, people, share=50, own_share=25)
+    for person in people:
+        own = [one.item for one in made.pool.items.filter(assessor=person)]
+        assert len(own) == 9  # six of others, and a quarter of twelve
+    judge_again(made, people)
+    html = office.get(PAGE).content.decode()
+
+    rows = {row[0]: row[1:] for row in table(html, "consistency")[1:]}
+    twice = [each for each in pairs_of(made) if each[2].assessor == each[3].assessor]
+    for person in people:
+        first, second = zip(
+            *[(a.label, b.label) for *_, a, b in twice if b.assessor == person], strict=True
+        )
+        assert rows[person.name][:2] == ["3", str(sum(map(int.__eq__, first, second)))]
+        kappa = cohen_kappa_score(first, second)
+        expected = "–" if isnan(kappa) else f"{kappa:.2f}"
+        assert rows[person.name][2] == expected
+    assert "18 labels with a first and a second judgment" in " ".join(html.split())
 
 
 def test_the_plan_is_shown_before_the_round_is_made(judged, office, people):
