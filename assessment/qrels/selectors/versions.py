@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.ir.judgments.qrels import JudgedTopic, judged_topics
-from assessment.models import Qrel, QrelSet
+from assessment.models import Guideline, Qrel, QrelSet, TicketPolicy
 from collection.models import VisualMap
 from submissions.models import AnswerId
 
@@ -100,6 +100,8 @@ def lab_fingerprint(lab: Lab) -> str:
         Topic.objects.filter(task__lab=lab).order_by("pk"),
         QrelSet.objects.filter(task__lab=lab).order_by("pk"),
         AnswerId.objects.filter(task__lab=lab).order_by("pk"),
+        Guideline.objects.filter(task__lab=lab).order_by("pk"),
+        TicketPolicy.objects.filter(task__lab=lab).order_by("pk"),
         lab.collections.order_by("pk"),
         VisualMap.objects.filter(collection__labs=lab).order_by("pk"),
     )
