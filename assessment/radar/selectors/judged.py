@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from arqlab.core.models import Task
 from arqlab.ir.judgments.findings import RADAR_SCHEMA
 from arqlab.ir.labels import LabelScale
-from assessment.models import DuplicatePosts, Judgment, Round
+from assessment.models import DuplicatePosts, Judgment, Pool, Round
+from assessment.qrels.selectors.frames import read_frame
 
 _FIELDS = {
     "assessor": "assessor_id",
@@ -55,16 +56,23 @@ def judged_twice(task: Task, scale: LabelScale) -> pl.DataFrame:
 
     The columns are assessor, topic, doc_id, instance, label and post.
     """
-    item = OuterRef("instance__item__item")
+    # By the keys of pools, so that databases find an item by pool, topic and id. They would compare
+    # each second judgment with all official ones of its assessor otherwise.
+    is_second = Q(round__kind=Round.Kind.SECOND)
+    pools = dict(
+        Pool.objects.filter(Q(round=None) | is_second, task=task).values_list("pk", "round")
+    )
+    seconds = [pk for pk, round_id in pools.items() if round_id]
     before = Judgment.official.filter(
         assessor=OuterRef("assessor"),
         is_current=True,
+        instance__item__pool__in=pools.keys() - set(seconds),
         instance__item__topic=OuterRef("instance__item__topic"),
-        instance__item__item=item,
+        instance__item__item=OuterRef("instance__item__item"),
     )
     again = Judgment.objects.filter(
         Exists(before),
-        instance__item__pool__round__in=task.rounds.filter(kind=Round.Kind.SECOND),
+        instance__item__pool__in=seconds,
         instance__item__assessor=F("assessor"),
     )
     second = _frame(_counting(again, scale), _OF_COPIES)
@@ -85,13 +93,9 @@ def _counting(judgments: QuerySet[Judgment], scale: LabelScale) -> QuerySet[Judg
 
 
 def _frame(judgments: QuerySet[Judgment], fields: Mapping[str, str]) -> pl.DataFrame:
-    rows = judgments.values_list(*fields.values())
-    # By columns: polars infers nothing.
-    columns = zip(*rows, strict=True) if rows else ((),) * len(fields)
     types = RADAR_SCHEMA | {"topic": pl.Int64, "doc_id": pl.String}
-    return pl.DataFrame(
-        dict(zip(fields, columns, strict=True)), schema={name: types[name] for name in fields}
-    )
+    schema = {name: types[name] for name in fields}
+    return read_frame(judgments.values_list(*fields.values()), schema)
 
 
 def _with_topics(task: Task, frame: pl.DataFrame) -> pl.DataFrame:

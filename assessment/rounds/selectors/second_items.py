@@ -12,6 +12,7 @@ from arqlab.ir.agreement.second_judging import SecondItem
 from arqlab.ir.labels import LabelScale
 from assessment.models import Judgment, PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.frames import read_frame
 
 _WHERE = "instance__item"
 _FIRST = {
@@ -66,14 +67,11 @@ def second_pairs(found: Round) -> pl.DataFrame:
     official = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": found.task})
     fields = (f"{_WHERE}__topic__query_id", f"{_WHERE}__item", "instance__doc_id")
     values = ("assessor", "label", "active_ms")
-    first = pl.DataFrame(
-        list(official.order_by().values_list(*fields, *values)), schema=_FIRST, orient="row"
-    )
+    first = read_frame(official.order_by().values_list(*fields, *values), _FIRST)
     own = Judgment.objects.filter(is_current=True, **{f"{_WHERE}__pool__round": found})
     order = ("topic__position", "assessor", "position")
     ordered = own.order_by(*(f"{_WHERE}__{name}" for name in order), "instance__position")
-    rows = ordered.values_list(fields[0], fields[2], *values)
-    second = pl.DataFrame(list(rows), schema=_SECOND, orient="row")
+    second = read_frame(ordered.values_list(fields[0], fields[2], *values), _SECOND)
     pairs = first.join(second, on=["topic", "doc_id"], maintain_order="right")
     return pairs.filter(~pl.col("first_assessor").eq_missing(pl.col("second_assessor")))
 
