@@ -12,8 +12,10 @@ from django.db import connection
 from django.db.models import QuerySet
 
 
-def read_frame(rows: QuerySet[Any, Any], schema: Mapping[str, pl.DataType | type]) -> pl.DataFrame:
-    """Return the rows of `values_list`, which has fields and no annotations, in one query.
+def read_frame(
+    rows: QuerySet[Any, Any], schema: Mapping[str, pl.DataType | type[pl.DataType]]
+) -> pl.DataFrame:
+    """Return the rows of `values_list`, with annotations after the fields, in one query.
 
     On PostgreSQL, COPY takes half the time: no row becomes a Python object, which the garbage
     collector would look at again and again.
@@ -24,7 +26,9 @@ def read_frame(rows: QuerySet[Any, Any], schema: Mapping[str, pl.DataType | type
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
 
 
-def _copied(rows: QuerySet[Any, Any], schema: Mapping[str, pl.DataType | type]) -> pl.DataFrame:
+def _copied(
+    rows: QuerySet[Any, Any], schema: Mapping[str, pl.DataType | type[pl.DataType]]
+) -> pl.DataFrame:
     try:
         sql, parameters = rows.query.sql_with_params()
     except EmptyResultSet:
