@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from arqlab.core.models import Task
 from arqlab.ir.judgments.findings import RADAR_SCHEMA
@@ -69,10 +69,9 @@ def judged_twice(task: Task, scale: LabelScale, judged: pl.DataFrame) -> pl.Data
         item__item=OuterRef("instance__item__item"),
         doc_id=OuterRef("instance__doc_id"),
     ).order_by()
-    own = Judgment.objects.filter(
-        instance__item__pool__in=seconds, instance__item__assessor=F("assessor")
+    copies = Judgment.objects.filter(instance__item__pool__in=seconds).annotate(
+        original=Subquery(originals.values("pk")[:1])
     )
-    copies = own.annotate(original=Subquery(originals.values("pk")[:1]))
     again = _frame(_counting(copies, scale), _OF_COPIES)
     if again.is_empty():
         return again
