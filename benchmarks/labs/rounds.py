@@ -30,7 +30,7 @@ from assessment.models import (
 from assessment.radar.selectors.findings import findings_of
 from assessment.radar.services.dismissing import dismiss_finding
 from assessment.rounds.selectors.adjudication import disagreement_queue
-from assessment.rounds.selectors.second_items import second_items
+from assessment.rounds.selectors.second_items import open_second_items, second_items
 from assessment.rounds.selectors.training_items import drawn_from_pool
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
 from assessment.rounds.services.making import RoundPlan
@@ -106,7 +106,7 @@ def _select(made: JudgedLab, applicants: int) -> None:
 
 def _judge_again(made: JudgedLab) -> None:
     """Have a share of the items judged again, and show the labels."""
-    drawn = draw_items(second_items(made.task), share=SHARE, seed=1)
+    drawn = draw_items(second_items(open_second_items(made.task)), share=SHARE, seed=1)
     plan = plan_second(drawn, [one.pk for one in made.assessors], by_topic=False, seed=1)
     source = {"by": "share", "seed": 1, "share": 100 * SHARE}
     found = make_second_round(

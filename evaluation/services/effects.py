@@ -28,7 +28,6 @@ from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import Draft, draft_of, items_at, levels_of
 from assessment.qrels.selectors.versions import qrels_named
-from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
 from collection.selectors.collections import visual_ids
 from evaluation.selectors.pending_scores import measures_of, scoring_obstacle
 from evaluation.services.scoring import comparable_index
@@ -119,14 +118,13 @@ class _Contest(NamedTuple):
         return f"{name}:{digest.hexdigest()}"
 
 
-def second_effect(found: Round) -> SecondEffect:
+def second_effect(found: Round, pairs: pl.DataFrame) -> SecondEffect:
     """Return the effect of the second labels of a round, from the cache if nothing changed.
 
-    The official qrels are compared with the same qrels with second labels. An adjudicated label
-    does not count here, and neither does a label that is not a judgment.
+    The official qrels are compared with the same qrels with the second labels of `pairs`, which
+    are judgments (`only_judged_pairs`). An adjudicated label does not count here.
     """
     contest = _contest(found.task)
-    pairs = only_judged_pairs(second_pairs(found), contest.draft.scale)
     judged = contest.draft.judged
     qrels = {
         side: contest.qrels(_relabelled(judged, pairs.select("topic", "doc_id", label=side)))

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_task_or_404
+from arqlab.ir.labels import LabelScale
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.rounds import is_unused, open_second_pools, round_progress
@@ -46,23 +47,22 @@ def second_detail(request: HttpRequest, lab: str, task: str, number: int) -> Htt
         "done": sum(one.done for one in progress),
     }
     if open_second_pools(found).filter(pk=shown.pool.pk).exists():
-        context |= _results(shown)
+        scale, every = task_scale(found), second_pairs(shown)
+        pairs = only_judged_pairs(every, scale)
+        context |= _results(shown, pairs, scale) | {"reported": every.height - pairs.height}
         if request.GET.get("effect") == "yes":
-            context["effect"] = second_effect(shown)
+            context["effect"] = second_effect(shown, pairs)
     return render(request, "evaluation/second_detail.html", context)
 
 
-def _results(found: Round) -> dict[str, Any]:
-    scale, relevant_from = task_scale(found.task), found.task.protocol.relevant_from
-    every = second_pairs(found)
-    pairs = only_judged_pairs(every, scale)
+def _results(found: Round, pairs: pl.DataFrame, scale: LabelScale) -> dict[str, Any]:
+    relevant_from = found.task.protocol.relevant_from
     own = only_judged_pairs(own_pairs(found), scale)
     agreement = pair_agreement(pairs, scale, relevant_from=relevant_from)
     differing = pairs.filter(pl.col("first") != pl.col("second")).height
     return {
         "is_open": True,
         "pairs": pairs.height,
-        "reported": every.height - pairs.height,
         "differing": differing,
         "picture": agreement_picture(agreement, assessor_names(pairs)),
         "confusion": confusion_picture(

@@ -21,6 +21,8 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from arqlab.ir.measures.names import parse_measures
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, SecondPlan
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
 from evaluation.services.effects import second_effect
 from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk, name_of
@@ -389,7 +391,7 @@ def test_the_effect_on_the_leaderboard_is_that_of_trec_eval_and_scipy(
         first, second = (trec_means(side, runs, topics) for side in (qrels, changed))
         tau = kendalltau(list(first.values()), [second[name] for name in first]).statistic
         assert float(cell) == pytest.approx(tau, abs=0.000501)
-    effect = second_effect(made)
+    effect = second_effect(made, only_judged_pairs(second_pairs(made), task_scale(made.task)))
     name = parse_measures(judged.protocol.measures, relevant_from=2)[0].name
     found = {row["run"]: row["second"] for row in effect.rows if row["measure"] == name}
     assert found == pytest.approx(trec_means(changed, runs, TOPICS))
@@ -474,7 +476,7 @@ def test_the_effect_of_a_formula_is_that_of_its_highest_label(lab, office, team,
     rows = table(office.get(address, {"sort": "-effect"}).content.decode(), "disagreements")[1:]
     assert {row[1]: float(row[5]) for row in rows} == pytest.approx(expected, abs=6e-5)
     assert expected["12"] == 0 < expected["21"]
-    effect = second_effect(made)
+    effect = second_effect(made, only_judged_pairs(second_pairs(made), task_scale(made.task)))
     main = effect.measures[0].measure.name
     found = {row["run"]: row["second"] for row in effect.rows if row["measure"] == main}
     assert found == pytest.approx({f"Alpha {n}": ndcg(again, o) for n, o in lists.items()})

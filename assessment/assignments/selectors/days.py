@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count
 from django.db.models.functions import TruncDate
+from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
 from arqlab.core.models import Task
@@ -17,6 +19,22 @@ from assessment.models import Judgment
 
 HORIZON = timedelta(days=90)
 """How far ahead the forecast is shown."""
+
+
+class LocalDay(TruncDate):
+    """The day of a time in a time zone.
+
+    SQLite calls a Python function for each row, except for days in UTC here.
+    """
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: Any
+    ) -> Any:
+        """Return the SQL for SQLite."""
+        if self.get_tzname() != "UTC":
+            return self.as_sql(compiler, connection, **options)
+        sql, parameters = compiler.compile(self.lhs)
+        return f"date({sql})", parameters
 
 
 class JudgedDay(NamedTuple):
@@ -103,7 +121,7 @@ def _judged_by_day(task: Task) -> dict[date, int]:
             instance__item__pool__task=task, is_current=True, is_imported=False
         )
         .order_by()
-        .annotate(day=TruncDate("judged_at"))
+        .annotate(day=LocalDay("judged_at"))
         .values("day")
         .annotate(items=Count("instance__item", distinct=True))
     )

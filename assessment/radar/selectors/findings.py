@@ -39,10 +39,11 @@ def findings_of(task: Task) -> list[RadarFinding]:
     Items that were served twice are in a round of second judgments.
     """
     scale = task_scale(task)
-    twice = judged_twice(task, scale)
+    judged = read_judged(task, scale)
+    twice = judged_twice(task, scale, judged)
     return [
         *contradictions(twice, by="doc_id", kind=FindingKind.SERVED_TWICE),
-        *find_all(read_judged(task, scale), relevant_from=task.protocol.relevant_from),
+        *find_all(judged, relevant_from=task.protocol.relevant_from),
     ]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from arqlab.core.models import Task
 from arqlab.ir.judgments.findings import RADAR_SCHEMA
 from arqlab.ir.labels import LabelScale
-from assessment.models import DuplicatePosts, Judgment, Round
+from assessment.models import DuplicatePosts, Judgment, Pool, PoolInstance, Round
+from assessment.qrels.selectors.frames import read_frame
 
 _FIELDS = {
     "assessor": "assessor_id",
@@ -30,6 +31,7 @@ _OF_COPIES = {
     "instance": "instance_id",
     "label": "label",
     "post": "instance__post_id",
+    "original": "original",
 }
 
 
@@ -50,30 +52,39 @@ def read_judged(task: Task, scale: LabelScale) -> pl.DataFrame:
     return frame.select(*RADAR_SCHEMA)
 
 
-def judged_twice(task: Task, scale: LabelScale) -> pl.DataFrame:
-    """Return the labels of items that an assessor judged officially and in a second round.
+def judged_twice(task: Task, scale: LabelScale, judged: pl.DataFrame) -> pl.DataFrame:
+    """Return the labels of instances that an assessor judged officially and in a second round.
 
-    The columns are assessor, topic, doc_id, instance, label and post.
+    `judged` are the official labels. The columns are assessor, topic, doc_id, instance, label and
+    post.
     """
-    item = OuterRef("instance__item__item")
-    before = Judgment.official.filter(
-        assessor=OuterRef("assessor"),
-        is_current=True,
-        instance__item__topic=OuterRef("instance__item__topic"),
-        instance__item__item=item,
+    is_second = Q(round__kind=Round.Kind.SECOND)
+    found = Pool.objects.filter(Q(round=None) | is_second, task=task)
+    pools = dict(found.values_list("pk", "round"))
+    seconds = [pk for pk, round_id in pools.items() if round_id]
+    # By the keys of pools, so that databases find an item by pool, topic and id.
+    originals = PoolInstance.official.filter(
+        item__pool__in=pools.keys() - set(seconds),
+        item__topic=OuterRef("instance__item__topic"),
+        item__item=OuterRef("instance__item__item"),
+        doc_id=OuterRef("instance__doc_id"),
+    ).order_by()
+    copies = Judgment.objects.filter(instance__item__pool__in=seconds).annotate(
+        original=Subquery(originals.values("pk")[:1])
     )
-    again = Judgment.objects.filter(
-        Exists(before),
-        instance__item__pool__round__in=task.rounds.filter(kind=Round.Kind.SECOND),
-        instance__item__assessor=F("assessor"),
+    again = _frame(_counting(copies, scale), _OF_COPIES)
+    if again.is_empty():
+        return again
+    again = _with_topics(task, again).join(
+        judged.select("assessor", original="instance"),
+        on=["assessor", "original"],
+        how="semi",
+        maintain_order="left",
     )
-    second = _frame(_counting(again, scale), _OF_COPIES)
-    if second.is_empty():
-        return second
-    docs = second["doc_id"].unique().to_list()
-    official = Judgment.official.filter(instance__item__pool__task=task, instance__doc_id__in=docs)
-    first = _frame(_counting(official, scale), _OF_COPIES)
-    return _with_topics(task, pl.concat([first, second]))
+    names = again.select("assessor", "doc_id", "post", instance="original").unique()
+    before = judged.drop("post").join(names, on=["assessor", "instance"], maintain_order="left")
+    columns = ("assessor", "topic", "doc_id", "instance", "label", "post")
+    return pl.concat([before.select(columns), again.select(columns)])
 
 
 def _counting(judgments: QuerySet[Judgment], scale: LabelScale) -> QuerySet[Judgment]:
@@ -85,13 +96,9 @@ def _counting(judgments: QuerySet[Judgment], scale: LabelScale) -> QuerySet[Judg
 
 
 def _frame(judgments: QuerySet[Judgment], fields: Mapping[str, str]) -> pl.DataFrame:
-    rows = judgments.values_list(*fields.values())
-    # By columns: polars infers nothing.
-    columns = zip(*rows, strict=True) if rows else ((),) * len(fields)
-    types = RADAR_SCHEMA | {"topic": pl.Int64, "doc_id": pl.String}
-    return pl.DataFrame(
-        dict(zip(fields, columns, strict=True)), schema={name: types[name] for name in fields}
-    )
+    types = RADAR_SCHEMA | {"topic": pl.Int64, "doc_id": pl.String, "original": pl.Int64}
+    schema = {name: types[name] for name in fields}
+    return read_frame(judgments.values_list(*fields.values()), schema)
 
 
 def _with_topics(task: Task, frame: pl.DataFrame) -> pl.DataFrame:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
+import polars as pl
 from django import forms
 from django.utils import timezone
 
@@ -20,6 +22,7 @@ from arqlab.ir.pooling.settings import LARGEST_SEED
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.rounds.forms.training import PeopleField, TopicsField
+from assessment.rounds.selectors.second_items import second_items
 
 SHARE, TOPICS = "share", "topics"
 
@@ -76,11 +79,11 @@ class SecondRoundForm(forms.Form):
         help_text="The same seed draws the same items from the same judgments.",
     )
 
-    def __init__(self, *args: Any, task: Task, items: list[SecondItem], **kwargs: Any) -> None:
-        """Offer the topics of the items, and everyone who judges in the lab."""
+    def __init__(self, *args: Any, task: Task, items: pl.DataFrame, **kwargs: Any) -> None:
+        """Offer the topics of `open_second_items`, and everyone who judges in the lab."""
         super().__init__(*args, **kwargs)
-        self.task, self.items = task, items
-        topics = task.topics.filter(query_id__in={item.topic for item in items})
+        self.task, self.found = task, items
+        topics = task.topics.filter(query_id__in=items["topic"].unique().to_list())
         staff = judging_staff(task.lab)
         fields: dict[str, Any] = self.fields
         fields["topics"].queryset = topics.order_by("position")
@@ -96,6 +99,11 @@ class SecondRoundForm(forms.Form):
         if given.get("by") == TOPICS and not given.get("topics") and "topics" not in self.errors:
             self.add_error("topics", "Choose the topics to judge again.")
         return given
+
+    @cached_property
+    def items(self) -> list[SecondItem]:
+        """Return the items that can be judged again; a page without a plan does not need them."""
+        return second_items(self.found)
 
     @property
     def plan(self) -> RejudgingPlan:

@@ -15,12 +15,19 @@ from arqlab.ir.topics import topic_order
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, Ticket
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.frames import read_frame
 from assessment.rounds.selectors.rounds import letters_at, open_second_pools
 from assessment.tickets.selectors import proposed_labels
 
 OPEN, ASKED, DECIDED = "open", "third opinion", "decided"
 _OFFICIAL = {"topic": pl.String, "doc_id": pl.String, "instance": pl.Int64, "label": pl.Int8}
-_SECOND = {"topic": pl.String, "doc_id": pl.String, "assessor": pl.String, "label": pl.Int8}
+_SECOND = {
+    "topic": pl.String,
+    "doc_id": pl.String,
+    "pool": pl.Int64,
+    "assessor": pl.Int64,
+    "label": pl.Int8,
+}
 _RULED = {"topic": pl.String, "doc_id": pl.String, "decision": pl.Int8, "is_asked": pl.Boolean}
 _KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
 
@@ -191,7 +198,7 @@ def _official_labels(task: Task) -> pl.DataFrame:
     where = "instance__item"
     found = Judgment.official.filter(is_current=True, **{f"{where}__pool__task": task})
     fields = (f"{where}__topic__query_id", "instance__doc_id", "instance", "label")
-    return pl.DataFrame(list(found.order_by().values_list(*fields)), schema=_OFFICIAL, orient="row")
+    return read_frame(found.order_by().values_list(*fields), _OFFICIAL)
 
 
 def _second_labels(task: Task) -> pl.DataFrame:
@@ -200,11 +207,9 @@ def _second_labels(task: Task) -> pl.DataFrame:
     )
     item = "instance__item"
     fields = (f"{item}__topic__query_id", "instance__doc_id", f"{item}__pool", "assessor", "label")
-    rows = [
-        (topic, doc_id, f"{pool:09} {assessor}", label)
-        for topic, doc_id, pool, assessor, label in found.order_by().values_list(*fields)
-    ]
-    return pl.DataFrame(rows, schema=_SECOND, orient="row")
+    rows = read_frame(found.order_by().values_list(*fields), _SECOND)
+    place = pl.col("pool").cast(pl.String).str.zfill(9)
+    return rows.with_columns(assessor=pl.format("{} {}", place, "assessor")).drop("pool")
 
 
 def _rulings(task: Task) -> pl.DataFrame:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import polars as pl
 from django.db.models import Q
 
@@ -12,9 +10,12 @@ from arqlab.ir.agreement.second_judging import SecondItem
 from arqlab.ir.labels import LabelScale
 from assessment.models import Judgment, PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.frames import read_frame
 
 _WHERE = "instance__item"
 _IS_OWN = pl.col("first_assessor").eq_missing(pl.col("second_assessor"))
+_ITEM = {"topic_key": pl.Int64, "item": pl.String}
+_OPEN_ITEM = _ITEM | {"key": pl.Int64, "topic": pl.String}
 _FIRST = {
     "topic": pl.String,
     "item": pl.String,
@@ -32,28 +33,34 @@ _SECOND = {
 }
 
 
-def second_items(task: Task) -> list[SecondItem]:
+def open_second_items(task: Task) -> pl.DataFrame:
     """Return the completed official items of a task that no round judged or judges again.
 
-    Items with a label that is not a judgment are left out. Everyone who ever judged an item counts
-    as its judge, because they know it.
+    The columns are key, topic and judges. Items with a label that is not a judgment are left out.
+    Everyone who ever judged an item counts as its judge, because they know it.
     """
-    judges: dict[int, set[int]] = defaultdict(set)
     official = Judgment.official.filter(**{f"{_WHERE}__pool__task": task}).order_by()
-    for item, assessor in official.values_list(_WHERE, "assessor").distinct():
-        judges[item] |= {assessor} - {None}
+    pairs = official.exclude(assessor=None).values_list(_WHERE, "assessor").distinct()
+    judges = read_frame(pairs, {"key": pl.Int64, "judges": pl.Int64}).group_by("key").agg("judges")
     reported = official.filter(is_current=True, label__in=task_scale(task).unjudged)
     again = PoolItem.objects.filter(pool__task=task, pool__round__kind=Round.Kind.SECOND)
     again = again.filter(Q(done_at__isnull=False) | Q(pool__closed_at=None))
-    known = set(again.order_by().values_list("topic", "item"))
+    known = read_frame(again.order_by().values_list("topic", "item"), _ITEM)
     items = PoolItem.official.filter(pool__task=task, done_at__isnull=False)
     rows = items.exclude(pk__in=reported.values(_WHERE)).order_by(
-        "topic__position", "pool", "position"
+        "topic__position", "pool__number", "position"
     )
+    found = read_frame(rows.values_list("topic", "item", "pk", "topic__query_id"), _OPEN_ITEM)
+    left = found.join(known, on=["topic_key", "item"], how="anti", maintain_order="left")
+    return left.select("key", "topic").join(judges, on="key", how="left", maintain_order="left")
+
+
+def second_items(found: pl.DataFrame) -> list[SecondItem]:
+    """Return the items of `open_second_items`."""
+    groups: dict[tuple[int, ...], frozenset[int]] = {}
     return [
-        SecondItem(pk, query_id, frozenset(judges[pk]))
-        for pk, topic, query_id, item in rows.values_list("pk", "topic", "topic__query_id", "item")
-        if (topic, item) not in known
+        SecondItem(key, topic, groups.setdefault(tuple(judges or ()), frozenset(judges or ())))
+        for key, topic, judges in found.iter_rows()
     ]
 
 
@@ -76,14 +83,11 @@ def _all_pairs(found: Round) -> pl.DataFrame:
     official = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": found.task})
     fields = (f"{_WHERE}__topic__query_id", f"{_WHERE}__item", "instance__doc_id")
     values = ("assessor", "label", "active_ms")
-    first = pl.DataFrame(
-        list(official.order_by().values_list(*fields, *values)), schema=_FIRST, orient="row"
-    )
+    first = read_frame(official.order_by().values_list(*fields, *values), _FIRST)
     own = Judgment.objects.filter(is_current=True, **{f"{_WHERE}__pool__round": found})
     order = ("topic__position", "assessor", "position")
     ordered = own.order_by(*(f"{_WHERE}__{name}" for name in order), "instance__position")
-    rows = ordered.values_list(fields[0], fields[2], *values)
-    second = pl.DataFrame(list(rows), schema=_SECOND, orient="row")
+    second = read_frame(ordered.values_list(fields[0], fields[2], *values), _SECOND)
     return first.join(second, on=["topic", "doc_id"], maintain_order="right")
 
 

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from arqlab.core.models import Task
 from assessment.models import Judgment, Pool, PoolInstance, Round
+from assessment.qrels.selectors.frames import read_frame
 from assessment.rounds.selectors.rounds import open_second_pools
 
 VOTES = {
@@ -27,8 +28,7 @@ def round_votes(pool: Pool) -> pl.DataFrame:
     fields = ("item__topic__query_id", "item__item", "doc_id", "item__assessor")
     judged = PoolInstance.objects.filter(item__pool=pool, judgments__is_current=True)
     rows = judged.order_by("item__topic__position", "item__position", "position", "item__assessor")
-    values = list(rows.values_list(*fields, "judgments__label", "judgments__pk"))
-    return pl.DataFrame(values, schema=VOTES, orient="row")
+    return read_frame(rows.values_list(*fields, "judgments__label", "judgments__pk"), VOTES)
 
 
 def official_votes(task_id: int) -> pl.DataFrame:
@@ -36,8 +36,7 @@ def official_votes(task_id: int) -> pl.DataFrame:
     instance = "instance__item"
     fields = (f"{instance}__topic__query_id", f"{instance}__item", "instance__doc_id")
     found = Judgment.official.filter(is_current=True, instance__item__pool__task=task_id)
-    rows = list(found.order_by().values_list(*fields, "assessor", "label", "pk"))
-    return pl.DataFrame(rows, schema=VOTES, orient="row")
+    return read_frame(found.order_by().values_list(*fields, "assessor", "label", "pk"), VOTES)
 
 
 def round_judgments(task: Task, kind: Round.Kind) -> QuerySet[Judgment]:

@@ -15,7 +15,7 @@ from arqlab.core.models import User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.ir.agreement.second_judging import RejudgingPlan, SecondItem
 from assessment.rounds.forms.second import SecondRoundForm
-from assessment.rounds.selectors.second_items import second_items
+from assessment.rounds.selectors.second_items import open_second_items
 from assessment.rounds.services.second import make_second_round
 
 
@@ -36,9 +36,9 @@ class PlanTable(NamedTuple):
 def second_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show the plan of a round of second judgments, and with `start` make the round."""
     found = organized_task_or_404(request.user, lab, task)
-    items = second_items(found)
+    items = open_second_items(found)
     form = SecondRoundForm(request.POST or None, task=found, items=items)
-    context: dict[str, Any] = {"task": found, "lab": found.lab, "form": form, "count": len(items)}
+    context: dict[str, Any] = {"task": found, "lab": found.lab, "form": form, "count": items.height}
     if form.is_bound and form.is_valid():
         plan = form.plan
         if "start" in request.POST and any(plan.items.values()):
@@ -46,7 +46,7 @@ def second_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             made = make_second_round(task=found, plan=plan, source=form.source, by=by, at=at)
             messages.success(request, f"{made} is open. Its assessors can judge now.")
             return redirect("evaluation:second-detail", lab, task, made.number)
-        context["plan"] = _table(plan, items)
+        context["plan"] = _table(plan, form.items)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/second_plan.html", context, status=status)
 

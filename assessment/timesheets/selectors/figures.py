@@ -192,12 +192,14 @@ class TimeSheet:
         return sorted(lines, key=lambda line: line[0].order)
 
     def _table(self, key: Callable[[SheetRow], Key]) -> list[tuple[Key, list[WorkSum], WorkSum]]:
-        cells = _sums(self.rows, lambda row: (key(row), row.person))
-        totals = _sums(self.rows, key)
+        lines: dict[Key, dict[User, WorkSum]] = {}
+        for row in self.rows:
+            line = lines.setdefault(key(row), {})
+            line[row.person] = line.get(row.person, NO_WORK) + row.work
         people = [one.person for one in self.people]
         return [
-            (name, [cells.get((name, person), NO_WORK) for person in people], total)
-            for name, total in totals.items()
+            (name, [line.get(person, NO_WORK) for person in people], sum(line.values(), NO_WORK))
+            for name, line in lines.items()
         ]
 
     def _cost(self, work: WorkSum) -> Decimal | None:

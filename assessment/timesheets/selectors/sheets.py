@@ -12,9 +12,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models.functions import Coalesce
 
 from arqlab.core.models import Lab, Topic, User
+from assessment.assignments.selectors.days import LocalDay
 from assessment.models import Judgment, PayRule, Pool
 from assessment.timesheets.selectors.figures import SheetPlace, SheetRow, TimeSheet, WorkSum
 
@@ -60,7 +61,7 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
     return (
         judgments.filter(~Exists(repeated))
         .order_by()
-        .annotate(day=TruncDate(Coalesce("given_at", "judged_at"), tzinfo=zone))
+        .annotate(day=LocalDay(Coalesce("given_at", "judged_at"), tzinfo=zone))
         .values("assessor", "instance__item__pool", "instance__item__topic", "day")
         .annotate(
             items=Count("instance__item", distinct=True),
