@@ -61,13 +61,18 @@ class SecondRoundForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, items: list[SecondItem], **kwargs: Any) -> None:
-        """Offer the topics of the items, and everyone who judges in the lab."""
+        """Offer the topics of the items, and everyone who judges in the lab.
+
+        Topics with a planned second assessor are chosen.
+        """
         super().__init__(*args, **kwargs)
         self.task, self.items = task, items
         topics = task.topics.filter(query_id__in={item.topic for item in items})
         staff = judging_staff(task.lab)
         fields: dict[str, Any] = self.fields
         fields["topics"].queryset = topics.order_by("position")
+        if planned := list(topics.filter(pk__in=planned_seconds(task))):
+            fields["by"].initial, fields["topics"].initial = TOPICS, planned
         fields["people"].queryset = staff
         fields["people"].initial = [
             person.pk for person in staff if str(vars(person)["role"]) == Membership.Role.ASSESSOR
