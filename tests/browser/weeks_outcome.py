@@ -149,7 +149,9 @@ def freeze(it: Weeks) -> None:
     decided = labels_of(current(it.saved("adjudications.tsv")))
     assert decided == {("A.4", "45"): 2, ("A.3", "35"): 2}
     labels = {item: label for item, label in (labels | decided).items() if label <= 3}
-    it.tab(TASK, "Qrels")
+    it.tab(TASK, "Rounds")
+    it.press("Adjudication")
+    it.press("qrels")
     it.see("25 of 25 pool items have a label.", "0 of 5 topics are left out so far.")
     check_shares(it, labels)
     it.press("Freeze qrels…")
