@@ -45,7 +45,7 @@ def label_of(row: Row) -> int:
 
 def current(rows: Iterable[Row]) -> dict[Item, Row]:
     """Return the current rows of a table of judgments by item."""
-    return {item_of(row): row for row in rows if row["current"] in ("True", "true", "yes", "1")}
+    return {item_of(row): row for row in rows if row["current"] == "yes"}
 
 
 def votes_of(rows: Iterable[tuple[Item, str, int]]) -> Votes:

@@ -45,6 +45,10 @@ def read_second_labels(it: Weeks) -> None:
     differing = [pair for pair in judged if label_of(pair[0]) != label_of(pair[1])]
     assert (len(pairs), len(judged), len(differing)) == (20, 19, 7)
     it.tab(TASK, "Rounds")
+    people = {row["assessor"] for row in again.values()}
+    topics = {topic for topic, _ in again}
+    counts = [str(len(each)) for each in (people, topics, again, again)]
+    assert it.rows("rounds")["Second judgments 1"][3:] == [*counts, "Done", "shown"]
     it.press("Second judgments 1")
     it.see("20 of 20 items judged again.", "1 more is left out")
     it.see("19 labels with a first and a second judgment; 7 differ.")
