@@ -129,7 +129,7 @@ def adjudicate(it: Weeks) -> None:
     it.see("Decided: Low. The case is collected for the next version", "2 decided.")
     it.page.get_by_role("link", name="12", exact=True).click()
     it.press("Withdraw decision")
-    it.see("Withdrawn. The official label counts.", "1 decided.")
+    it.see("Withdrawn. The official label counts. The case of the earlier decision", "1 decided.")
     it.page.get_by_role("link", name="35", exact=True).click()
     it.page.get_by_label("Assessor", exact=True).select_option(label="ada")
     it.press("Ask assessor")
