@@ -175,6 +175,15 @@ def test_a_planned_second_assessor_gets_the_topic(judged, office, people):
     assert rows == {("A.1", people[2]), ("A.2", people[2]), ("A.3", people[0])}
 
 
+def test_topics_with_a_planned_second_assessor_are_chosen_at_first(judged, office, people):
+    topic = judged.topics.get(query_id="A.2")
+    SecondPlan.objects.create(topic=topic, assessor=people[2], planned_at=NOW)
+    page = lxml_html.fromstring(office.get(PLAN).content.decode())
+
+    assert page.xpath("//select[@id='id_topics']/option[@selected]/@value") == ["A.2"]
+    assert page.xpath("//input[@name='by'][@checked]/@value") == ["topics"]
+
+
 def test_an_assessor_whom_nobody_checks_is_named(judged, office, people):
     values = {"by": "topics", "topics": ["A.1"], "share": 10, "seed": 3}
     values |= {"people": [one.pk for one in people]}

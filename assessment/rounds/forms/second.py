@@ -80,13 +80,18 @@ class SecondRoundForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, items: pl.DataFrame, **kwargs: Any) -> None:
-        """Offer the topics of `open_second_items`, and everyone who judges in the lab."""
+        """Offer the topics of `open_second_items`, and everyone who judges in the lab.
+
+        Topics with a planned second assessor are selected.
+        """
         super().__init__(*args, **kwargs)
         self.task, self.found = task, items
         topics = task.topics.filter(query_id__in=items["topic"].unique().to_list())
         staff = judging_staff(task.lab)
         fields: dict[str, Any] = self.fields
         fields["topics"].queryset = topics.order_by("position")
+        if planned := list(topics.filter(pk__in=planned_seconds(task))):
+            fields["by"].initial, fields["topics"].initial = TOPICS, planned
         fields["people"].queryset = staff
         fields["people"].initial = [
             person.pk for person in staff if str(vars(person)["role"]) == Membership.Role.ASSESSOR

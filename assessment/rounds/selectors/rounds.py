@@ -30,6 +30,13 @@ class RoundRow:
             return "closed"
         return "done" if self.items and self.items == self.done else "open"
 
+    @property
+    def shows_labels(self) -> bool:
+        """Return whether organizers see the labels: of a second judging also when all are in."""
+        is_complete = self.round.kind == Round.Kind.SECOND and self.items == self.done
+        is_open = self.round.kind == Round.Kind.ADJUDICATION or is_complete
+        return is_open or self.round.revealed_at is not None
+
 
 def round_rows(task: Task) -> list[RoundRow]:
     """Return the rounds of a task, by kind and number, archived ones last, in two queries."""

@@ -89,15 +89,15 @@ def _change(
     seen = request.POST.get("seen", "")
     known = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else None
     withdraw_decision(task=task, instance=instance, seen=known, by=by, at=at)
-    return "Withdrawn. The official label counts."
+    return f"Withdrawn. The official label counts.{_about_earlier_case(instance)}"
 
 
 def _decide(task: Task, instance: PoolInstance, form: RulingForm, *, by: User, at: datetime) -> str:
     given, ruling = form.cleaned_data, form.ruling
     decide_label(task=task, instance=instance, ruling=ruling, by=by, at=at)
-    word = task_scale(task).of(ruling.label).word
+    word, earlier = task_scale(task).of(ruling.label).word, _about_earlier_case(instance)
     if not given["question"].strip():
-        return f"Decided: {word}. This label counts from now on."
+        return f"Decided: {word}. This label counts from now on.{earlier}"
     decision = Decision(
         f"The label is {word}.",
         ruling.label,
@@ -106,7 +106,26 @@ def _decide(task: Task, instance: PoolInstance, form: RulingForm, *, by: User, a
     )
     item = item_of_instance(instance)
     record_case(task=task, question=given["question"], decision=decision, item=item, at=at, by=by)
-    return f"Decided: {word}. The case is collected for the next version of the guidelines."
+    return (
+        f"Decided: {word}. The case is collected for the next version of the guidelines.{earlier}"
+    )
+
+
+def _about_earlier_case(instance: PoolInstance) -> str:
+    """Return a sentence about the case of an earlier decision, which the guidelines keep."""
+    topic = instance.item.topic
+    cases = topic.task.guideline_entries.filter(
+        origin=GuidelineEntry.Origin.ADJUDICATION,
+        topic=topic.query_id,
+        item=instance.doc_id,
+        until=None,
+    )
+    if not cases.exists():
+        return ""
+    return (
+        " The case of the earlier decision is still among the examples and cases of the "
+        "guidelines. Remove it there if it no longer holds."
+    )
 
 
 def _open_instances(task: Task, instance: PoolInstance) -> list[PoolInstance]:

@@ -2,7 +2,8 @@
 
 Active hours include all labels, even those that were changed later or do not count, because the
 time was spent on them. An import may repeat a stored label, for example with a new comment; then
-only the label of the import counts, so that no time counts twice.
+only the label of the import counts, so that no time counts twice. Decisions of an adjudication
+without a time were made in a meeting, not on the judging page: they are on no sheet.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from django.db.models.functions import Coalesce
 
 from arqlab.core.models import Lab, Topic, User
 from assessment.assignments.selectors.days import LocalDay
-from assessment.models import Judgment, PayRule, Pool
+from assessment.models import Judgment, PayRule, Pool, Round
 from assessment.timesheets.selectors.figures import SheetPlace, SheetRow, TimeSheet, WorkSum
 
 
@@ -58,8 +59,10 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
         supersedes=OuterRef("pk"), is_imported=True, label=OuterRef("label")
     )
     is_timed = Q(active_ms__isnull=False)
+    decided = Q(instance__item__pool__round__kind=Round.Kind.ADJUDICATION, active_ms=None)
     return (
         judgments.filter(~Exists(repeated))
+        .exclude(decided)
         .order_by()
         .annotate(day=LocalDay(Coalesce("given_at", "judged_at"), tzinfo=zone))
         .values("assessor", "instance__item__pool", "instance__item__topic", "day")

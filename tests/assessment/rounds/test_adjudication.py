@@ -168,6 +168,19 @@ def test_a_withdrawn_decision_leaves_the_official_label_and_its_history(doubled,
     assert "withdrew a decision" in html
 
 
+def test_the_organizer_is_told_that_the_case_of_an_earlier_decision_is_kept(doubled, office):
+    told = "The case of the earlier decision is still among"
+    decide(office, "10", 1, question="Does a proof count?")
+    assert told not in office.get(QUEUE).text
+
+    decide(office, "10", 2, seen=decision("10").pk)
+    assert told in office.get(QUEUE).text
+    office.post(page_of("10"), {"action": "withdraw", "seen": decision("10").pk})
+    assert told in office.get(QUEUE).text
+    decide(office, "11", 2)
+    assert told not in office.get(QUEUE).text
+
+
 def test_a_decision_can_answer_a_question_of_the_guidelines(doubled, office, organizer):
     decide(office, "10", 1, question="Does a proof count?")
 

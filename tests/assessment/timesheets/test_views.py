@@ -11,11 +11,13 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Task
 from assessment.judging.services.importing import import_judgments
 from assessment.models import Judgment, PayRule, PoolInstance, PoolItem, Round
 from assessment.rounds.selectors.items import copied_items
+from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
 from assessment.rounds.services.making import RoundPlan, make_round
 from tests.assessment.factories import NOW, judge, make_pool
 from tests.assessment.rounds.factories import round_of, vote
@@ -265,6 +267,20 @@ def test_work_in_rounds_is_paid_and_sample_tasks_only_on_request(
     assert [row["username"] for row in lines(client, "?rounds=sample")] == [outsider.username]
     assert hours(lines(client, "?rounds=all")) == 1.75
     assert hours(lines(client, "?rounds=official")) == 1
+
+
+def test_third_opinions_are_paid_and_decisions_of_a_meeting_are_not(
+    client_of, organizer, assessor, pool
+):
+    at, by = timezone.now(), organizer
+    decide_label(task=pool.task, instance=instance("10"), ruling=Ruling(2, "Agreed."), by=by, at=at)
+    asked = {"task": pool.task, "instances": [instance("11")], "by": by, "at": at}
+    ask_third_opinion(**asked, person=assessor)
+    vote(Round.objects.get(), assessor, "11", 2, active_ms=HOUR)
+
+    rows = lines(client_of(organizer), "?estimates=on")
+    assert [(row["username"], row["labels"]) for row in rows] == [(assessor.username, "1")]
+    assert hours(rows) == 1
 
 
 def test_a_round_with_topics_of_an_earlier_lab_is_on_the_sheet_of_its_own_lab(

@@ -32,6 +32,17 @@ def test_the_list_shows_each_round_with_its_progress(task, lab, assessor, organi
     assert words[1][-6:] == ["2", "2", "8", "1", "Open", "hidden"]
 
 
+def test_the_list_tells_that_the_labels_of_a_completed_second_round_are_shown(
+    task, assessor, organizer, client_of
+):
+    make_pool(task)
+    made = round_of(task, Round.Kind.SECOND, assessor, topics=["A.2"])
+    assert "hidden</td>" in client_of(organizer).get(LIST).text
+
+    vote(made, assessor, "12", 2)
+    assert "shown</td>" in client_of(organizer).get(LIST).text
+
+
 @pytest.fixture
 def made(task, assessor):
     make_pool(task, {"A.1": ["10", "11"]})
