@@ -43,6 +43,7 @@ from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_d
 from assessment.radar.views import radar_detail, radar_list
 from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
+from assessment.rounds.views.questions import questions_change, questions_create
 from assessment.rounds.views.rounds import round_list
 from assessment.rounds.views.second import second_plan, second_reveal
 from assessment.rounds.views.selection import (
@@ -102,6 +103,8 @@ round_patterns = [
     path("second/new/", second_plan, name="second-plan"),
     path("second-<int:number>/reveal/", second_reveal, name="second-reveal"),
     path("", round_list, name="round-list"),
+    path("questions/new/", questions_create, name="questions-create"),
+    path("questions-<int:number>/change/", questions_change, name="questions-change"),
     path("samples/new/", sample_create, name="sample-create"),
     path("sample-<int:number>/", sample_detail, name="sample-detail"),
     path("sample-<int:number>/change/", sample_change, name="sample-change"),

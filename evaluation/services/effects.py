@@ -72,7 +72,7 @@ class SecondEffect(NamedTuple):
         return [row | {"heading": headings[row["measure"]]} for row in self.means.to_dicts()]
 
 
-class _Contest(NamedTuple):
+class Contest(NamedTuple):
     """The runs of a task that can be scored against its draft, and how."""
 
     draft: Draft
@@ -82,10 +82,12 @@ class _Contest(NamedTuple):
     runs: Sequence[Run]
 
     def qrels(self, judged: pl.DataFrame, *, with_dropped: bool = False) -> pl.DataFrame:
+        """Return the qrels that judged instances make."""
         draft = replace(self.draft, judged=judged)
         return draft.qrels(self.level, complete=False, with_dropped=with_dropped)
 
     def scorer(self, qrels: pl.DataFrame, measures: Sequence[Measure]) -> Scorer:
+        """Return what scores runs of the task."""
         return Scorer(
             qrels,
             measures,
@@ -125,7 +127,7 @@ def second_effect(found: Round) -> SecondEffect:
     The official qrels are compared with the same qrels with second labels. An adjudicated label
     does not count here, and neither does a label that is not a judgment.
     """
-    contest = _contest(found.task)
+    contest = draft_contest(found.task)
     pairs = only_judged_pairs(second_pairs(found), contest.draft.scale)
     judged = contest.draft.judged
     qrels = {
@@ -167,7 +169,7 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     effect is the largest change of the mean of a run in the main measure, over the labels of an
     instance and the runs. Only the first `MOST_CHANGES` rows are computed.
     """
-    contest, some = _contest(task), changes.head(MOST_CHANGES)
+    contest, some = draft_contest(task), changes.head(MOST_CHANGES)
     names = pl.format("{}\t{}", "topic", pl.int_range(pl.len()))
     some = some.with_columns(name=names)
     base = contest.qrels(contest.draft.judged)
@@ -198,7 +200,7 @@ def main_measure(task: Task) -> Measure | None:
 
 
 def _largest_changes(
-    contest: _Contest, qrels: pl.DataFrame, copies: pl.DataFrame
+    contest: Contest, qrels: pl.DataFrame, copies: pl.DataFrame
 ) -> dict[str, float]:
     """Return the largest change of a run's mean for each copy of a topic (topic, name)."""
     measure = contest.measures[0]
@@ -217,7 +219,8 @@ def _largest_changes(
     return found
 
 
-def _contest(task: Task) -> _Contest:
+def draft_contest(task: Task) -> Contest:
+    """Return the valid runs of a task and the draft of its qrels."""
     current = qrels_named(task)
     levels = {str(items_at(task, level)): level for level in levels_of(task)}
     level = levels.get(current.items if current else "", levels_of(task)[-1])
@@ -229,7 +232,7 @@ def _contest(task: Task) -> _Contest:
     )
     runs = Run.objects.valid().filter(task=task).select_related("team", "task__lab").order_by("pk")
     measures = tuple(measure for measure in measures_of(like) if measure.is_rating)
-    return _Contest(draft_of(task), level, like, measures, list(runs))
+    return Contest(draft_of(task), level, like, measures, list(runs))
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
@@ -239,7 +242,7 @@ def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(label=pl.coalesce("other", "label")).drop("other")
 
 
-def _scores(contest: _Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def _scores(contest: Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the scores of all runs by each of the qrels: run, topic, measure, side, value."""
     scorers = {side: contest.scorer(frame, contest.measures) for side, frame in qrels.items()}
     parts = []

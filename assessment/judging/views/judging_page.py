@@ -25,6 +25,7 @@ from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import Place, next_address
+from assessment.judging.selectors.questions import round_questions
 from assessment.judging.selectors.topic_work import (
     judged_rows,
     next_topic,
@@ -74,7 +75,7 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
         "question_html": sitting.question_html,
         "guideline": guideline,
         "shown_guideline": _shown_guideline(place.task, guideline, sitting, is_whole=is_whole),
-        "definitions": guideline.definitions if guideline else {},
+        "definitions": _definitions(place, guideline),
         "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "others": sitting.work.total - sitting.work.done,
@@ -126,6 +127,11 @@ def _shown_guideline(
         return show_guideline(task, guideline)
     source = guideline_source(task, guideline, sitting.work.scale)
     return ShownGuideline(guideline_html(source), False, [], [])
+
+
+def _definitions(place: Place, guideline: Guideline | None) -> dict[str, str]:
+    """Return the meaning of each label; the answers to special questions have none."""
+    return guideline.definitions if guideline and not place.path.asks_questions else {}
 
 
 def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
@@ -198,7 +204,12 @@ def judgment_list(request: HttpRequest, **path: str) -> HttpResponse:
         "skipped": skipped_items(place, user),
         "listing": listing,
         "page": page,
-        "judgments": judged_list(page, lab=place.topic.task.lab, scale=work.scale),
+        "judgments": judged_list(
+            page,
+            lab=place.topic.task.lab,
+            scale=work.scale,
+            questions=round_questions(place.round),
+        ),
         "is_panel": is_panel,
     }
     response = render(

@@ -16,6 +16,7 @@ PAGES: dict[str, str] = {
     Round.Kind.TRAINING: "assessment:training-detail",
     Round.Kind.SAMPLE: "assessment:sample-detail",
     Round.Kind.SECOND: "evaluation:second-detail",
+    Round.Kind.QUESTIONS: "evaluation:questions-detail",
 }
 
 
