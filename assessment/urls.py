@@ -43,9 +43,9 @@ from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_d
 from assessment.radar.views import radar_detail, radar_list
 from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
-from assessment.rounds.views.questions import questions_change, questions_create
-from assessment.rounds.views.rounds import round_list
-from assessment.rounds.views.second import second_plan, second_reveal
+from assessment.rounds.views.questions import questions_create
+from assessment.rounds.views.rounds import round_change, round_list
+from assessment.rounds.views.second import second_plan
 from assessment.rounds.views.selection import (
     sample_change,
     sample_create,
@@ -55,7 +55,6 @@ from assessment.rounds.views.selection import (
     sample_votes,
 )
 from assessment.rounds.views.training import (
-    training_change,
     training_create,
     training_detail,
     training_votes,
@@ -101,10 +100,9 @@ qrels_patterns = [
 ]
 round_patterns = [
     path("second/new/", second_plan, name="second-plan"),
-    path("second-<int:number>/reveal/", second_reveal, name="second-reveal"),
     path("", round_list, name="round-list"),
     path("questions/new/", questions_create, name="questions-create"),
-    path("questions-<int:number>/change/", questions_change, name="questions-change"),
+    path("<slug:round>/state/", round_change, name="round-change"),
     path("samples/new/", sample_create, name="sample-create"),
     path("sample-<int:number>/", sample_detail, name="sample-detail"),
     path("sample-<int:number>/change/", sample_change, name="sample-change"),
@@ -112,7 +110,6 @@ round_patterns = [
     path("sample-<int:number>/applicants/<int:person>/", sample_rate, name="sample-rate"),
     path("training/new/", training_create, name="training-create"),
     path("training-<int:number>/", training_detail, name="training-detail"),
-    path("training-<int:number>/change/", training_change, name="training-change"),
     path("training-<int:number>/votes/", training_votes, name="training-votes"),
     path("training-<int:number>/meeting/", meeting, name="meeting"),
 ]

@@ -30,7 +30,7 @@ from arqlab.pages.models import Load
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
 from assessment.rounds.services.selection import apply_to_round, renew_link
-from assessment.rounds.services.training import reveal_round
+from assessment.rounds.services.states import reveal_round
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -121,7 +121,7 @@ POST assessment:sample-join               302 302 302 302 302 302 302
 GET  assessment:training-create           404 404 404 404 404 200 200
 POST assessment:training-create           302 404 404 404 404 200 200
 GET  assessment:training-detail           302 404 404 404 200 200 200
-POST assessment:training-change           302 404 404 404 404 302 302
+POST assessment:round-change              302 404 404 404 404 302 302
 GET  assessment:training-votes            404 404 404 404 404 200 200
 GET  assessment:meeting                   302 404 404 404 200 200 200
 POST assessment:meeting                   302 404 404 404 404 200 200
@@ -182,11 +182,9 @@ GET  assessment:adjudication-detail       404 404 404 404 404 200 200
 POST assessment:adjudication-detail       302 404 404 404 404 200 200
 GET  assessment:second-plan               404 404 404 404 404 200 200
 POST assessment:second-plan               302 404 404 404 404 200 200
-POST assessment:second-reveal             302 404 404 404 404 302 302
 GET  evaluation:second-detail             404 404 404 404 404 200 200
 GET  assessment:questions-create          404 404 404 404 404 200 200
 POST assessment:questions-create          302 404 404 404 404 200 200
-POST assessment:questions-change          302 404 404 404 404 302 302
 GET  evaluation:questions-detail          404 404 404 404 404 200 200
 GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200

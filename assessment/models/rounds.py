@@ -45,7 +45,11 @@ class Round(models.Model):
     revealed_at = models.DateTimeField(
         null=True, blank=True, help_text="When the votes were shown to the assessors."
     )
-
+    archived_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When organizers put the round away; nothing of it is lost.",
+    )
     token = models.CharField(  # many rounds have none, and those that have differ
         max_length=64,
         unique=True,

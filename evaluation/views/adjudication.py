@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue
+from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
 from evaluation.forms import AdjudicationListForm
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure
 
@@ -46,6 +46,7 @@ def adjudication_list(request: HttpRequest, lab: str, task: str) -> HttpResponse
         "by_effect": by_effect,
         "most": MOST_CHANGES,
         "measure": main_measure(found),
+        "proposals": open_proposals(found),
     }
     return render(request, "evaluation/adjudication_list.html", context)
 

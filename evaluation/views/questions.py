@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import organized_task_or_404
 from arqlab.formats.tables import csv_lines
 from assessment.models import Round
-from assessment.rounds.selectors.rounds import round_progress
+from assessment.rounds.selectors.rounds import is_unused, round_progress
 from evaluation.services.questions import MEASURES, RunAnswers, round_answers
 
 
@@ -32,6 +32,7 @@ def questions_detail(request: HttpRequest, lab: str, task: str, number: int) -> 
         "lab": found.lab,
         "round": shown,
         "organizes": True,
+        "is_unused": is_unused(shown),
         "results": results,
         "measures": MEASURES,
         "progress": progress,

@@ -13,7 +13,7 @@ from arqlab.core.permissions import organized_task_or_404
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import open_second_pools
-from assessment.rounds.selectors.rounds import round_progress
+from assessment.rounds.selectors.rounds import is_unused, round_progress
 from assessment.rounds.selectors.second_agreement import (
     assessor_names,
     assessor_times,
@@ -40,6 +40,7 @@ def second_detail(request: HttpRequest, lab: str, task: str, number: int) -> Htt
         "lab": found.lab,
         "round": shown,
         "organizes": True,
+        "is_unused": is_unused(shown),
         "progress": progress,
         "items": sum(one.items for one in progress),
         "done": sum(one.done for one in progress),

@@ -7,15 +7,25 @@ from playwright.sync_api import Page, expect
 
 from assessment.models import Applicant, Judgment, Round
 from assessment.rounds.services.selection import renew_link
-from assessment.rounds.services.training import reveal_round
+from assessment.rounds.services.states import reveal_round
 from tests.assessment.factories import NOW, make_pool
 from tests.assessment.rounds.factories import round_of, vote
 from tests.browser.judging import Assessor
 from tests.browser.test_every_page import enter
+from tests.browser.test_judging_aids import HIGHLIGHTED
 from tests.collection.factories import load_small
 from tests.factories import AssessorFactory, make_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SINCE = [{"exact": "Since \ufffc", "formulas": ["a=2b"], "ordinal": 1, "prefix": "", "suffix": "."}]
+EVEN = [
+    {"exact": "\ufffc", "formulas": ["a = 2b"], "ordinal": 1, "prefix": "Since ", "suffix": "."}
+]
+# The text that each assessor marked, without formulas, and the assessor's letter.
+MARKED = """(rows) => rows.map((row) => [
+  row.querySelector(".marks").innerText.trim().split(" ").find((word) => word === "Since") ?? "",
+  row.querySelector("th").textContent.trim().split(" ").at(-1),
+])"""
 ROUNDS = "/labs/arqmath-x/tasks/task1/rounds/"
 
 
@@ -31,12 +41,21 @@ def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):
     other = AssessorFactory(lab=scene.lab).user
     made = round_of(scene.task, Round.Kind.TRAINING, scene.assessor, other)
     for doc_id, labels in {"10": (3, 0), "11": (2, 0), "12": (1, 0)}.items():
-        vote(made, scene.assessor, doc_id, labels[0], comment="See the second line.")
-        vote(made, other, doc_id, labels[1])
+        marks = {"10": (SINCE, EVEN)}.get(doc_id, ([], []))
+        vote(made, scene.assessor, doc_id, labels[0], comment="Line 2.", marks=marks[0])
+        vote(made, other, doc_id, labels[1], marks=marks[1])
     reveal_round(found=made, by=scene.organizer, at=NOW)
     page.goto("/healthz/")
     enter(page, scene.organizer)
     page.goto(f"{ROUNDS}training-1/meeting/")
+    look("marked")
+    letters = dict(page.locator("tr:has(.marks)").evaluate_all(MARKED))
+    long, short = letters["Since"], letters[""]
+    assert page.locator(".mark-letter").all_text_contents() == [
+        *(f"[{long} ", f"[{short} ", f" {short}]", f" {long}]")
+    ]
+    assert page.evaluate(HIGHLIGHTED, "judge-marks") == [f"[{long} Since "]
+    expect(page.locator(".post .math-container.is-decisive")).to_have_count(1)
     place = page.get_by_role("navigation", name="Disagreements")
     for key, where in (("n", "2 of 3"), ("N", "3 of 3"), ("n", "3 of 3"), ("p", "2 of 3")):
         page.keyboard.press(key)

@@ -274,10 +274,10 @@ def test_answers_change_nothing_in_the_qrels(judged, assessor, other, office):
 
 def test_judging_is_closed_and_opened_again(judged, assessor, office):
     office.post(NEW, given(judged, [assessor]))
-    office.post(f"{PAGE}change/", {"action": "close"})
+    office.post(f"{PAGE}state/", {"action": "close"})
     assert Pool.objects.get(round__kind="questions").closed_at
     assert "Closed for judging" in office.get(PAGE).text
-    office.post(f"{PAGE}change/", {"action": "open"})
+    office.post(f"{PAGE}state/", {"action": "open"})
 
     assert not Pool.objects.get(round__kind="questions").closed_at
 

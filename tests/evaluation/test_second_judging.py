@@ -206,7 +206,7 @@ def test_the_page_shows_only_progress_until_the_round_is_completed(judged, offic
 def test_a_reveal_shows_the_results_and_ends_judging(judged, office, people):
     made = start(office, people)
     judge_again(made, people[:2])
-    office.post(f"{PAGE}reveal/")
+    office.post(f"{PAGE}state/", {"action": "reveal"})
 
     assert 'id="first-second"' in office.get(PAGE).content.decode()
     topic = made.pool.items.filter(assessor=people[2]).first().topic.query_id
@@ -217,7 +217,7 @@ def test_items_left_in_a_revealed_round_can_be_judged_in_another(judged, office,
     made = start(office, people, share=100)
     judge_again(made, people[:2])
     left = made.pool.items.filter(done_at=None).count()
-    office.post(f"{PAGE}reveal/")
+    office.post(f"{PAGE}state/", {"action": "reveal"})
 
     assert start(office, people, share=100).pool.items.count() == left
 

@@ -141,7 +141,8 @@ def review_topics(
 def end_reviews(items: QuerySet[PoolItem]) -> None:
     """End the review of topics with unjudged items: only finished topics can be in review."""
     topics = items.filter(done_at=None).order_by().values("topic")
-    Assignment.objects.filter(topic__in=topics, ended_at=None).update(reviewed_since=None)
+    reviewed = Assignment.objects.filter(topic__in=topics, reviewed_since__isnull=False)
+    reviewed.filter(ended_at=None).update(reviewed_since=None)
 
 
 def _open(task: Task, topics: Iterable[Topic]) -> list[Assignment]:
@@ -168,8 +169,10 @@ def end_trip_by_hand(topic: Topic, person: int, *, at: datetime, by: User) -> in
 
 
 def _end(gone: Collection[Assignment], at: datetime) -> None:
-    Assignment.objects.filter(pk__in=[one.pk for one in gone], ended_at=None).update(ended_at=at)
+    # A label that returns its item locks the item and then the assignments. Another order here
+    # could deadlock.
     end_trips([(one.topic_id, one.assessor_id) for one in gone], at=at)
+    Assignment.objects.filter(pk__in=[one.pk for one in gone], ended_at=None).update(ended_at=at)
 
 
 def topics_by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:

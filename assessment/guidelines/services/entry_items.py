@@ -6,7 +6,8 @@ from html import escape
 from typing import NamedTuple
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import Lab, Task, Topic
+from arqlab.core.selectors import corrections_of
 from arqlab.ir.records import TaskKind
 from arqlab.texts.html.plain_text import plain_html
 from arqlab.texts.html.sanitizer import clean_title_and_body
@@ -16,7 +17,7 @@ from assessment.qrels.selectors.drafts import pooled_instances
 from collection.models import Post
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import post_of_formula
-from collection.selectors.threads import posts_of
+from collection.selectors.threads import corrected_post, posts_of
 
 
 class EntryItem(NamedTuple):
@@ -33,7 +34,7 @@ class EntryItem(NamedTuple):
 def item_of_instance(instance: PoolInstance) -> EntryItem:
     """Return a judged instance with its topic."""
     item = instance.item
-    post = posts_of(item.topic.task.lab, [instance.post_id]).get(instance.post_id)
+    post = _post(item.topic.task.lab, instance.post_id, instance.post_id or instance.doc_id)
     is_formula = item.kind == PoolItem.Kind.VISUAL_IDS
     return EntryItem(
         item=instance.doc_id,
@@ -47,7 +48,7 @@ def item_of_instance(instance: PoolInstance) -> EntryItem:
 def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
     """Return an item of the task's pools or of the lab's collection by its id in qrels.
 
-    Raise `UserError` (code `unknown-item`) if there is none.
+    Raise `UserError` (code `unknown-item`) if no item has the id.
     """
     fields = _topic_fields(topic) if topic else {}
     if not item:
@@ -58,7 +59,7 @@ def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
     is_formula = task.kind == TaskKind.FORMULAS
     collection = collection_of(task.lab)
     post_id = post_of_formula(collection, item) if is_formula and collection else item
-    post = posts_of(task.lab, [post_id]).get(post_id)
+    post = _post(task.lab, post_id)
     if post is None:
         what = "formula" if is_formula else "item"
         raise UserError(
@@ -74,8 +75,14 @@ def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
 
 def formulas_of_post(task: Task, post_id: str) -> list[TextFormula]:
     """Return the formulas of a post of the lab's collection, or an empty list."""
-    post = posts_of(task.lab, [post_id]).get(post_id)
+    post = _post(task.lab, post_id)
     return text_formulas(_post_html(post)) if post else []
+
+
+def _post(lab: Lab, post_id: str, key: str = "") -> Post | None:
+    """Return a post with the lab's text for it; `key` is what the lab corrects it by."""
+    found = posts_of(lab, [post_id]).get(post_id)
+    return corrected_post(found, key or post_id, corrections_of(lab))
 
 
 def _post_html(post: Post) -> str:

@@ -12,6 +12,8 @@ from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import judging_address
 from assessment.models import PoolItem, Round
 
+_NOT_REVEALED = (Round.Kind.SECOND, Round.Kind.ADJUDICATION)
+
 
 class RoundTopic(NamedTuple):
     """A topic that a user judges in a round, its number of items, and how many are judged."""
@@ -30,6 +32,12 @@ class RoundTopic(NamedTuple):
         if self.round.pool.closed_at:
             return "closed"
         return "in-progress" if self.done else "not-started"
+
+    @property
+    def is_earlier(self) -> bool:
+        """Return whether nothing is left to judge or to wait for."""
+        is_judged = self.done == self.items and self.round.kind in _NOT_REVEALED
+        return is_judged or self.round.pool.closed_at is not None
 
 
 def own_round_topics(

@@ -90,9 +90,7 @@ def _submit(
         )
     fresh = [label for label in submission.labels if label.key not in known]
     _check(found, submission, is_stored=not fresh)
-    counting = {
-        label.key for label in fresh if takes_effect(label, found.current[label.instance], user)
-    }
+    counting = {label.key for label in fresh if takes_effect(label, found, user)}
     _supersede([found.current[label.instance] for label in fresh if label.key in counting])
     rows = {
         label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from arqlab.core.models import User
 from assessment.errors import JudgingError, RequestProblem
-from assessment.judging.selectors.items import Current
-from assessment.models import Judgment
+from assessment.judging.selectors.items import Submitted
+from assessment.models import Judgment, PoolItem
 
 MEANWHILE = (
     "This item was judged in another tab or by another assessor first. That label counts; yours is "
@@ -19,6 +19,12 @@ MEANWHILE = (
 GIVEN_BACK = (
     "The organizers returned this item to its topic to be judged again. Your label stays in its "
     "history and no longer counts; judge the item again."
+)
+
+
+NOT_ASKED = (
+    "The organizers decided about this item, or asked somebody else. Your label is kept, but does "
+    "not count."
 )
 
 
@@ -64,13 +70,15 @@ class SavedLabel(NamedTuple):
     message: str
 
 
-def takes_effect(label: Label, current: Current | None, user: User) -> bool:
+def takes_effect(label: Label, found: Submitted, user: User) -> bool:
     """Return whether a label counts.
 
-    It counts if it is the first, or changes the assessor's own label as the page showed it.
+    It counts if it is the first, or changes the assessor's own label as the page showed it. A round
+    asks the assessor of an item that is not completed for the first.
     """
+    current = found.current[label.instance]
     if current is None:
-        return True
+        return found.stack.pool is None or (found.is_assigned and not found.is_done)
     return current.assessor == user.pk and (
         current.judgment == label.seen or current.key == label.after
     )
@@ -79,12 +87,18 @@ def takes_effect(label: Label, current: Current | None, user: User) -> bool:
 def saved_label(judgment: Judgment) -> SavedLabel:
     """Return the result of a label as when it was stored, even if it was changed later.
 
-    If no label of its instance counts any more, an organizer has returned the item.
+    If no label of its instance counts any more, an organizer has returned the item, or withdrawn
+    the request for it.
     """
     if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
         return SavedLabel(judgment, counts=True, message="")
     is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
-    return SavedLabel(judgment, counts=False, message=MEANWHILE if is_judged else GIVEN_BACK)
+    message = MEANWHILE
+    if not is_judged:
+        item = PoolItem.objects.only("assessor", "done_at").get(instances=judgment.instance_id)
+        is_asked = item.assessor_id in (None, judgment.assessor_id) and item.done_at is None
+        message = GIVEN_BACK if is_asked else NOT_ASKED
+    return SavedLabel(judgment, counts=False, message=message)
 
 
 def known_labels(submission: Submission, user: User) -> Mapping[UUID, Judgment]:

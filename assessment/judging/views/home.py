@@ -31,6 +31,8 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
     shown = ("title_html", "formula_html")
     work = own_work(user, [found], at=timezone.now(), shown=shown).get(found.pk)
     rows = work.rows if work else ()
+    rounds = own_round_topics(user, lab=found)
+    earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
     tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
     known = Task.objects.filter(pk__in=[task.pk for task in tasks])
     context = {
@@ -44,7 +46,8 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
         "tasks": tasks,
         "changed": changed_guidelines(user, tasks),
         "versions": current_versions(tasks),
-        "round_topics": own_round_topics(user, lab=found),
+        "round_topics": [row for row in rounds if row not in earlier],
+        "earlier": len(earlier),
         "rosters": own_rosters(user, found),
         "tickets": own_answered_tickets(found, user)[:ANSWERS],
         "sent": sent_tickets(found, user).filter(advised_at=None).count(),

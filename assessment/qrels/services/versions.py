@@ -126,6 +126,9 @@ def delete_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
     # A release and the choice of the current version lock the task too.
     Task.objects.select_for_update().get(pk=qrel_set.task_id)
     unused = QrelSet.objects.filter(pk=qrel_set.pk, is_current=False)
+    # Scoring locks the version too: scores that it stores now are deleted below, and later it finds
+    # no version. Without the lock, they could be stored after the scores to delete were read.
+    unused.select_for_update(of=("self",)).first()
     try:
         deleted, _ = unused.delete()
     except ProtectedError as used:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.html import strip_tags
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.pooling.settings import LARGEST_SEED
+from arqlab.texts.html.rendering import title_text
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.entries import LONGEST_ENTRY
 from assessment.models import QrelSet, Round
@@ -29,7 +29,7 @@ class TopicsField(forms.ModelMultipleChoiceField):
 
     def label_from_instance(self, obj: Any) -> str:
         """Return the id and the start of the title of a topic."""
-        title = " ".join(strip_tags(obj.title).split())
+        title = title_text(obj.title)
         return f"{obj.query_id} {title[:70]}{'…' * (len(title) > 70)}".strip()
 
 

@@ -13,8 +13,10 @@ from arqlab.ir.agreement.votes import judgments_only
 from arqlab.ir.labels import ScaleLabel
 from arqlab.ir.topics import topic_order
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round, Ticket
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.rounds import letters_at
+from assessment.tickets.selectors import proposed_labels
 
 OPEN, ASKED, DECIDED = "open", "third opinion", "decided"
 _OFFICIAL = {"topic": pl.String, "doc_id": pl.String, "instance": pl.Int64, "label": pl.Int8}
@@ -24,11 +26,24 @@ _KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
 
 
 class Opinion(NamedTuple):
-    """A label that an assessor gave to an instance, without the assessor's name."""
+    """A label that an assessor gave to an instance, or an expert proposes, without their name.
 
+    The letter names the marks of the judgment in the post.
+    """
+
+    letter: str
     name: str
     label: ScaleLabel
-    judgment: Judgment
+    comment: str
+    judgment: Judgment | None
+
+
+class Proposal(NamedTuple):
+    """A label that an expert proposes for a reported item, and the official label."""
+
+    ticket: Ticket
+    label: ScaleLabel
+    official: ScaleLabel | None
 
 
 class Adjudication(NamedTuple):
@@ -93,7 +108,7 @@ def disagreement_queue(task: Task) -> pl.DataFrame:
 
 
 def opinions_of(task: Task, instance: PoolInstance) -> list[Opinion]:
-    """Return the current official and second labels of an official instance."""
+    """Return the current labels of an official instance: official, second, proposed by experts."""
     scale = task_scale(task)
     first = Judgment.objects.filter(instance=instance, is_current=True)
     second = Judgment.objects.filter(
@@ -104,7 +119,40 @@ def opinions_of(task: Task, instance: PoolInstance) -> list[Opinion]:
     ).order_by("instance__item__pool__round__number", "pk")
     named = [("Official judgment", one) for one in first]
     named += [("Second judgment", one) for one in second]
-    return [Opinion(name, scale.of(one.label), one) for name, one in named]
+    opinions = [
+        Opinion(letters_at(place), name, scale.of(one.label), one.comment, one)
+        for place, (name, one) in enumerate(named)
+    ]
+    return opinions + [
+        Opinion("", "Expert", scale.of(ticket.proposed_label or 0), ticket.opinion, None)
+        for ticket in proposed_labels(task).filter(judgment__instance=instance)
+    ]
+
+
+def open_proposals(task: Task) -> list[Proposal]:
+    """Return the labels that experts propose, without those that are decided or already official.
+
+    The last proposal for an instance replaces earlier ones.
+    """
+    scale, proposed = task_scale(task), proposed_labels(task)
+    tickets = {ticket.judgment.instance_id: ticket for ticket in proposed.order_by("pk")}
+    if not tickets:
+        return []
+    current = Judgment.official.filter(is_current=True, instance__in=tickets)
+    official = dict(current.values_list("instance", "label"))
+    rulings = _rulings(task).filter(pl.col("decision").is_not_null())
+    decided = set(rulings.select("topic", "doc_id").iter_rows())
+    return [
+        Proposal(
+            ticket,
+            scale.of(ticket.proposed_label or 0),
+            scale.of(official[key]) if key in official else None,
+        )
+        for key, ticket in tickets.items()
+        if official.get(key) != ticket.proposed_label
+        and (ticket.judgment.instance.item.topic.query_id, ticket.judgment.instance.doc_id)
+        not in decided
+    ]
 
 
 def adjudication_of(task: Task, instance: PoolInstance) -> Adjudication:

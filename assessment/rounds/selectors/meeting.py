@@ -43,6 +43,11 @@ class MeetingVote(NamedTuple):
     seconds: float | None = None
     judgment: Judgment | None = None
 
+    @property
+    def letter(self) -> str:
+        """Return the letter of a pseudonym: A for Assessor A and You (Assessor A)."""
+        return self.name.removesuffix(")").rpartition(" ")[2]
+
 
 def meeting_items(found: Round) -> list[Disagreement]:
     """Return the disagreements of a round, the largest first; labels that judge only."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from string import ascii_uppercase
 
-from django.db.models import Count
+from django.db.models import Count, F
 
 from arqlab.core.models import Task, User
-from assessment.models import PoolItem, Round
+from assessment.models import Judgment, PoolItem, Round
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,16 @@ class RoundRow:
 
     @property
     def state(self) -> str:
-        """Return the state of judging: `closed`, `done` or `open`."""
+        """Return the state of judging: `archived`, `closed`, `done` or `open`."""
+        if self.round.archived_at:
+            return "archived"
         if self.round.pool.closed_at:
             return "closed"
         return "done" if self.items and self.items == self.done else "open"
 
 
 def round_rows(task: Task) -> list[RoundRow]:
-    """Return the rounds of a task, by kind and number, in two queries."""
+    """Return the rounds of a task, by kind and number, archived ones last, in two queries."""
     found = Round.objects.filter(task=task).select_related("pool", "made_by")
     items = PoolItem.objects.filter(pool__round__task=task).order_by().values("pool__round")
     counted = items.annotate(
@@ -42,7 +45,14 @@ def round_rows(task: Task) -> list[RoundRow]:
         key: tuple(numbers)
         for key, *numbers in counted.values_list("pool__round", "people", "topics", "items", "done")
     }
-    return [RoundRow(one, *counts.get(one.pk, ())) for one in found.order_by("kind", "number")]
+    ordered = found.order_by(F("archived_at").asc(nulls_first=True), "kind", "number")
+    return [RoundRow(one, *counts.get(one.pk, ())) for one in ordered]
+
+
+def is_unused(found: Round) -> bool:
+    """Return whether nobody has judged in a round or applied for it."""
+    judged = Judgment.objects.filter(instance__item__pool__round=found)
+    return not judged.exists() and not found.applicants.exists()
 
 
 @dataclass(frozen=True)
@@ -69,3 +79,12 @@ def round_progress(found: Round) -> list[PersonProgress]:
     people = User.objects.filter(pk__in=counts)
     ordered = people.order_by("first_name", "last_name", "username")
     return [PersonProgress(person, *counts[person.pk]) for person in ordered]
+
+
+def letters_at(place: int) -> str:
+    """Return the letters that name an assessor by their place: A to Z, then AA, AB and so on."""
+    letters = ""
+    while place >= 0:
+        place, last = divmod(place, len(ascii_uppercase))
+        letters, place = ascii_uppercase[last] + letters, place - 1
+    return letters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from string import ascii_uppercase
 
 import polars as pl
 
@@ -12,6 +11,7 @@ from arqlab.core.models import User
 from arqlab.ir.agreement.estimates import Agreement, agreement_of
 from arqlab.ir.records import ItemKind
 from assessment.models import Judgment, PoolInstance, PoolItem, Qrel, Round
+from assessment.rounds.selectors.rounds import letters_at
 from assessment.rounds.selectors.votes import round_votes
 
 GOLD = "gold"
@@ -68,7 +68,7 @@ def pseudonyms(found: Round) -> dict[str, str]:
     items = PoolItem.objects.filter(pool=found.pool).order_by()
     keys = [str(key) for key in items.values_list("assessor", flat=True).distinct()]
     keys.sort(key=lambda key: sha256(f"{found.pk} {key}".encode()).hexdigest())
-    names = {key: f"Assessor {_letters(place)}" for place, key in enumerate(keys)}
+    names = {key: f"Assessor {letters_at(place)}" for place, key in enumerate(keys)}
     return names | ({GOLD: "Gold"} if found.gold else {})
 
 
@@ -132,12 +132,3 @@ EXPORTED = {
 
 `guidelines` is the version that the assessor followed, `marks` the passages that decided, as JSON.
 """
-
-
-def _letters(place: int) -> str:
-    """Return A to Z, then AA, AB and so on."""
-    letters = ""
-    while place >= 0:
-        place, last = divmod(place, len(ascii_uppercase))
-        letters, place = ascii_uppercase[last] + letters, place - 1
-    return letters

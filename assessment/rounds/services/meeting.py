@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.leases import Lease, Taken
-from assessment.models import PoolInstance
+from assessment.models import Judgment, PoolInstance
 from assessment.rounds.selectors.meeting import is_mixed
 from collection.selectors.threads import posts_of
 
@@ -29,3 +30,12 @@ def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> di
     # Nobody judges here, so that the lease has no token.
     payload = item_payload(Taken(shown, Lease("", at)), lab_slug=lab_slug)
     return {**payload["instances"][0], "formula_html": payload["formula_html"]}
+
+
+def painted_marks(votes: Iterable[tuple[str, str, Judgment | None]]) -> list[dict[str, Any]]:
+    """Return the marks to paint in a post from the letter, name and judgment of each assessor."""
+    return [
+        {"letter": letter, "name": name, "marks": judgment.marks}
+        for letter, name, judgment in votes
+        if judgment and judgment.marks
+    ]

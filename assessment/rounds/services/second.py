@@ -9,12 +9,11 @@ from typing import Any
 from django.db import transaction
 
 from arqlab.core.models import Task, User
-from arqlab.core.services.audit import record_event
 from arqlab.ir.agreement.second_judging import RejudgingPlan
-from assessment.models import Pool, PoolItem, Round
+from assessment.models import PoolItem, Round
 from assessment.rounds.selectors.items import copied_items
 from assessment.rounds.services.making import RoundPlan, make_round
-from assessment.rounds.services.training import announce_round
+from assessment.rounds.services.states import announce_round
 
 
 @transaction.atomic
@@ -35,12 +34,3 @@ def make_second_round(
     made = make_round(task=task, plan=wanted, by=by, at=at)
     announce_round(made, items={person: len(mine) for person, mine in items.items()}, by=by)
     return made
-
-
-@transaction.atomic
-def reveal_second_round(*, found: Round, by: User | None, at: datetime) -> None:
-    """End judging in a round, and show the organizers its labels."""
-    if Round.objects.filter(pk=found.pk, revealed_at=None).update(revealed_at=at):
-        Pool.objects.filter(round=found, closed_at=None).update(closed_at=at)
-        lab = found.task.lab
-        record_event(verb="round.reveal", target=found, lab=lab, actor=by, round=found.key)

@@ -22,6 +22,7 @@ from assessment.rounds.forms.adjudication import RulingForm, ThirdOpinionForm
 from assessment.rounds.selectors.adjudication import (
     OPEN,
     Adjudication,
+    Opinion,
     adjudication_of,
     disagreement_queue,
     opinions_of,
@@ -31,7 +32,7 @@ from assessment.rounds.services.adjudication import (
     decide_label,
     withdraw_decision,
 )
-from assessment.rounds.services.meeting import shown_instance
+from assessment.rounds.services.meeting import painted_marks, shown_instance
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -46,9 +47,9 @@ def adjudication_detail(request: HttpRequest, lab: str, task: str, instance: int
         instances.select_related("item__pool", "item__topic__task__lab"), pk=instance
     )
     action, state = request.POST.get("action", ""), adjudication_of(found, item)
-    seen = {"seen": state.decision and state.decision.pk}
+    opinions = opinions_of(found, item)
     sent = {name: request.POST if action == name else None for name in ("decide", "ask")}
-    ruling = RulingForm(sent["decide"], task=found, initial=seen)
+    ruling = RulingForm(sent["decide"], task=found, initial=_initial(state, opinions))
     third = ThirdOpinionForm(sent["ask"], task=found, instance=item)
     form = third if action == "ask" else ruling
     if action == "withdraw" or (form.is_bound and form.is_valid()):
@@ -58,10 +59,19 @@ def adjudication_detail(request: HttpRequest, lab: str, task: str, instance: int
             messages.error(request, error.message)
             return redirect(request.path)
         return redirect("evaluation:adjudication-list", lab=lab, task=task)
-    context = _context(found, item, state)
-    context |= {"ruling_form": ruling, "third_form": third, "form": form}
+    context = _context(found, item, state) | {"opinions": opinions, "form": form}
+    context |= {"ruling_form": ruling, "third_form": third}
+    context["marks"] = painted_marks((one.letter, one.name, one.judgment) for one in opinions)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/adjudication_detail.html", context, status=status)
+
+
+def _initial(state: Adjudication, opinions: list[Opinion]) -> dict[str, Any]:
+    """Return the initial values of a decision: what an expert proposes, until it is decided."""
+    if state.decision:
+        return {"seen": state.decision.pk}
+    proposed = [one for one in opinions if one.judgment is None]
+    return {"label": proposed[-1].label.value, "reason": proposed[-1].comment} if proposed else {}
 
 
 def _change(
@@ -115,7 +125,6 @@ def _context(task: Task, instance: PoolInstance, state: Adjudication) -> dict[st
         "topic": instance.item.topic,
         "instance": instance,
         "shown": shown_instance(instance, lab_slug=task.lab.slug, at=timezone.now()),
-        "opinions": opinions_of(task, instance),
         "state": state,
         "history": [(one, scale.of(one.label)) for one in state.history],
         "decided": state.decision and scale.of(state.decision.label),

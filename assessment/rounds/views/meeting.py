@@ -28,7 +28,7 @@ from assessment.rounds.selectors.meeting import (
     recorded_cases,
 )
 from assessment.rounds.selectors.training_votes import own_names, pseudonyms
-from assessment.rounds.services.meeting import shown_instance
+from assessment.rounds.services.meeting import painted_marks, shown_instance
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -81,12 +81,14 @@ def _item_context(
     lab = found.task.lab
     # Organizers share their screen, which must not tell their own vote.
     names = pseudonyms(found) if seen.organizes else own_names(found, user)
+    votes = meeting_votes(found, item.topic, item.doc_id, names)
     return {
         "item": item,
         "topic": instance.item.topic,
         "has_thread": found.task.words.has_threads and may_see_thread(user, instance.item.topic),
         "shown": shown_instance(instance, lab_slug=lab.slug, at=timezone.now()),
-        "votes": meeting_votes(found, item.topic, item.doc_id, names),
+        "votes": votes,
+        "marks": painted_marks((one.letter, one.name, one.judgment) for one in votes),
         "cases": shown_entries(cases, scale=found.pool.label_scale),
     }
 

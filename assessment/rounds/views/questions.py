@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from assessment.models import Pool, Round
-from assessment.pools.services.changing import close_pool, open_pool
 from assessment.qrels.selectors.drafts import host_of
 from assessment.rounds.forms.questions import SpecialQuestionsForm
 from assessment.rounds.services.training import make_announced_round
@@ -38,20 +36,3 @@ def questions_create(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     context = {"task": found, "lab": found.lab, "form": form, "host": host_of(found)}
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/questions_create.html", context, status=status)
-
-
-@require_POST
-def questions_change(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Close judging in a round of special questions, or with `action=open` open it again."""
-    found, by = organized_task_or_404(request.user, lab, task), signed_in(request)
-    pool = get_object_or_404(
-        Pool, round__task=found, round__kind=Round.Kind.QUESTIONS, round__number=number
-    )
-    try:
-        if request.POST.get("action") == "open":
-            open_pool(pool=pool, by=by)
-        else:
-            close_pool(pool=pool, by=by, at=timezone.now())
-    except UserError as error:
-        messages.error(request, error.message)
-    return redirect("evaluation:questions-detail", lab, task, number)

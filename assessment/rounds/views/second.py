@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.ir.agreement.second_judging import RejudgingPlan, SecondItem
-from assessment.models import Round
 from assessment.rounds.forms.second import SecondRoundForm
 from assessment.rounds.selectors.second_items import second_items
-from assessment.rounds.services.second import make_second_round, reveal_second_round
+from assessment.rounds.services.second import make_second_round
 
 
 class PlanTable(NamedTuple):
@@ -50,15 +49,6 @@ def second_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         context["plan"] = _table(plan, items)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/second_plan.html", context, status=status)
-
-
-@require_POST
-def second_reveal(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Show the results of a round before it is completed."""
-    found = organized_task_or_404(request.user, lab, task)
-    shown = get_object_or_404(Round, task=found, kind=Round.Kind.SECOND, number=number)
-    reveal_second_round(found=shown, by=signed_in(request), at=timezone.now())
-    return redirect("evaluation:second-detail", lab, task, number)
 
 
 def _table(plan: RejudgingPlan, items: list[SecondItem]) -> PlanTable:

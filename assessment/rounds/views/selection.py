@@ -20,6 +20,7 @@ from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.models import Applicant, Round
 from assessment.rounds.forms.selection import RatingForm, SampleForm
 from assessment.rounds.permissions import sample_or_404
+from assessment.rounds.selectors.rounds import is_unused
 from assessment.rounds.selectors.selection import score_sheet
 from assessment.rounds.selectors.training_votes import real_names
 from assessment.rounds.services.selection import (
@@ -70,6 +71,7 @@ def sample_detail(request: HttpRequest, lab: str, task: str, number: int) -> Htt
         "round": found,
         "organizes": seen.organizes,
         "rates": seen.rates,
+        "is_unused": seen.organizes and is_unused(found),
         "own": own_round_topics(user, round_id=found.pk),
         "sheet": score_sheet(found) if seen.rates else None,
         "link": request.build_absolute_uri(path) if path and seen.organizes else "",

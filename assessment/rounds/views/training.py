@@ -10,17 +10,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.models import QrelSet, Round
-from assessment.pools.services.changing import close_pool, open_pool
 from assessment.rounds.forms.training import TrainingForm
 from assessment.rounds.permissions import SeenRound, training_or_404
-from assessment.rounds.selectors.rounds import round_progress
+from assessment.rounds.selectors.rounds import is_unused, round_progress
 from assessment.rounds.selectors.training_items import gold_choices
 from assessment.rounds.selectors.training_votes import (
     exported_votes,
@@ -29,11 +28,7 @@ from assessment.rounds.selectors.training_votes import (
     real_names,
     training_agreement,
 )
-from assessment.rounds.services.training import (
-    make_announced_round,
-    reveal_if_complete,
-    reveal_round,
-)
+from assessment.rounds.services.training import make_announced_round, reveal_if_complete
 from assessment.rounds.views.charts import agreement_picture, rounds_picture
 
 
@@ -84,6 +79,7 @@ def training_detail(request: HttpRequest, lab: str, task: str, number: int) -> H
         "lab": found.task.lab,
         "round": found,
         "organizes": seen.organizes,
+        "is_unused": seen.organizes and is_unused(found),
         "progress": round_progress(found) if seen.organizes else [],
         "own": own_round_topics(user, round_id=found.pk) if seen.judges else [],
         **(_agreement_context(seen, user) if found.revealed_at else {}),
@@ -108,37 +104,6 @@ def _agreement_context(seen: SeenRound, user: User) -> dict[str, Any]:
         if one.pool.label_scale == found.pool.label_scale
     ]
     return context | {"rounds": rounds_picture(rounds) if len(rounds) > 1 else None}
-
-
-@require_POST
-def training_change(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Reveal the votes of a training round, or close or open it: `action` says which."""
-    organized_task_or_404(request.user, lab, task)
-    found, by = training_or_404(request.user, lab, task, number).round, signed_in(request)
-    try:
-        messages.success(request, _change(found, request.POST.get("action", ""), by))
-    except UserError as error:
-        messages.error(request, error.message)
-    return redirect("assessment:training-detail", lab, task, number)
-
-
-def _change(found: Round, action: str, by: User) -> str:
-    """Change a round and return the message about it; raise `UserError` if it cannot be changed."""
-    now = timezone.now()
-    if action == "reveal":
-        reveal_round(found=found, by=by, at=now)
-        return "The votes are revealed. The assessors are notified, and judging is closed."
-    if action == "close":
-        close_pool(pool=found.pool, by=by, at=now)
-        return "Judging in this round is closed."
-    if action == "open" and not found.revealed_at:
-        open_pool(pool=found.pool, by=by)
-        return "Judging in this round is open again."
-    raise UserError(
-        "The votes of this round are revealed, so nobody can judge in it any more. Make another "
-        "round.",
-        code="revealed",
-    )
 
 
 @require_safe

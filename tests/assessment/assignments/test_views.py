@@ -10,10 +10,14 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent
+from assessment.assignments.services.assigning import take_topics
+from assessment.judging.services.trips import prepare_trip
 from assessment.models import Assignment, Judgment, PoolItem
 from assessment.tickets.services.answers import answer_ticket
 from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
@@ -293,6 +297,19 @@ def test_the_grid_takes_as_many_queries_whatever_its_size(
     # each of the offline trips and the judged days
     with django_assert_num_queries(17):
         assert organizing.get(path()).status_code == 200
+
+
+def test_items_are_locked_before_assignments_as_labels_do(task, assessor, organizer):
+    make_pool(task)
+    topic = task.topics.get(query_id="A.1")
+    assign(assessor, topic)
+    prepare_trip(topic_id=topic.pk, user=assessor, hours=24, at=NOW)
+
+    with CaptureQueriesContext(connection) as queries:
+        take_topics(task=task, topics=[topic], person=None, at=NOW, by=organizer)
+    changed = [query["sql"].split()[1] for query in queries if query["sql"].startswith("UPDATE")]
+    assert changed[:2] == ['"assessment_poolitem"', '"assessment_assignment"']
+    assert not PoolItem.objects.exclude(leased_to=None).exists()
 
 
 def preview(client, text: str, **fields: str) -> str:

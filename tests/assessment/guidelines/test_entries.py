@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arqlab.core.models import AuditEvent
+from arqlab.core.services.corrections import save_correction
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import GuidelineEntry, PoolInstance
@@ -38,6 +39,18 @@ def test_an_example_is_found_by_a_search_and_collected(client, task):
     assert (entry.kind, entry.topic, entry.item, entry.label) == ("example", "A.1", "10", 2)
     assert entry.since == 1
     assert "Publish version 1" in page
+
+
+def test_an_example_has_the_text_as_the_lab_corrected_it(client, lab, task, organizer):
+    make_pool(task, {"A.1": ["11"]})
+    for key, value in (("10", "<p>Now $a=2b$.</p>"), ("11", "<p>See here.</p>")):
+        save_correction(lab=lab, kind="text", key=key, value=value, at=NOW, by=organizer)
+
+    for item in ("10", "11"):
+        client.post(ADD, {"item": item, "label": "2", "reason": "A path."})
+    first, second = GuidelineEntry.objects.values_list("item_html", flat=True).order_by("pk")
+    assert "Now <span" in first
+    assert "See here." in second
 
 
 def test_an_example_of_a_formula_is_chosen_from_its_post(client, lab):

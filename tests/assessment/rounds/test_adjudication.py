@@ -6,9 +6,15 @@ import pytest
 
 from arqlab.ir.judgments.qrels import Level
 from arqlab.notices.models import Notice
-from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
+from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round, Ticket
 from assessment.qrels.selectors.drafts import draft_of
-from tests.assessment.factories import assign, judge, make_formula_pool, make_pool
+from tests.assessment.factories import (
+    assign,
+    judge,
+    make_formula_pool,
+    make_pool,
+    raise_ticket,
+)
 from tests.assessment.judging.desk import Desk, doc_id_of
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
@@ -110,8 +116,11 @@ def test_the_marks_of_each_label_are_shown_beside_it(doubled, office):
     for row in Judgment.objects.filter(instance__doc_id="10"):
         exact = f"What made it {row.label}"
         Judgment.objects.filter(pk=row.pk).update(marks=[{"exact": exact, "formulas": []}])
-    first, second = office.get(page_of("10")).content.decode().split("<tr>")[2:4]
+    page = office.get(page_of("10"))
+    first, second = page.content.decode().split("<tr>")[2:4]
 
+    painted = [(one["letter"], one["marks"][0]["exact"]) for one in page.context["marks"]]
+    assert painted == [("A", "What made it 3"), ("B", "What made it 0")]
     assert f"What made it {OFFICIAL['10']}</q>" in first
     assert f"What made it {SECOND['10']}</q>" in second
 
@@ -243,3 +252,63 @@ def test_a_withdrawn_request_is_no_longer_judged(doubled, office, third):
 
     assert Desk(third, round="adjudication-1").get("next/")["code"] == "not-found"
     assert queue(office)[0][-1] == "open"
+
+
+@pytest.mark.parametrize("role", ["third", "organizer"])
+def test_a_label_that_comes_after_a_withdrawn_request_is_kept_but_does_not_count(
+    doubled, office, role, request
+):
+    person = request.getfixturevalue(role)
+    office.post(page_of("10"), {"action": "ask", "person": person.pk})
+    desk = Desk(person, round="adjudication-1")
+    item = desk.next()
+    office.post(page_of("10"), {"action": "withdraw", "seen": ""})
+
+    saved = desk.submit(item, 2)["saved"][0]
+    assert not saved["counts"]
+    assert "Your label is kept, but does not count." in saved["message"]
+    assert Judgment.objects.get(assessor=person).label == 2
+    assert drafted(doubled) == OFFICIAL
+
+
+def test_a_changed_label_does_not_count_after_it_was_withdrawn(doubled, office, third):
+    office.post(page_of("10"), {"action": "ask", "person": third.pk})
+    desk = Desk(third, round="adjudication-1")
+    item = desk.next()
+    desk.submit(item, 2)
+    judged = desk.get(f"items/{item['item']}/")
+    office.post(page_of("10"), {"action": "withdraw", "seen": decision("10").pk})
+
+    assert not desk.submit(judged, 1)["saved"][0]["counts"]
+    assert drafted(doubled) == OFFICIAL
+
+
+@pytest.fixture
+def proposed(doubled, assessor, third):
+    """A reported item for which an expert proposes Medium."""
+    Judgment.objects.filter(instance__doc_id="12").update(is_current=False)
+    raised = raise_ticket(assessor, PoolInstance.official.get(doc_id="12"))
+    Ticket.objects.filter(pk=raised.pk).update(
+        expert=third, opinion="It follows from Hölder.", proposed_label=2
+    )
+    return doubled
+
+
+def test_a_proposed_label_is_offered_and_counts_when_decided(proposed, office):
+    html = office.get(QUEUE).content.decode().split('id="proposals"')[1]
+    assert page_of("12") in html
+    assert "It follows from Hölder." in html
+    page = office.get(page_of("12"))
+    assert page.context["ruling_form"].initial == {"label": 2, "reason": "It follows from Hölder."}
+    assert drafted(proposed)["12"] == 5
+
+    decide(office, "12", 2)
+    assert drafted(proposed)["12"] == 2
+    assert 'id="proposals"' not in office.get(QUEUE).content.decode()
+
+
+def test_a_proposed_label_that_is_official_by_now_is_not_offered(proposed, office, assessor):
+    Judgment.official.filter(instance__doc_id="12").update(is_current=False)
+    judge(assessor, PoolInstance.official.get(doc_id="12"), 2)
+
+    assert 'id="proposals"' not in office.get(QUEUE).content.decode()

@@ -67,6 +67,13 @@ def cells(page: str, table: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in clean}
 
 
+def test_topics_are_offered_with_plain_titles(task, organizer, client_of):
+    make_pool(task, {"A.1": ["10"]})
+    task.topics.filter(query_id="A.1").update(title="Is $a<b$ &amp; <i>c</i>?")
+
+    assert "A.1 Is $a&lt;b$ &amp; c?</option>" in client_of(organizer).get(NEW).text
+
+
 def test_everyone_gets_the_same_items_drawn_with_the_seed(task, people, organizer, client_of):
     make_pool(task, {"A.1": ["10", "11", "12", "13"], "A.2": ["14"]})
     client = client_of(organizer)
@@ -143,12 +150,12 @@ def test_the_votes_are_revealed_when_the_last_is_in(voted, people, client_of):
 def test_an_organizer_reveals_once_and_nobody_judges_after(made, people, organizer, client_of):
     client, desk = client_of(organizer), Desk(people[0], round="training-1")
     item = desk.next()
-    page = client.post(f"{ROUND}change/", {"action": "reveal"}, follow=True).text
+    page = client.post(f"{ROUND}state/", {"action": "reveal"}, follow=True).text
     assert "The votes are revealed." in page
 
     assert desk.submit(item, 3)["code"] == "pool-closed"
     for action in ("reveal", "open"):
-        page = client.post(f"{ROUND}change/", {"action": action}, follow=True).text
+        page = client.post(f"{ROUND}state/", {"action": action}, follow=True).text
         assert "revealed" in page.partition('class="messages"')[2]
     assert AuditEvent.objects.filter(verb="round.reveal").count() == 1
     assert Round.objects.get().pool.closed_at
@@ -157,9 +164,9 @@ def test_an_organizer_reveals_once_and_nobody_judges_after(made, people, organiz
 def test_judging_is_closed_and_opened(made, people, organizer, client_of):
     client, desk = client_of(organizer), Desk(people[0], round="training-1")
     item = desk.next()
-    client.post(f"{ROUND}change/", {"action": "close"})
+    client.post(f"{ROUND}state/", {"action": "close"})
     assert desk.submit(item, 3)["code"] == "pool-closed"
-    client.post(f"{ROUND}change/", {"action": "open"})
+    client.post(f"{ROUND}state/", {"action": "open"})
     assert desk.submit(item, 3)["done"]
 
 

@@ -118,6 +118,6 @@ def test_formulas_come_with_visual_id_and_post(
     vote(made, assessor, rows[0][1], 3)
     client = client_of(organizer)
     page = client.post(
-        f"{ROUNDS.replace('task1', 'task2')}training-1/change/", {"action": "reveal"}, follow=True
+        f"{ROUNDS.replace('task1', 'task2')}training-1/state/", {"action": "reveal"}, follow=True
     ).text
     assert "Gold" in cells(page, "assessors-table")

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assessment', '0021_sample_tasks'),
+        ('assessment', '0022_archived_rounds'),
     ]
 
     operations = [

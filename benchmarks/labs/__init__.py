@@ -1,0 +1,1 @@
+"""Labs that benchmarks measure. Import them after Django is set up."""
