@@ -72,7 +72,7 @@ class SecondEffect(NamedTuple):
         return [row | {"heading": headings[row["measure"]]} for row in self.means.to_dicts()]
 
 
-class Contest(NamedTuple):
+class _Contest(NamedTuple):
     """The runs of a task that can be scored against its draft, and how."""
 
     draft: Draft
@@ -82,12 +82,10 @@ class Contest(NamedTuple):
     runs: Sequence[Run]
 
     def qrels(self, judged: pl.DataFrame, *, with_dropped: bool = False) -> pl.DataFrame:
-        """Return the qrels that judged instances make."""
         draft = replace(self.draft, judged=judged)
         return draft.qrels(self.level, complete=False, with_dropped=with_dropped)
 
     def scorer(self, qrels: pl.DataFrame, measures: Sequence[Measure]) -> Scorer:
-        """Return what scores runs of the task."""
         return Scorer(
             qrels,
             measures,
@@ -96,20 +94,7 @@ class Contest(NamedTuple):
         )
 
     def indexes(self, qrels: pl.DataFrame) -> Iterator[tuple[Run, pl.DataFrame]]:
-        """Yield each run with its items of the type of the qrels; unreadable runs are logged."""
-        task = self.like.task
-        mapping = visual_ids(task.lab) if self.like.items == ItemKind.VISUAL_IDS else None
-        read = partial(comparable_index, qrel_set=self.like, judged=qrels, mapping=mapping)
-        for run in self.runs:
-            if scoring_obstacle(run, self.like, joins_formulas=mapping is not None):
-                continue
-            try:
-                with panics_as_errors():
-                    index = read(run)
-            except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-                log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
-            else:
-                yield run, index
+        return comparable_indexes(self.runs, self.like, qrels)
 
     def key(self, name: str, *frames: pl.DataFrame) -> str:
         """Return the key under which a result is cached: it changes with everything it is from."""
@@ -121,13 +106,31 @@ class Contest(NamedTuple):
         return f"{name}:{digest.hexdigest()}"
 
 
+def comparable_indexes(
+    runs: Sequence[Run], like: QrelSet, judged: pl.DataFrame
+) -> Iterator[tuple[Run, pl.DataFrame]]:
+    """Yield each run with its items of the type of the qrels; unreadable runs are logged."""
+    mapping = visual_ids(like.task.lab) if like.items == ItemKind.VISUAL_IDS else None
+    read = partial(comparable_index, qrel_set=like, judged=judged, mapping=mapping)
+    for run in runs:
+        if scoring_obstacle(run, like, joins_formulas=mapping is not None):
+            continue
+        try:
+            with panics_as_errors():
+                index = read(run)
+        except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+            log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+        else:
+            yield run, index
+
+
 def second_effect(found: Round) -> SecondEffect:
     """Return the effect of the second labels of a round, from the cache if nothing changed.
 
     The official qrels are compared with the same qrels with second labels. An adjudicated label
     does not count here, and neither does a label that is not a judgment.
     """
-    contest = draft_contest(found.task)
+    contest = _contest(found.task)
     pairs = only_judged_pairs(second_pairs(found), contest.draft.scale)
     judged = contest.draft.judged
     qrels = {
@@ -169,7 +172,7 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     effect is the largest change of the mean of a run in the main measure, over the labels of an
     instance and the runs. Only the first `MOST_CHANGES` rows are computed.
     """
-    contest, some = draft_contest(task), changes.head(MOST_CHANGES)
+    contest, some = _contest(task), changes.head(MOST_CHANGES)
     names = pl.format("{}\t{}", "topic", pl.int_range(pl.len()))
     some = some.with_columns(name=names)
     base = contest.qrels(contest.draft.judged)
@@ -200,7 +203,7 @@ def main_measure(task: Task) -> Measure | None:
 
 
 def _largest_changes(
-    contest: Contest, qrels: pl.DataFrame, copies: pl.DataFrame
+    contest: _Contest, qrels: pl.DataFrame, copies: pl.DataFrame
 ) -> dict[str, float]:
     """Return the largest change of a run's mean for each copy of a topic (topic, name)."""
     measure = contest.measures[0]
@@ -219,8 +222,7 @@ def _largest_changes(
     return found
 
 
-def draft_contest(task: Task) -> Contest:
-    """Return the valid runs of a task and the draft of its qrels."""
+def _contest(task: Task) -> _Contest:
     current = qrels_named(task)
     levels = {str(items_at(task, level)): level for level in levels_of(task)}
     level = levels.get(current.items if current else "", levels_of(task)[-1])
@@ -232,7 +234,7 @@ def draft_contest(task: Task) -> Contest:
     )
     runs = Run.objects.valid().filter(task=task).select_related("team", "task__lab").order_by("pk")
     measures = tuple(measure for measure in measures_of(like) if measure.is_rating)
-    return Contest(draft_of(task), level, like, measures, list(runs))
+    return _Contest(draft_of(task), level, like, measures, list(runs))
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
@@ -242,7 +244,7 @@ def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(label=pl.coalesce("other", "label")).drop("other")
 
 
-def _scores(contest: Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def _scores(contest: _Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the scores of all runs by each of the qrels: run, topic, measure, side, value."""
     scorers = {side: contest.scorer(frame, contest.measures) for side, frame in qrels.items()}
     parts = []

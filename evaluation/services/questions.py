@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from hashlib import sha256
+from typing import NamedTuple
 
 import polars as pl
 from django.core.cache import cache
+from django.db.models import Count
 
 from arqlab.core.models import Task
-from arqlab.ir.judgments.questions import AnswerShare, SpecialQuestion, answer_shares
+from arqlab.ir.judgments.questions import AnswerShare, answer_shares
 from arqlab.ir.labels import ScaleLabel
 from arqlab.ir.measures.names import parse_measures
-from arqlab.ir.measures.scoring import means
-from assessment.models import PoolItem, Round
+from assessment.models import PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
+from assessment.qrels.selectors.versions import qrels_named
+from assessment.rounds.selectors.question_items import question_labels
 from assessment.rounds.selectors.votes import round_votes
-from evaluation.services.effects import KEPT, Contest, draft_contest
+from evaluation.models import RunScore, TopicScore
+from evaluation.services.effects import KEPT, comparable_indexes
 from submissions.models import Run
 
 MEASURES = ("AR", "P@1")
 _ITEM = ["topic", "item"]
 
 
-class RunAnswers(NamedTuple):
-    """A run in the table of results.
+class RunMeans(NamedTuple):
+    """The scores of a run by the current qrels, None where it has none, and over how many topics.
 
-    - means: AR and P@1 by the draft of the qrels, over the `topics` that count for the run.
-    - items: how many of its items have an answer; `shares` are over these.
+    For Task 3, these are the topics that the run answered.
     """
 
+    values: tuple[float | None, ...] = (None,) * len(MEASURES)
+    topics: int | None = None
+
+
+class RunAnswers(NamedTuple):
+    """A run in the table of results; `items` of its items have an answer, `shares` are of them."""
+
     run: Run
-    means: tuple[float, ...]
-    topics: int
+    means: RunMeans
     items: int
     shares: list[AnswerShare]
 
@@ -42,7 +51,7 @@ class QuestionAnswers(NamedTuple):
 
     - labels: the number of items by answer.
     - counted, every: of the items with the counted answer and of all items with an answer, the
-      percentage that is not relevant by the draft of the qrels.
+      percentage whose label that counts is not relevant.
     """
 
     share: AnswerShare
@@ -56,7 +65,7 @@ class RoundAnswers(NamedTuple):
 
     runs: list[RunAnswers]
     questions: list[QuestionAnswers]
-    items: int
+    is_scored: bool
 
 
 def round_answers(found: Round) -> RoundAnswers:
@@ -68,70 +77,75 @@ def round_answers(found: Round) -> RoundAnswers:
     scale = found.pool.label_scale
     votes = round_votes(found.pool).filter(scale.is_judged())
     answers = votes.select(*_ITEM, "label", question="doc_id")
-    contests = [draft_contest(task) for task in _tasks(found)]
-    runs = [row for one in contests for row in _run_rows(one, answers, found.questions)]
-    relevant = pl.concat([_relevance(one) for one in contests])
+    runs = [row for task in _tasks(found) for row in _run_rows(task, answers, found)]
+    relevant = question_labels(found).select(
+        *_ITEM, relevant=pl.col("label") >= found.task.protocol.relevant_from
+    )
     questions = [
         _question(share, answers, relevant, scale.judgments)
         for share in answer_shares(answers, found.questions)
     ]
-    return RoundAnswers(_ordered(runs), questions, answers.select(_ITEM).n_unique())
+    return RoundAnswers(_ordered(runs), questions, any(row.means.topics for row in runs))
 
 
 def _tasks(found: Round) -> list[Task]:
     """Return the tasks whose runs brought the items: Task 3 for answers in the pool of Task 1."""
-    kinds = found.pool.items.order_by().values_list("kind", flat=True).distinct()
+    kinds = set(found.pool.items.order_by().values_list("kind", flat=True).distinct())
     written = Task.objects.filter(lab=found.task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
     guests = [task for task in written.select_related("lab") if host_of(task) == found.task]
-    own = [found.task] if not guests or set(kinds) - {PoolItem.Kind.ANSWERS} else []
-    return [*own, *guests]
+    return [*guests, *([found.task] if not guests or kinds - {PoolItem.Kind.ANSWERS} else [])]
 
 
-def _run_rows(
-    contest: Contest, answers: pl.DataFrame, questions: Sequence[SpecialQuestion]
-) -> list[RunAnswers]:
-    """Return the rows of a task's runs, from the cache if nothing changed."""
-    qrels = contest.qrels(contest.draft.judged)
-    key = contest.key("special-questions", qrels, answers)
-    rows: list[dict[str, Any]] | None = cache.get(key)
-    if rows is None:
-        rows = _scored(contest, qrels, answers)
-        cache.set(key, rows, timeout=KEPT)
-    runs = {run.pk: run for run in contest.runs}
-    found = []
-    for row in rows:
-        mine = pl.DataFrame(row["answers"], schema=answers.schema, orient="row")
-        shares = answer_shares(mine, questions)
-        items = mine.select(_ITEM).n_unique()
-        found.append(RunAnswers(runs[row["run"]], row["means"], row["topics"], items, shares))
-    return found
-
-
-def _scored(contest: Contest, qrels: pl.DataFrame, answers: pl.DataFrame) -> list[dict[str, Any]]:
-    measures = parse_measures(MEASURES, relevant_from=contest.like.relevant_from)
-    scorer = contest.scorer(qrels, measures)
+def _run_rows(task: Task, answers: pl.DataFrame, found: Round) -> list[RunAnswers]:
+    valid = Run.objects.valid().filter(task=task).select_related("team", "task__lab")
+    runs = {run.pk: run for run in valid.order_by("pk")}
+    means = _means(task)
     rows = []
-    for run, index in contest.indexes(qrels):
-        mine = answers.join(index, on=_ITEM, how="semi")
-        if mine.is_empty():
-            continue
-        scores = scorer.score(index)
-        mean_of = means(scores)
-        rows.append(
-            {
-                "run": run.pk,
-                "means": tuple(float(mean_of.get(one.name) or 0.0) for one in measures),
-                "topics": scores["topic"].n_unique(),
-                "answers": mine.rows(),
-            }
-        )
+    for key, numbers in _answers_by_run(task, list(runs.values()), answers).items():
+        mine = answers[numbers]
+        shares = answer_shares(mine, found.questions)
+        items = mine.select(_ITEM).n_unique()
+        rows.append(RunAnswers(runs[key], means.get(key, RunMeans()), items, shares))
     return rows
 
 
-def _relevance(contest: Contest) -> pl.DataFrame:
-    """Return the judged items of a task (topic, item) and whether each is relevant."""
-    qrels = contest.qrels(contest.draft.judged, with_dropped=True)
-    return qrels.select(*_ITEM, relevant=pl.col("label") >= contest.like.relevant_from)
+def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> dict[int, list[int]]:
+    """Return the rows of the answers about items of each run, from the cache if nothing changed.
+
+    Runs without any are left out.
+    """
+    named = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in runs]
+    digest = sha256(repr((task.pk, named)).encode() + answers.write_csv().encode()).hexdigest()
+    key = f"special-questions:{digest}"
+    numbers: dict[int, list[int]] | None = cache.get(key)
+    if numbers is None:
+        numbered = answers.with_row_index("number")
+        like = QrelSet(task=task, name="answers", items=task.trec_items)
+        numbers = {
+            run.pk: rows
+            for run, index in comparable_indexes(runs, like, answers)
+            if (rows := numbered.join(index, on=_ITEM, how="semi")["number"].to_list())
+        }
+        cache.set(key, numbers, timeout=KEPT)
+    return numbers
+
+
+def _means(task: Task) -> dict[int, RunMeans]:
+    """Return the scores of a task's runs by its current qrels, by run."""
+    qrels = qrels_named(task)
+    if qrels is None:
+        return {}
+    names = [one.name for one in parse_measures(MEASURES, relevant_from=qrels.relevant_from)]
+    values: dict[int, dict[str, float]] = {}
+    scores = RunScore.objects.filter(qrel_set=qrels, measure__in=names)
+    for run, measure, value in scores.values_list("run", "measure", "value"):
+        values.setdefault(run, {})[measure] = value
+    topics = TopicScore.objects.filter(qrel_set=qrels, measure=names[0]).order_by().values("run")
+    counts = dict(topics.annotate(count=Count("pk")).values_list("run", "count"))
+    return {
+        run: RunMeans(tuple(known.get(name) for name in names), counts.get(run))
+        for run, known in values.items()
+    }
 
 
 def _question(
@@ -159,11 +173,12 @@ def _not_relevant(judged: pl.DataFrame) -> float | None:
 def _ordered(rows: list[RunAnswers]) -> list[RunAnswers]:
     best: dict[int, float] = {}
     for row in rows:
-        best[row.run.team_id] = max(best.get(row.run.team_id, 0.0), row.means[0])
+        team = row.run.team_id
+        best[team] = max(best.get(team, 0.0), row.means.values[0] or 0.0)
 
     def place(row: RunAnswers) -> tuple[object, ...]:
-        run = row.run
+        run, mean = row.run, row.means.values[0] or 0.0
         team = () if run.is_baseline else (-best[run.team_id], run.team.name)
-        return (not run.is_baseline, team, -row.means[0], run.tag)
+        return (not run.is_baseline, team, -mean, run.tag)
 
     return sorted(rows, key=place)

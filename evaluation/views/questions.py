@@ -50,7 +50,7 @@ def _as_csv(found: Round, rows: list[RunAnswers]) -> HttpResponseBase:
         "baseline": attrgetter("run.is_baseline"),
         "manual": attrgetter("run.is_manual"),
         "kind": attrgetter("run.answer_kind"),
-        "topics": attrgetter("topics"),
+        "topics": attrgetter("means.topics"),
         **{name: _mean(place) for place, name in enumerate(MEASURES)},
         "items": attrgetter("items"),
     }
@@ -65,7 +65,7 @@ def _as_csv(found: Round, rows: list[RunAnswers]) -> HttpResponseBase:
 
 
 def _mean(place: int) -> Callable[[RunAnswers], object]:
-    return lambda row: row.means[place]
+    return lambda row: row.means.values[place]
 
 
 def _share(place: int, name: str) -> Callable[[RunAnswers], object]:

@@ -16,9 +16,10 @@ from lxml import html as lxml_html
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
 from assessment.qrels.selectors.drafts import draft_of
+from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
 from tests.assessment.judging.desk import Desk, doc_id_of
-from tests.evaluation.factories import make_run
+from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 ROUNDS = "/labs/arqmath-x/tasks/task1/rounds/"
@@ -97,6 +98,17 @@ def answer_all(people) -> None:
             while item:
                 tag = PoolItem.objects.get(pk=item["item"]).item.partition(":")[0]
                 item = desk.submit(item, *ANSWERS[tag][topic][1:])["next"]
+
+
+def freeze(task) -> None:
+    """Freeze the labels of the answers as qrels of Task 3, and score the runs."""
+    third = task.lab.tasks.get(slug="task3")
+    labels: dict[str, dict[str, int]] = {topic: {} for topic in TOPICS}
+    for tag, answers in ANSWERS.items():
+        for topic, (label, _, _) in answers.items():
+            labels[topic][f"{tag}:{topic}"] = label
+    make_qrels(third, labels, items="answers")
+    score_waiting(at=NOW, task=third)
 
 
 def items_of(made: Round) -> list[tuple[str, str, str]]:
@@ -195,8 +207,11 @@ def test_answers_are_listed_with_their_question_and_are_no_related_labels(
 def test_mg_and_ui_of_each_run_are_shares_of_its_answers(judged, assessor, other, office):
     office.post(NEW, given(judged, [assessor, other]))
     answer_all([assessor, other])
+    unscored = office.get(PAGE).text
+    freeze(judged)
 
     rows = cells(office.get(PAGE).text, "runs")
+    assert sorted(row[3:] for row in cells(unscored, "runs")) == sorted(row[6:] for row in rows)
     ar = {"GPT": "1.500", "Cut": "1.000", "Mix": "1.667"}  # over the answered topics (004 Table 5)
     p1 = {"GPT": "0.500", "Cut": "0.333", "Mix": "0.667"}
     assert [row[1] for row in rows] == ["GPT", "Mix", "Cut"]  # a baseline, then by AR
@@ -252,7 +267,7 @@ def test_runs_of_posts_have_the_shares_of_the_sampled_posts(
             judge(assessor, instance, label)
 
     rows = cells(office.get(PAGE).text, "runs")
-    assert [(row[1], *row[6:]) for row in rows] == [("Both", "3", "0.667", "0.667")]
+    assert [(row[1], *row[3:]) for row in rows] == [("Both", "3", "0.667", "0.667")]
 
 
 def test_answers_change_nothing_in_the_qrels(judged, assessor, other, office):

@@ -18,8 +18,7 @@ from assessment.rounds.selectors.question_items import (
     QuestionSample,
     assessors_of,
     drawn_for_questions,
-    question_items,
-    question_topics,
+    question_kinds,
     shared_topics,
 )
 from assessment.rounds.services.making import RoundPlan
@@ -66,16 +65,17 @@ class SpecialQuestionsForm(DrawnItemsForm):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer judged topics, and who may judge; suggest the questions of ARQMath-3."""
         super().__init__(*args, task=task, **kwargs)
-        staff, topics = judging_staff(task.lab), question_topics(task)
+        kinds, staff = question_kinds(task), judging_staff(task.lab)
+        topics = task.topics.filter(pk__in=kinds).order_by("position")
         fields: dict[str, Any] = self.fields
         fields["topics"].queryset, fields["people"].queryset = topics, staff
         fields["title"].help_text = "Such as “MG and UI”. If empty, the round is numbered."
         fields["topics"].help_text = "Hold Ctrl or ⌘ to choose several. ARQMath-3 asked about all."
-        kinds = set(question_items(task).order_by().values_list("kind", flat=True).distinct())
-        if PoolItem.Kind.ANSWERS not in kinds:
+        every = set().union(*kinds.values())
+        if PoolItem.Kind.ANSWERS not in every:
             del fields["answers"]
             fields["count"].label = "Items per topic"
-        elif len(kinds) == 1:
+        elif len(every) == 1:
             del fields["count"]
         for number in QUESTION_FIELDS:
             fields |= _question_fields(number)

@@ -7,17 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
+import polars as pl
 from django.db.models import QuerySet
 
 from arqlab.core.models import Task, Topic
-from assessment.models import Judgment, PoolItem
-from assessment.qrels.selectors.drafts import task_scale
+from assessment.models import Judgment, PoolInstance, PoolItem, Round
+from assessment.qrels.selectors.counting import counting_labels
+from assessment.qrels.selectors.drafts import task_scale, with_current
 from assessment.rounds.selectors.items import CopiedInstance, CopiedItem
 
 KINDS = (PoolItem.Kind.POSTS, PoolItem.Kind.ANSWERS, PoolItem.Kind.DOCUMENTS)
 """The kinds of items with one text. A visually distinct formula is in several posts."""
 
 _WHERE = "instance__item"
+# A tuple of any strings: the type checker does not know `current`, which `with_current` adds.
+_LABELLED: tuple[str, ...] = ("item__topic__query_id", "doc_id", "current__label")
 
 
 class QuestionSample(NamedTuple):
@@ -36,10 +40,13 @@ def question_items(task: Task) -> QuerySet[PoolItem]:
     return found.exclude(pk__in=reported.values(_WHERE))
 
 
-def question_topics(task: Task) -> QuerySet[Topic]:
-    """Return the topics of a task with items to ask about, in their order."""
-    items = question_items(task).order_by().values("topic")
-    return Topic.objects.filter(pk__in=items).order_by("position")
+def question_kinds(task: Task) -> dict[int, set[str]]:
+    """Return the kinds of the judged items of each topic, reported ones included."""
+    found = PoolItem.official.filter(pool__task=task, kind__in=KINDS, done_at__isnull=False)
+    kinds: dict[int, set[str]] = defaultdict(set)
+    for topic, kind in found.order_by().values_list("topic", "kind").distinct():
+        kinds[topic].add(kind)
+    return dict(kinds)
 
 
 def drawn_for_questions(
@@ -75,6 +82,20 @@ def assessors_of(task: Task, topics: Iterable[int]) -> dict[int, int]:
     for topic, assessor in rows.values_list(f"{_WHERE}__topic", "assessor"):
         counts[topic][assessor or 0] += 1
     return {topic: count.most_common(1)[0][0] for topic, count in counts.items()}
+
+
+def question_labels(found: Round) -> pl.DataFrame:
+    """Return the labels that count (topic, item, label) of the items that a round asks about.
+
+    Labels that are not judgments are left out.
+    """
+    items = found.pool.items.order_by().values("item")
+    asked = PoolInstance.official.filter(item__pool__task=found.task, item__item__in=items)
+    rows = with_current(asked).values_list(*_LABELLED)
+    schema = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
+    labels = pl.DataFrame(list(rows), schema=schema, orient="row")
+    labels = counting_labels(labels, found.task, by="item").drop_nulls("label")
+    return labels.filter(task_scale(found.task).is_judged())
 
 
 def shared_topics(

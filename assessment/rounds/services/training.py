@@ -14,8 +14,8 @@ from assessment.rounds.services.states import announce_round, reveal_round
 
 
 @transaction.atomic
-def make_announced_round(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
-    """Make a round and notify its assessors. Raises as `make_round` does."""
+def make_training(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
+    """Make a training round and notify its assessors. Raises as `make_round` does."""
     made = make_round(task=task, plan=plan, by=by, at=at)
     announce_round(made, items={key: len(copies) for key, copies in plan.items.items()}, by=by)
     return made

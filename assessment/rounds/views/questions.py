@@ -12,7 +12,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from assessment.qrels.selectors.drafts import host_of
 from assessment.rounds.forms.questions import SpecialQuestionsForm
-from assessment.rounds.services.training import make_announced_round
+from assessment.rounds.services.questions import make_question_round
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -27,7 +27,7 @@ def questions_create(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             plan = form.question_plan
-            made = make_announced_round(task=found, plan=plan, by=user, at=timezone.now())
+            made = make_question_round(task=found, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:

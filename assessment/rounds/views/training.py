@@ -28,7 +28,7 @@ from assessment.rounds.selectors.training_votes import (
     real_names,
     training_agreement,
 )
-from assessment.rounds.services.training import make_announced_round, reveal_if_complete
+from assessment.rounds.services.training import make_training, reveal_if_complete
 from assessment.rounds.views.charts import agreement_picture, rounds_picture
 
 
@@ -46,7 +46,7 @@ def training_create(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             plan = form.plan(Round.Kind.TRAINING, list(form.cleaned_data["people"]))
-            made = make_announced_round(task=found, plan=plan, by=user, at=timezone.now())
+            made = make_training(task=found, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:
