@@ -31,18 +31,18 @@ def vote(made: Round, person: User, doc_id: str, label: int, **fields: Any) -> N
     judge(person, instance, label, **fields)
 
 
-def questions_of(task: Task, *people: User) -> Round:
-    """Make a round in which everyone is asked one question (MG) about all official items."""
+def questions_of(task: Task, *people: User, keys: Sequence[str] = ("MG",)) -> Round:
+    """Make a round in which everyone is asked yes/no questions about all official items."""
     scale = answer_scale(["Yes", "No"], task.protocol.labels.reports)
-    question = SpecialQuestion("MG", "Is the answer machine-generated?", "", scale.values[0])
+    questions = [SpecialQuestion(key, f"Is it {key}?", "", scale.values[0]) for key in keys]
     copies = [
-        item._replace(instances=(CopiedInstance(question.key, item.item),))
+        item._replace(instances=tuple(CopiedInstance(key, item.item) for key in keys))
         for item in copied_items(PoolItem.official.filter(pool__task=task))
     ]
     plan = RoundPlan(
         Round.Kind.QUESTIONS,
         {person.pk: copies for person in people},
-        source={"questions": [question._asdict()]},
+        source={"questions": [one._asdict() for one in questions]},
         scale=scale,
     )
     return make_round(task=task, plan=plan, by=None, at=NOW)
