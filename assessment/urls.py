@@ -27,7 +27,6 @@ from assessment.judging.views.guideline_judgments import guideline_judgment_list
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.judging_page import judge, judgment_list
 from assessment.judging.views.offline import offline_worker
-from assessment.judging.views.own_work import your_work, your_work_csv
 from assessment.judging.views.rejudging import affected_judgment_list
 from assessment.pools.views.frozen import (
     pool_close,
@@ -43,6 +42,7 @@ from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_d
 from assessment.radar.views import radar_detail, radar_list
 from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
+from assessment.rounds.views.own_work import your_work, your_work_csv
 from assessment.rounds.views.questions import questions_create
 from assessment.rounds.views.rounds import round_change, round_list
 from assessment.rounds.views.second import second_plan

@@ -150,6 +150,7 @@ POST assessment:guideline-entry-add       302 404 404 404 404 200 200
 GET  assessment:guideline-entry-list      404 404 404 404 404 200 200
 POST assessment:guideline-entry-list      302 404 404 404 404 302 302
 GET  assessment:guideline-judgment-list   404 404 404 404 404 200 200
+POST assessment:guideline-judgment-list   302 404 404 404 404 302 302
 GET  assessment:guideline-panel           302 404 404 404 200 200 200
 GET  assessment:guideline-detail          404 404 404 404 200 200 200
 GET  assessment:guideline-edit            404 404 404 404 404 200 200

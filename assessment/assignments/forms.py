@@ -11,8 +11,9 @@ from django.db.models import Q
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
+from arqlab.ir.judgments.assignment_plan import AssignmentPlan
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.selectors.planning import TaskPlanning, typical_items
+from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_items
 from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
 
@@ -166,6 +167,9 @@ class OfferForm(HoursForm):
     )
 
 
+PARTS = ("first", "second")
+
+
 class PlanForm(forms.Form):
     """The wanted overlap of a plan, and the size of topics without items."""
 
@@ -224,6 +228,46 @@ def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> 
     if not {*chosen.values()} <= {"", *planning.names}:
         raise UserError(INCOMPLETE, code="incomplete")
     return {topic: key for topic, key in chosen.items() if key}
+
+
+def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdits) -> str:
+    """Serialize what a plan proposes, without what was edited, for a page to send back."""
+    parts = zip(PARTS, (plan.first, plan.second), edits, strict=True)
+    return json.dumps(
+        {
+            f"{part}-{row.topic.pk}": chosen.get(row.topic.query_id, "")
+            for part, chosen, edited in parts
+            for row in planning.topics
+            if row.topic.query_id not in edited
+        }
+    )
+
+
+def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
+    """Return the choices of a page that are not what its plan proposed; none without a plan.
+
+    Raises `UserError` if they name an assessor who does not exist.
+    """
+    if "proposed" not in data:
+        return PlanEdits({}, {})
+    try:
+        proposed = json.loads(data["proposed"])
+    except (ValueError, RecursionError):
+        proposed = None
+    if not isinstance(proposed, dict):
+        raise UserError(INCOMPLETE, code="incomplete")
+    edits = []
+    for part in PARTS:
+        chosen = read_choices(data, part, planning)
+        names = {f"{part}-{row.topic.pk}": row.topic.query_id for row in planning.topics}
+        edits.append(
+            {
+                topic: chosen.get(topic, "")
+                for name, topic in names.items()
+                if name in data and proposed.get(name) != chosen.get(topic, "")
+            }
+        )
+    return PlanEdits(*edits)
 
 
 def read_bids(data: Mapping[str, str]) -> dict[int, str]:

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
+from arqlab.core.views.downloads import tsv_response
 from collection.forms import ChangeListForm, OpinionListForm
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
@@ -63,10 +64,5 @@ def _version_or_404(lab: Lab, version: int) -> VisualMap:
 def _file(version: VisualMap, chosen: str) -> HttpResponse:
     if chosen not in LISTS:
         raise Http404
-    table = map_table(version, chosen)
-    response = HttpResponse(
-        table.write_csv(separator="\t"), content_type="text/tab-separated-values; charset=utf-8"
-    )
     name = f"{version.collection.slug}-visual-ids-{version.version}-{chosen}.tsv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return tsv_response(map_table(version, chosen), name)

@@ -12,15 +12,15 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import organized_task_or_404
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.adjudication import open_second_pools
-from assessment.rounds.selectors.rounds import is_unused, round_progress
+from assessment.rounds.selectors.rounds import is_unused, open_second_pools, round_progress
 from assessment.rounds.selectors.second_agreement import (
     assessor_names,
     assessor_times,
+    own_consistency,
     pair_agreement,
     pair_confusion,
 )
-from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
+from assessment.rounds.selectors.second_items import only_judged_pairs, own_pairs, second_pairs
 from assessment.rounds.views.charts import agreement_picture, confusion_picture
 from evaluation.services.effects import second_effect
 
@@ -56,6 +56,7 @@ def _results(found: Round) -> dict[str, Any]:
     scale, relevant_from = task_scale(found.task), found.task.protocol.relevant_from
     every = second_pairs(found)
     pairs = only_judged_pairs(every, scale)
+    own = only_judged_pairs(own_pairs(found), scale)
     agreement = pair_agreement(pairs, scale, relevant_from=relevant_from)
     differing = pairs.filter(pl.col("first") != pl.col("second")).height
     return {
@@ -71,4 +72,5 @@ def _results(found: Round) -> dict[str, Any]:
             second="second judgment",
         ),
         "times": assessor_times(pairs),
+        "consistency": own_consistency(own, scale, relevant_from=relevant_from),
     }

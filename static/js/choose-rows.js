@@ -1,6 +1,6 @@
 // A table whose rows can be selected: the box [data-choose-all=ID] selects all rows that the filter
 // shows, Shift selects a range, and the .choose-count of [data-choose=ID] counts them. Without this
-// script rows are selected one by one.
+// script rows are selected one by one. `data-noun` says what the rows are, if not topics.
 
 for (const bar of document.querySelectorAll("[data-choose]")) {
   const table = document.getElementById(bar.dataset.choose);
@@ -14,8 +14,8 @@ for (const bar of document.querySelectorAll("[data-choose]")) {
   const showCount = () => {
     const selected = boxes().filter((box) => box.checked).length;
     const visible = shown();
-    const topics = `${selected} topic${selected === 1 ? "" : "s"} selected:`;
-    count.textContent = selected ? topics : hint;
+    const rows = `${selected} ${bar.dataset.noun ?? "topic"}${selected === 1 ? "" : "s"} selected:`;
+    count.textContent = selected ? rows : hint;
     all.checked = visible.length > 0 && visible.every((box) => box.checked);
     all.indeterminate = !all.checked && visible.some((box) => box.checked);
   };

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from arqlab.core.permissions import may_organize, organized_task_or_404
+from arqlab.core.views.downloads import tsv_response
 from submissions.forms import RunListForm
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
@@ -67,13 +68,7 @@ def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
     if not found.occurrences:
         raise Http404
     cells = run_occurrences(found).with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]", " "))
-    response = HttpResponse(
-        cells.write_csv(separator="\t"), content_type="text/tab-separated-values; charset=utf-8"
-    )
-    response.headers["Content-Disposition"] = (
-        f'attachment; filename="problems-of-run-{found.pk}.tsv"'
-    )
-    return response
+    return tsv_response(cells, f"problems-of-run-{found.pk}.tsv")
 
 
 @login_required

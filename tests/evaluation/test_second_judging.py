@@ -10,6 +10,7 @@ import io
 import random
 import re
 from collections import Counter
+from math import isnan
 from statistics import fmean, median
 
 import pytest
@@ -123,6 +124,27 @@ def test_a_share_of_the_items_of_each_is_judged_again_by_others(judged, office, 
     assert made.source == {"by": "share", "share": 50, "seed": 3}
 
 
+def test_own_items_are_served_again_among_the_others_and_compared(judged, office, people):
+    made = start(office, people, share=50, own_share=25)
+    for person in people:
+        own = [one.item for one in made.pool.items.filter(assessor=person)]
+        assert len(own) == 9  # six of others, and a quarter of twelve
+    judge_again(made, people)
+    html = office.get(PAGE).content.decode()
+
+    rows = {row[0]: row[1:] for row in table(html, "consistency")[1:]}
+    twice = [each for each in pairs_of(made) if each[2].assessor == each[3].assessor]
+    for person in people:
+        first, second = zip(
+            *[(a.label, b.label) for *_, a, b in twice if b.assessor == person], strict=True
+        )
+        assert rows[person.name][:2] == ["3", str(sum(map(int.__eq__, first, second)))]
+        kappa = cohen_kappa_score(first, second)
+        expected = "–" if isnan(kappa) else f"{kappa:.2f}"
+        assert rows[person.name][2] == expected
+    assert "18 labels with a first and a second judgment" in " ".join(html.split())
+
+
 def test_the_plan_is_shown_before_the_round_is_made(judged, office, people):
     values = {"by": "share", "share": 25, "seed": 3, "people": [one.pk for one in people]}
     html = office.post(PLAN, values).content.decode()
@@ -211,6 +233,24 @@ def test_a_reveal_shows_the_results_and_ends_judging(judged, office, people):
     assert 'id="first-second"' in office.get(PAGE).content.decode()
     topic = made.pool.items.filter(assessor=people[2]).first().topic.query_id
     assert Desk(people[2], topic, round=made.key).next() is None
+
+
+def test_both_assessors_of_a_revealed_round_see_their_own_agreement(
+    judged, office, people, client_of
+):
+    made = start(office, people)
+    judge_again(made, people)
+    client = client_of(people[0])
+    address = "/labs/arqmath-x/judging/work/"
+    assert client.get(address).context["agreements"] == []
+
+    office.post(f"{PAGE}state/", {"action": "close"})
+    [row] = client.get(address).context["agreements"]
+    shown = office.get(PAGE).context["picture"]
+    [own] = [each for each in shown.rows if each.name == people[0].name]
+    assert row.items == own.items
+    assert (row.graded[0], row.binary[0]) == tuple(each.value for each in own.figures)
+    assert row.graded[1] == shown.total.figures[0].value
 
 
 def test_items_left_in_a_revealed_round_can_be_judged_in_another(judged, office, people):

@@ -1,4 +1,4 @@
-"""Bulk inserts of plain rows: COPY on PostgreSQL, multi-row INSERTs elsewhere."""
+"""Bulk inserts of plain rows: COPY on PostgreSQL, one prepared INSERT elsewhere."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import polars as pl
 from django.db import connection
 from django.db.models import Model
 
-MAX_PARAMETERS = 999
-"""The maximum number of parameters in a statement that every SQLite accepts."""
 AT_ONCE = 2**18
 """Bytes of COPY data to send to the database at a time."""
 
@@ -51,15 +49,12 @@ def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
 
 
 def _insert_values(table: str, rows: pl.DataFrame) -> None:
-    one = f"({', '.join(['%s'] * rows.width)})"
+    values = ", ".join(["%s"] * rows.width)
     # Only names of our own models are inserted.
-    insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES "  # noqa: S608
+    insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES ({values})"  # noqa: S608
     with connection.cursor() as cursor:
-        for part in rows.iter_slices(MAX_PARAMETERS // rows.width):
-            cursor.execute(
-                insert + ", ".join([one] * part.height),
-                [value for row in part.iter_rows() for value in row],
-            )
+        for part in rows.iter_slices():
+            cursor.executemany(insert, part.rows())
 
 
 def _quoted(columns: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from arqlab.formats.labs.answer_ids import take_answer_ids
 from arqlab.formats.labs.collection import CollectionFile as CollectionFile
 from arqlab.formats.labs.collection import read_collection_table
 from arqlab.formats.labs.dates import LabDates, read_dates
+from arqlab.formats.labs.judging_rules import NO_RULES, JudgingRules, take_judging_rules
 from arqlab.formats.labs.scales import check_relevant, take_scale
 from arqlab.formats.labs.tables import LabTable, Mistakes, slug_text
 from arqlab.formats.qrels.read import read_qrels
@@ -52,7 +53,7 @@ class TaskFile:
 
     `topics` is None if the folder has no topics for the task; those that it has are kept then.
     `threads` has the question post of each topic for which it is known, `answer_ids` the ids of
-    published answers (run, topic, answer).
+    published answers (run, topic, answer), `judging` what is for assessors.
     """
 
     slug: str
@@ -68,6 +69,7 @@ class TaskFile:
     opens: datetime | None
     deadline: datetime | None
     judging_deadline: datetime | None
+    judging: JudgingRules = NO_RULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +149,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     tables = table.tables("qrels", required=False)
     qrels = [found for one in tables if (found := _qrels(one, rules, numbers)) is not None]
     _check_distinct(tables, "name")
+    judging = take_judging_rules(table, rules.labels if rules else None)
     table.close(*OVERRIDABLE)
     if slug is None or name is None or kind is None or rules is None:
         return None
@@ -162,6 +165,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         rules,
         overrides,
         *dates,
+        judging,
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from arqlab.ir.agreement.votes import MISSING, VoteTable
-from arqlab.ir.measures.prime import Reals
+from arqlab.ir.measures.columns import Reals
 
 Level = Literal["nominal", "ordinal"]
 """Whether labels are only equal or different, or have an order and so a distance."""

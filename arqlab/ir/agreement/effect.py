@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from arqlab.ir.measures.prime import Reals
+from arqlab.ir.measures.columns import Reals
 
 
 @dataclass(frozen=True, slots=True)

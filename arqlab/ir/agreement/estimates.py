@@ -28,7 +28,7 @@ from arqlab.ir.agreement.coefficients import (
 )
 from arqlab.ir.agreement.votes import VoteTable, judgments_only
 from arqlab.ir.labels import LabelScale
-from arqlab.ir.measures.prime import Reals
+from arqlab.ir.measures.columns import Reals
 
 RESAMPLES = 1000
 """How often the items are drawn for the intervals."""

@@ -61,6 +61,33 @@ def draw_items(items: Sequence[SecondItem], *, share: float, seed: int) -> list[
     return [item for item in items if item in drawn]
 
 
+def draw_own(
+    items: Sequence[SecondItem], people: Collection[int], *, share: float, seed: int
+) -> dict[int, list[SecondItem]]:
+    """Return a random share, rounded up, of the items that only one of the people judged.
+
+    They judge these again themselves, which shows how consistent they are.
+    """
+    random = Random(seed)  # noqa: S311  # a sample, no secret
+    own = {person: [item for item in items if item.judges == {person}] for person in sorted(people)}
+    return {
+        person: random.sample(group, ceil(round(share * len(group), 9)))
+        for person, group in own.items()
+    }
+
+
+def with_own(
+    plan: RejudgingPlan, own: Mapping[int, Sequence[SecondItem]], items: Sequence[SecondItem]
+) -> RejudgingPlan:
+    """Return a plan with items that people judge twice among the others, ordered as `items`."""
+    place = {item: at for at, item in enumerate(items)}
+    mixed = {
+        person: tuple(sorted([*mine, *own.get(person, ())], key=place.__getitem__))
+        for person, mine in plan.items.items()
+    }
+    return RejudgingPlan(mixed, plan.unassigned)
+
+
 def plan_second(
     items: Sequence[SecondItem],
     people: Collection[int],

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from arqlab.ir.labels import LabelScale
-from arqlab.ir.measures.prime import Integers, Reals
+from arqlab.ir.measures.columns import Integers, Reals
 
 MISSING = -1
 """The code of a vote that an assessor did not give."""

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arqlab.ir.judgments.plan_problem import Candidate, PlanProblem, PlanTopic
+from arqlab.ir.judgments.plan_problem import SATISFACTION, Candidate, PlanProblem, PlanTopic
 
 FAIRNESS_GAP = 0.05
 """How far the largest load may be above the smallest possible one, as a share of it."""
 
-SOLVING_SECONDS = 2.0
+SOLVING_SECONDS = 1.5
 """The time for each goal, after which the best choice so far is taken."""
 
 OPTIMAL, INFEASIBLE = 0, 2
@@ -69,20 +69,19 @@ class PlanModel:
             self.rows.append((self._columns(topic=topic.name, factor=-1.0), -1.0))
 
     def choose(self) -> Choice:
-        """Return the best choice, or an empty one if there is none.
+        """Return the best choice found. It is empty if none obeys the rules.
 
         The goals, in this order, are: many topics, many assessors who check or are checked, much
-        satisfaction, and a small largest load.
+        satisfaction, and a small largest load. All but the last are one sum: if the time is up
+        between two goals, the choice found for the first says nothing about the second.
         """
-        is_best = True
-        goals = [self._satisfaction()] if self.has_all else [self._counts(), self._satisfaction()]
-        for goal in goals:
-            is_best &= self._minimize(goal, 0.0)
-            if not any(self.values):
-                return Choice({}, is_best)
-            # The sum is whole, so half of one allows for rounding and for no worse choice.
-            reached = round(sum(factor * self.values[at] for at, factor in goal.items()))
-            self._at_most(goal, reached + 0.5)
+        goal = self._satisfaction() if self.has_all else self._together()
+        is_best = self._minimize(goal, 0.0)
+        if not any(self.values):
+            return Choice({}, is_best)
+        # The sum is whole, so half of one allows for rounding and for no worse choice.
+        reached = round(sum(factor * self.values[at] for at, factor in goal.items()))
+        self._at_most(goal, reached + 0.5)
         is_best &= self._minimize({self.load_at: 1.0}, FAIRNESS_GAP)
         chosen = {
             topic.name: one.name
@@ -161,6 +160,14 @@ class PlanModel:
         """Topics, then checks: no number of checks outweighs a topic."""
         checks = dict.fromkeys(range(self.checked_at, self.load_at), -1.0)
         return checks | dict.fromkeys(range(self.checked_at), -len(checks) - 1.0)
+
+    def _together(self) -> Row:
+        """Counts, then satisfaction: no satisfaction outweighs a topic or a check."""
+        satisfaction = self._satisfaction()
+        weight = 1.0 + max(SATISFACTION.values()) * len(self.problem.topics)
+        return {
+            at: weight * factor + satisfaction.get(at, 0.0) for at, factor in self._counts().items()
+        }
 
     def _satisfaction(self) -> Row:
         return {

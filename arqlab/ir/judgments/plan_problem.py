@@ -27,12 +27,16 @@ SATISFACTION: Mapping[Preference | None, int] = MappingProxyType(
 
 
 class PlanTopic(NamedTuple):
-    """A topic with its number of items. A plan keeps the given assessors and the given second."""
+    """A topic with its number of items. A plan keeps the given assessors and the given second.
+
+    With `is_single`, it gets no other second assessor.
+    """
 
     name: str
     items: int
     assessors: tuple[str, ...] = ()
     second: str = ""
+    is_single: bool = False
 
 
 class PlanAssessor(NamedTuple):
@@ -86,7 +90,7 @@ class PlanProblem:
         return [
             (topic, one)
             for topic in self.topics
-            if topic.assessors and not topic.second
+            if topic.assessors and not topic.second and not topic.is_single
             for one in self.assessors
             if one.name not in topic.assessors and self.is_willing(topic, one)
         ]

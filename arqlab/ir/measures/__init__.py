@@ -1,1 +1,1 @@
-"""Evaluation measures: names, prime measures in columns, scores of runs."""
+"""Evaluation measures: names, measures in columns, scores of runs."""

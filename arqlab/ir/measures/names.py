@@ -23,7 +23,7 @@ DECIMALS_READ = 2
 """Decimals of a parameter: trec_eval reads no more of a recall level."""
 
 _PAPERS_NAMES = {"AP": "MAP", "RR": "MRR", "Bpref": "bpref", "Judged": "judged"}
-_PRIME_KINDS = ("nDCG", "AP", "P")
+_CUT_KINDS, _WHOLE_KINDS = ("nDCG", "AP", "P"), ("RR", "Bpref")
 _EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@10, RR@10 or ERR@20"
 
 
@@ -52,9 +52,11 @@ class Measure:
         return self.label.replace("'", "′")
 
     @property
-    def is_prime(self) -> bool:
-        """Return whether `arqlab.ir.measures.prime` computes the measure: nDCG', AP' or P'."""
-        return self.judged_only and self.kind in _PRIME_KINDS and not self.options
+    def is_columnar(self) -> bool:
+        """Return whether `arqlab.ir.measures.columns` computes the measure."""
+        if self.kind in _WHOLE_KINDS:
+            return not (self.judged_only or self.options or self.cutoff)
+        return self.kind in _CUT_KINDS and not self.options
 
     @property
     def is_rating(self) -> bool:

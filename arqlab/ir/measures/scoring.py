@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
+from arqlab.ir.measures.columns import JudgedRanking, Reals, column_values, ratio, sums
 from arqlab.ir.measures.names import Measure, parse_measure, parse_measures
-from arqlab.ir.measures.prime import JudgedRanking, Reals, prime_values, ratio, sums
 from arqlab.ir.measures.providers import ProvidedMeasures
 from arqlab.ir.topics import natural_key
 
@@ -49,7 +49,7 @@ class Scorer:
         label = self._judged["label"].to_numpy()
         self._ideal = JudgedRanking.of(
             self._judged["code"].to_numpy(), label, int(label.max(initial=0)) - label
-        )
+        ).without_unjudged()
         self._provided = ProvidedMeasures(
             self._judged,
             [m.name for m in self.measures if _is_provided(m)],
@@ -86,10 +86,14 @@ class Scorer:
         judged = self._only_judged(rows)
         order = judged["order"].cast(pl.Int64).to_numpy()
         run = JudgedRanking.of(judged["code"].to_numpy(), judged["label"].to_numpy(), order)
+        prime = run.without_unjudged()
         values = self._provided.values(rows)
         for measure in self.measures:
-            if measure.is_prime:
-                values[measure.name] = prime_values(measure, run, self._ideal, len(self.topics))
+            if measure.is_columnar:
+                ranking = prime if measure.judged_only else run
+                values[measure.name] = column_values(
+                    measure, ranking, self._ideal, len(self.topics)
+                )
             elif measure.kind == "AR":
                 values[measure.name] = self._sums(judged.filter(pl.col("order") == 1), "label")
             elif measure.kind == "Judged":
@@ -170,4 +174,4 @@ def _as_measures(measures: Iterable[str | Measure], relevant_from: int) -> tuple
 
 
 def _is_provided(measure: Measure) -> bool:
-    return measure.kind not in ("AR", "Judged") and not measure.is_prime
+    return measure.kind not in ("AR", "Judged") and not measure.is_columnar

@@ -33,6 +33,7 @@ from assessment.qrels.selectors.joining import join_warnings, lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
 from assessment.qrels.selectors.versions import lab_summary, topic_judgments
 from assessment.qrels.services.loading import load_lab, load_qrels
+from assessment.tickets.services.loading import load_judging_rules
 from collection.models import Collection
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
@@ -62,6 +63,7 @@ def lab_from_files(one: Loading) -> list[str]:
             by=one.by,
             progress=one.progress,
             keeps_edits=KEEPS_EDITS.get(one.load.options.get("edits", "")),
+            also=load_judging_rules,
         )
     except FileRefusedError as refused:
         below = f"{root}/"

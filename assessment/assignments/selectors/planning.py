@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
 from arqlab.core.models import Task
-from arqlab.ir.judgments.assignment_plan import AssignmentPlan
+from arqlab.ir.judgments.assignment_plan import AssignmentPlan, plan_assignments, plan_of
 from arqlab.ir.judgments.completion import expected_seconds
 from arqlab.ir.judgments.plan_problem import (
     PlanAssessor,
@@ -24,6 +25,13 @@ from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
 from assessment.assignments.selectors.rows import AssignmentGrid, TopicRow, together
 from assessment.models import PoolItem
+
+
+class PlanEdits(NamedTuple):
+    """What an organizer changed by hand in a plan: the assessor by topic, or "" for nobody."""
+
+    first: Mapping[str, str]
+    second: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,30 @@ class TaskPlanning:
     def given_seconds(self) -> dict[str, str]:
         """Return the planned second assessors by topic."""
         return {topic.name: topic.second for topic in self.problem.topics if topic.second}
+
+
+def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
+    """Return the best plan that keeps what an organizer changed by hand."""
+    first, second = edits
+    topics = [
+        topic._replace(
+            assessors=topic.assessors or ((first[name],) if first.get(name) else ()),
+            second=second.get(name, topic.second),
+            is_single=name in second,
+        )
+        for topic in planning.problem.topics
+        for name in (topic.name,)
+        if first.get(name) != ""
+    ]
+    plan = plan_assignments(replace(planning.problem, topics=topics))
+    chosen = (
+        {name: key for name, key in kept.items() if key}
+        for kept in (
+            {**plan.first, **first},
+            {**planning.given_seconds, **plan.second, **second},
+        )
+    )
+    return plan_of(planning.open_problem, *chosen, is_optimal=plan.is_optimal)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_http_methods
 
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.judgments.assignment_plan import AssignmentPlan, plan_assignments, plan_of
-from assessment.assignments.forms import PlanForm, read_choices
+from arqlab.ir.judgments.assignment_plan import AssignmentPlan, plan_of
+from assessment.assignments.forms import PlanForm, read_choices, read_edits, write_proposal
 from assessment.assignments.selectors.planning import (
     TaskPlanning,
     people_in_plan,
+    plan_with_edits,
     task_planning,
 )
 from assessment.assignments.services.planning import apply_plan
@@ -31,34 +32,37 @@ def assignment_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     action = request.POST.get("action", "")
     form = PlanForm(request.POST if action else None, task=found)
     planning = task_planning(found, **form.settings, at=now)
-    context = {"lab": found.lab, "task": found, "form": form, "planning": planning}
+    context: dict[str, Any] = {"lab": found.lab, "task": found, "form": form}
+    context["planning"] = planning
     if action and form.is_valid():
         try:
-            plan = _plan(request, action, planning)
-            context |= _shown(planning, plan)
+            context |= _plan(request, action, planning)
+            context |= _shown(planning, context["plan"])
             if action == "apply":
-                return _applied(request, planning, plan, at=now)
+                return _applied(request, planning, context["plan"], at=now)
         except UserError as error:
             form.add_error(None, error.message)
     is_part = "HX-Request" in request.headers and "plan" in context
     page = "_plan_totals.html" if is_part else "assignment_plan.html"
-    return render(request, f"assessment/{page}", context)
+    status = 422 if form.errors else 200
+    return render(request, f"assessment/{page}", context, status=status)
 
 
-def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> AssignmentPlan:
-    """Return the proposal, or the plan that the page sent back."""
+def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str, Any]:
+    """Return the proposal, or the plan that the page sent back, with what was proposed."""
     if action == "propose":
-        plan = plan_assignments(planning.problem)
-        first, second = plan.first, planning.given_seconds | plan.second
-        return plan_of(planning.open_problem, first, second, is_optimal=plan.is_optimal)
+        edits = read_edits(request.POST, planning)
+        plan = plan_with_edits(planning, edits)
+        kept = len(edits.first) + len(edits.second)
+        return {"plan": plan, "kept": kept, "proposed": write_proposal(planning, plan, edits)}
     first, second = (read_choices(request.POST, part, planning) for part in ("first", "second"))
-    return plan_of(planning.open_problem, first, second)
+    plan = plan_of(planning.open_problem, first, second)
+    return {"plan": plan, "proposed": request.POST.get("proposed", "")}
 
 
 def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
     people = people_in_plan(planning, plan)
     return {
-        "plan": plan,
         "people": people,
         "over": [one for one in people if one.over > 0.05],
         "declined": [one for one in people if one.declined],

@@ -25,6 +25,7 @@ from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import Place, next_address
+from assessment.judging.selectors.progress import open_items
 from assessment.judging.selectors.questions import round_questions
 from assessment.judging.selectors.topic_work import (
     judged_rows,
@@ -68,6 +69,9 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     guideline, following = current_guideline(place.task), next_topic(place, user)
     config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
     is_whole = is_offline or not config["guideline_url"]
+    # With nothing left to take, what the user reported waits for other assessors.
+    open_ones = open_items(place.stack, user.pk).filter(done_at=None)
+    reported = 0 if sitting.items else open_ones.filter(kept_from=user).count()
     context = {
         **_place_context(place),
         "has_thread": _has_thread(place, user),
@@ -78,7 +82,8 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
         "definitions": _definitions(place, guideline),
         "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
-        "others": sitting.work.total - sitting.work.done,
+        "reported": reported,
+        "others": sitting.work.total - sitting.work.done - reported,
         "next_topic": following,
         "next_url": next_address(place, following) if following else "",
         "config": config,

@@ -19,6 +19,7 @@ from arqlab.core.services.people import grant_role
 from arqlab.ir.records import FileRefusedError
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
+from assessment.tickets.services.loading import load_judging_rules
 from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines, map_line
 from collection.models import Import, Post
@@ -60,6 +61,7 @@ class Command(LabCommand):
         try:
             organizer = person_named(options["organizer"]) if options["organizer"] else None
             load = partial(load_lab, folder=options["folder"], by=organizer, progress=line)
+            load = partial(load, also=load_judging_rules)
             try:
                 loaded = load(at=timezone.now(), keeps_edits=options["keeps_edits"])
             except FolderEditsError as undecided:

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.ir.judgments.qrels import JudgedTopic, judged_topics
-from assessment.models import Qrel, QrelSet
+from assessment.models import Guideline, Qrel, QrelSet, TicketPolicy
 from collection.models import VisualMap
 from submissions.models import AnswerId
 
@@ -38,9 +38,7 @@ class TaskSummary(NamedTuple):
 def qrels_frame(qrel_set: QrelSet) -> pl.DataFrame:
     """Return the qrels of a version with the columns topic, item, label."""
     rows = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id", "doc_id", "relevance")
-    # By columns: polars infers nothing, and 40,000 rows take a tenth of a second.
-    columns = zip(*rows, strict=True) if rows else ((), (), ())
-    return pl.DataFrame(dict(zip(QRELS_COLUMNS, columns, strict=True)), schema=QRELS_COLUMNS)
+    return pl.DataFrame(list(rows.iterator()), schema=QRELS_COLUMNS, orient="row")
 
 
 def judged_frame(qrel_set: QrelSet) -> pl.DataFrame:
@@ -102,6 +100,8 @@ def lab_fingerprint(lab: Lab) -> str:
         Topic.objects.filter(task__lab=lab).order_by("pk"),
         QrelSet.objects.filter(task__lab=lab).order_by("pk"),
         AnswerId.objects.filter(task__lab=lab).order_by("pk"),
+        Guideline.objects.filter(task__lab=lab).order_by("pk"),
+        TicketPolicy.objects.filter(task__lab=lab).order_by("pk"),
         lab.collections.order_by("pk"),
         VisualMap.objects.filter(collection__labs=lab).order_by("pk"),
     )

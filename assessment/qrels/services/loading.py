@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 from django.db import transaction
 
@@ -24,6 +25,13 @@ from assessment.qrels.services.versions import qrels_hash, store_qrels
 from collection.services.importing.import_records import Progress
 from collection.services.loading import load_collection, require_loadable
 from submissions.services.answer_ids import load_answer_ids
+
+
+class Also(Protocol):
+    """Loads more of a lab folder, in the transaction of its tasks."""
+
+    def __call__(self, lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> None:
+        """Load it, or raise `UserError`, so that nothing is loaded."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +53,22 @@ def load_lab(
     by: User | None,
     progress: Progress | None = None,
     keeps_edits: bool | None = None,
+    also: Also | None = None,
 ) -> LoadedLab:
     """Load a lab from its folder, with topics, qrels and collection.
 
     Loading the same folder again changes nothing. Raises `FileRefusedError` with every problem of
     the folder, or `UserError`, and then loads nothing; `keeps_edits` decides about values that were
-    edited in the browser (`load_lab_file`). The readable part of a collection is loaded
-    in steps; after an interruption, a second call continues.
+    edited in the browser (`load_lab_file`), and `also` loads what upper packages have. The readable
+    part of a collection is loaded in steps; after an interruption, a second call continues.
     """
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(known) if known else ""
-    lab = _load_but_collection(file, at=at, by=by, keeps_edits=keeps_edits)
+    with transaction.atomic():
+        lab = _load_but_collection(file, at=at, by=by, keeps_edits=keeps_edits)
+        if also is not None:
+            also(lab, file, at=at, by=by)
     if file.collection is not None:
         judged = judged_formulas(file.collection.slug, lab)
         load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)

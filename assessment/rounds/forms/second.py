@@ -8,7 +8,14 @@ from django import forms
 from django.utils import timezone
 
 from arqlab.core.models import Membership, Task, Topic, User
-from arqlab.ir.agreement.second_judging import RejudgingPlan, SecondItem, draw_items, plan_second
+from arqlab.ir.agreement.second_judging import (
+    RejudgingPlan,
+    SecondItem,
+    draw_items,
+    draw_own,
+    plan_second,
+    with_own,
+)
 from arqlab.ir.pooling.settings import LARGEST_SEED
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
@@ -54,6 +61,15 @@ class SecondRoundForm(forms.Form):
         help_text="Nobody gets items that they judged. All get about the same number.",
         error_messages={"required": "Choose the assessors who judge again."},
     )
+    own_share = forms.IntegerField(
+        label="Own items served again, in %",
+        min_value=0,
+        max_value=100,
+        initial=0,
+        required=False,
+        help_text="A random share of what each of these assessors judged alone. They judge it "
+        "again among the other items, without being told: you see how consistent they are.",
+    )
     seed = forms.IntegerField(
         min_value=0,
         max_value=LARGEST_SEED,
@@ -96,14 +112,18 @@ class SecondRoundForm(forms.Form):
         wanted = {
             topic.query_id: planned[topic.pk].pk for topic in given["topics"] if topic.pk in planned
         }
-        return plan_second(drawn, people, by_topic=by_topic, seed=seed, wanted=wanted)
+        plan = plan_second(drawn, people, by_topic=by_topic, seed=seed, wanted=wanted)
+        own = draw_own(self.items, people, share=(given["own_share"] or 0) / 100, seed=seed)
+        return with_own(plan, own, self.items)
 
     @property
     def source(self) -> dict[str, Any]:
         """Return how the items are chosen, as the round stores it."""
         given = self.cleaned_data
         if given["by"] == TOPICS:
-            chosen = {"topics": [topic.query_id for topic in given["topics"]]}
+            chosen: dict[str, Any] = {"topics": [topic.query_id for topic in given["topics"]]}
         else:
             chosen = {"share": given["share"]}
+        if given["own_share"]:
+            chosen["own_share"] = given["own_share"]
         return {"by": given["by"], "seed": given["seed"], **chosen}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import polars as pl
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from arqlab.core.models import AuditEvent, Task, User
 from arqlab.ir.agreement.disagreements import disagreements
@@ -13,9 +13,9 @@ from arqlab.ir.agreement.votes import judgments_only
 from arqlab.ir.labels import ScaleLabel
 from arqlab.ir.topics import topic_order
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round, Ticket
+from assessment.models import Judgment, PoolInstance, PoolItem, Round, Ticket
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.rounds import letters_at
+from assessment.rounds.selectors.rounds import letters_at, open_second_pools
 from assessment.tickets.selectors import proposed_labels
 
 OPEN, ASKED, DECIDED = "open", "third opinion", "decided"
@@ -59,13 +59,6 @@ class Adjudication(NamedTuple):
     asked: User | None
     history: list[Judgment]
     withdrawals: list[AuditEvent]
-
-
-def open_second_pools(task: Task) -> QuerySet[Pool]:
-    """Return the pools of second rounds whose labels organizers see: completed or revealed ones."""
-    waiting = PoolItem.objects.filter(pool=OuterRef("pk"), done_at=None)
-    pools = Pool.objects.filter(task=task, round__kind=Round.Kind.SECOND)
-    return pools.filter(Q(round__revealed_at__isnull=False) | ~Exists(waiting))
 
 
 def disagreement_queue(task: Task) -> pl.DataFrame:

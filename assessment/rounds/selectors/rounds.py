@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from django.db.models import Count, F
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from arqlab.core.models import Task, User
-from assessment.models import Judgment, PoolItem, Round
+from assessment.models import Judgment, Pool, PoolItem, Round
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,13 @@ def round_rows(task: Task) -> list[RoundRow]:
     }
     ordered = found.order_by(F("archived_at").asc(nulls_first=True), "kind", "number")
     return [RoundRow(one, *counts.get(one.pk, ())) for one in ordered]
+
+
+def open_second_pools(task: Task) -> QuerySet[Pool]:
+    """Return the pools of second rounds whose labels organizers see: completed or revealed ones."""
+    waiting = PoolItem.objects.filter(pool=OuterRef("pk"), done_at=None)
+    pools = Pool.objects.filter(task=task, round__kind=Round.Kind.SECOND)
+    return pools.filter(Q(round__revealed_at__isnull=False) | ~Exists(waiting))
 
 
 def is_unused(found: Round) -> bool:

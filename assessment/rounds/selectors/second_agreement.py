@@ -8,13 +8,26 @@ from typing import NamedTuple
 import polars as pl
 
 from arqlab.core.models import User
-from arqlab.ir.agreement.estimates import Agreement, agreement_of
+from arqlab.ir.agreement.estimates import RESAMPLES, Agreement, agreement_of
 from arqlab.ir.agreement.votes import confusion_matrix
 from arqlab.ir.labels import LabelScale
 
 IMPORTED = "imported"
 """The key of imported labels, which have no assessor."""
 _KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
+
+
+class OwnConsistency(NamedTuple):
+    """The labels that an assessor gave twice to the same instance: how many, how many are equal.
+
+    `graded` and `binary` are Cohen's kappas of the first and the second labels.
+    """
+
+    name: str
+    labels: int
+    same: int
+    graded: float | None
+    binary: float | None
 
 
 class AssessorTime(NamedTuple):
@@ -27,9 +40,29 @@ class AssessorTime(NamedTuple):
     second_seconds: float | None
 
 
-def pair_agreement(pairs: pl.DataFrame, scale: LabelScale, *, relevant_from: int) -> Agreement:
+def pair_agreement(
+    pairs: pl.DataFrame, scale: LabelScale, *, relevant_from: int, resamples: int = RESAMPLES
+) -> Agreement:
     """Return the agreement of the assessors of `second_pairs`, first or second."""
-    return agreement_of(_votes(pairs, by_side=False), scale=scale, relevant_from=relevant_from)
+    votes = _votes(pairs, by_side=False)
+    return agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=resamples)
+
+
+def own_consistency(
+    own: pl.DataFrame, scale: LabelScale, *, relevant_from: int
+) -> list[OwnConsistency]:
+    """Return how consistent each assessor of `own_pairs` is, by name."""
+    rows = []
+    for key, name in assessor_names(own).items():
+        pairs = own.filter(_assessor("first") == key)
+        if pairs.is_empty():
+            continue
+        votes = _votes(pairs, by_side=True)
+        found = agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=0)
+        same = pairs.filter(pl.col("first") == pl.col("second")).height
+        kappas = (found.graded.total.value, found.binary.total.value)
+        rows.append(OwnConsistency(name, pairs.height, same, *kappas))
+    return rows
 
 
 def pair_confusion(pairs: pl.DataFrame, scale: LabelScale) -> tuple[tuple[int, ...], ...]:

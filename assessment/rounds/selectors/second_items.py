@@ -14,6 +14,7 @@ from assessment.models import Judgment, PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale
 
 _WHERE = "instance__item"
+_IS_OWN = pl.col("first_assessor").eq_missing(pl.col("second_assessor"))
 _FIRST = {
     "topic": pl.String,
     "item": pl.String,
@@ -61,8 +62,17 @@ def second_pairs(found: Round) -> pl.DataFrame:
 
     The columns are topic, item, doc_id and, of `first` (the current official label) and `second`,
     the label, the assessor (null if imported) and the milliseconds (null if unknown). An instance
-    whose official label is now by its second assessor is left out.
+    whose official label is by its second assessor is left out (`own_pairs`).
     """
+    return _all_pairs(found).filter(~_IS_OWN)
+
+
+def own_pairs(found: Round) -> pl.DataFrame:
+    """Return the pairs of labels that one assessor gave to the same instance, as `second_pairs`."""
+    return _all_pairs(found).filter(_IS_OWN)
+
+
+def _all_pairs(found: Round) -> pl.DataFrame:
     official = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": found.task})
     fields = (f"{_WHERE}__topic__query_id", f"{_WHERE}__item", "instance__doc_id")
     values = ("assessor", "label", "active_ms")
@@ -74,8 +84,7 @@ def second_pairs(found: Round) -> pl.DataFrame:
     ordered = own.order_by(*(f"{_WHERE}__{name}" for name in order), "instance__position")
     rows = ordered.values_list(fields[0], fields[2], *values)
     second = pl.DataFrame(list(rows), schema=_SECOND, orient="row")
-    pairs = first.join(second, on=["topic", "doc_id"], maintain_order="right")
-    return pairs.filter(~pl.col("first_assessor").eq_missing(pl.col("second_assessor")))
+    return first.join(second, on=["topic", "doc_id"], maintain_order="right")
 
 
 def only_judged_pairs(pairs: pl.DataFrame, scale: LabelScale) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from hashlib import sha256
 import polars as pl
 
 from arqlab.core.models import User
-from arqlab.ir.agreement.estimates import Agreement, agreement_of
+from arqlab.ir.agreement.estimates import RESAMPLES, Agreement, agreement_of
 from arqlab.ir.records import ItemKind
 from assessment.models import Judgment, PoolInstance, PoolItem, Qrel, Round
 from assessment.rounds.selectors.rounds import letters_at
@@ -51,12 +51,13 @@ def gold_labels(found: Round) -> dict[tuple[str, str], int]:
     return {found_: known[key] for found_, key in sorted(keys.items()) if key in known}
 
 
-def training_agreement(found: Round) -> Agreement:
+def training_agreement(found: Round, *, resamples: int = RESAMPLES) -> Agreement:
     """Return the agreement of the assessors of a round, and of the gold labels with them."""
     return agreement_of(
         agreement_votes(found),
         scale=found.pool.label_scale,
         relevant_from=found.task.protocol.relevant_from,
+        resamples=resamples,
     )
 
 

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from arqlab.core.models import Task
 from assessment.models import Judgment, Pool, PoolInstance, Round
-from assessment.rounds.selectors.adjudication import open_second_pools
+from assessment.rounds.selectors.rounds import open_second_pools
 
 VOTES = {
     "topic": pl.String,

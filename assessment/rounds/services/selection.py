@@ -61,7 +61,7 @@ def close_link(*, found: Round, by: User) -> None:
 
 @transaction.atomic
 def apply_to_round(*, found: Round, user: User, at: datetime) -> Applicant:
-    """Give an applicant a copy of the sample items; nothing changes if they applied before.
+    """Copy the sample items for an applicant; nothing changes if they applied before.
 
     Raise `UserError` for the expert (`is-expert`), if judging is closed (`pool-closed`), or if the
     lab is archived.

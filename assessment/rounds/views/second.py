@@ -56,7 +56,7 @@ def _table(plan: RejudgingPlan, items: list[SecondItem]) -> PlanTable:
     names = _names(firsts | plan.items.keys())
     pairs = plan.pairs()
     columns = [person for person in names if person in firsts]
-    checked = {first for first, _ in pairs}
+    checked = {first for first, second in pairs if first != second}
     return PlanTable(
         [names[person] for person in columns],
         [

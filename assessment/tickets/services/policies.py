@@ -39,7 +39,7 @@ def edit_policy(
     actions: Mapping[str, str],
     expert: User | None,
     expert_closes: bool,
-    by: User,
+    by: User | None,
 ) -> None:
     """Change the policy of a task, for labels that are stored from now on.
 

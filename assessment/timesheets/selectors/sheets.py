@@ -1,7 +1,7 @@
 """The time sheets of a lab, added up by the database in one query.
 
-Working time is the active time of all labels, also of those that were changed later or do not
-count: the work was done. An import may repeat a stored label, for example with a new comment; then
+Active hours include all labels, even those that were changed later or do not count, because the
+time was spent on them. An import may repeat a stored label, for example with a new comment; then
 only the label of the import counts, so that no time counts twice.
 """
 

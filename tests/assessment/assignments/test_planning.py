@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -69,6 +70,11 @@ def send(client, fields: dict[str, str], action: str = "apply", overlap: int = 0
     return client.post(PATH, data, follow=True, headers=headers)
 
 
+def proposal_of(response) -> str:
+    """Return what the page says was proposed."""
+    return unescape(re.findall('name="proposed" value="([^"]*)"', response.text)[0])
+
+
 def assigned() -> dict[str, str]:
     found = Assignment.objects.filter(ended_at=None)
     return dict(found.values_list("topic__query_id", "assessor__username"))
@@ -128,6 +134,34 @@ def test_the_plan_is_edited_by_hand(planning, task, ann, bo):
     assert "bo 2.5 10 0 2 0 0 0 2 0" in words(part)
     send(planning, fields)
     assert assigned() == {"A.1": "ann", "A.2": "bo", "A.3": "bo"}
+
+
+def test_a_new_proposal_keeps_the_choices_by_hand(planning, task, ann, bo):
+    want(ann, "gladly", "A.1", "A.2", "A.3")
+    want(bo, "gladly", "A.4")
+    page = propose(planning)
+    a1, a2, a3, a4 = task.topics.order_by("position").values_list("pk", flat=True)
+    by_hand = {f"first-{a1}": str(bo.pk), f"first-{a2}": "", f"second-{a3}": str(bo.pk)}
+    for _ in range(2):  # an edit stays one in a proposal after the next
+        fields = {**choices_of(page), **by_hand, "proposed": proposal_of(page)}
+        page = send(planning, fields, "propose", overlap=2)
+
+        chosen = choices_of(page)
+        assert {name: chosen[name] for name in by_hand} == by_hand
+        assert (chosen[f"first-{a3}"], chosen[f"first-{a4}"]) == (str(ann.pk), str(bo.pk))
+        assert sum(bool(key) for name, key in chosen.items() if "second" in name) == 2
+        assert "3 choices by hand kept." in page.text
+
+
+def test_a_topic_without_a_second_assessor_by_hand_gets_none_in_a_new_proposal(
+    planning, task, ann, bo
+):
+    page = propose(planning, overlap=4)
+    [first, *_] = [name for name in choices_of(page) if "second" in name]
+    fields = {**choices_of(page), first: "", "proposed": proposal_of(page)}
+
+    chosen = choices_of(send(planning, fields, "propose", overlap=4))
+    assert [name for name, key in chosen.items() if not key] == [first]
 
 
 def test_missing_hours_are_reported_by_topic(planning, task):

@@ -26,6 +26,7 @@ from assessment.guidelines.services.entry_items import find_entry_item, item_of_
 from assessment.guidelines.services.rendering import changed_html, guideline_html
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
+from assessment.pools.services.changing import close_pool
 from tests.assessment.factories import (
     NOW,
     assign,
@@ -305,6 +306,25 @@ def test_labels_before_a_change_are_listed_for_review(task, assessor, organizer,
     assert [(row.judgment.version, row.label.value) for row in rows] == [(1, 0)]
     default = client.get(f"{BASE}judgments/?version=0").context["judgments"]
     assert [row.judgment.version for row in default] == [0]
+
+
+def test_items_of_earlier_labels_return_to_be_judged_again(task, assessor, organizer, client_of):
+    pool = make_pool(task)
+    assign(assessor, task.topics.get(query_id="A.1"))
+    first, second = (judged(task, assessor, 2, place=place) for place in range(2))
+    reported = raise_ticket(assessor, PoolInstance.objects.order_by("pk")[2]).judgment
+    client, address = client_of(organizer), f"{BASE}judgments/?version=0"
+
+    page = client.post(address, {"judgments": [first.pk, reported.pk]}, follow=True).text
+    assert "1 label no longer counts. The items are back in their topics." in page
+    assert "1 label not returned" in page
+    current = Judgment.objects.filter(is_current=True).order_by("pk")
+    assert list(current) == [second, reported]
+    assert Desk(assessor).next()["item"] == first.instance.item_id
+    assert AuditEvent.objects.get(verb="judgments.return").detail["topics"] == ["A.1"]
+    close_pool(pool=pool, by=organizer, at=NOW)
+    client.post(address, {"judgments": [second.pk]})
+    assert Judgment.objects.get(pk=second.pk).is_current
 
 
 def test_labels_are_found_by_their_comments(task, assessor, organizer, client_of):

@@ -115,6 +115,16 @@ def test_an_item_returns_to_another_assessor(desk, task, other):
     assert ticket.state == "answered"
 
 
+def test_the_reporter_of_the_last_item_reads_who_judges_it(desk, task, other):
+    TicketPolicy.objects.create(task=task, actions=ANOTHER)
+    desk.submit(desk.next(), 2)
+    report(desk)
+
+    page = desk.client.get("/labs/arqmath-x/tasks/task1/judge/A.1/").text
+    assert "1 item that you reported waits for another assessor of this topic" in page
+    assert "return to you after half an hour" not in page
+
+
 def test_an_item_returns_only_once(desk, task, other):
     TicketPolicy.objects.create(task=task, actions=ANOTHER)
     first, second = report(desk)["item"], report(Desk(other))["item"]

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.ir.agreement.second_judging import SecondItem, draw_items, plan_second
+from arqlab.ir.agreement.second_judging import (
+    SecondItem,
+    draw_items,
+    draw_own,
+    plan_second,
+    with_own,
+)
 
 PEOPLE = (1, 2, 3, 4)
 
@@ -37,6 +43,22 @@ def test_every_item_goes_to_one_person_who_has_not_judged_it(items, by_topic, se
     given_items = [item for mine in plan.items.values() for item in mine]
     assert Counter([*given_items, *plan.unassigned]) == Counter(items)
     assert all(person not in item.judges for person, mine in plan.items.items() for item in mine)
+
+
+@given(lists(), st.booleans(), st.integers(0, 100), st.integers(0, 5))
+def test_own_items_come_on_top_of_those_of_others(items, by_topic, percent, seed):
+    plan = plan_second(items, PEOPLE, by_topic=by_topic, seed=seed)
+    own = draw_own(items, PEOPLE, share=percent / 100, seed=seed)
+    mixed = with_own(plan, own, items)
+
+    for person in PEOPLE:
+        alone = [item for item in items if item.judges == {person}]
+        assert len(own[person]) == -(-percent * len(alone) // 100)
+        assert all(item in alone for item in own[person])
+        added = Counter(mixed.items[person]) - Counter(plan.items[person])
+        assert added == Counter(own[person])
+        assert sorted(mixed.items[person], key=items.index) == list(mixed.items[person])
+    assert mixed.unassigned == plan.unassigned
 
 
 def fewest(items: list[SecondItem]) -> int:

@@ -12,6 +12,11 @@ from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Lab, Task
 from arqlab.core.services.labs import change_lab, change_task, close_task
+from assessment.guidelines.selectors.versions import current_guideline
+from assessment.guidelines.services.versions import write_guideline
+from assessment.models import TicketPolicy
+from assessment.tickets.services.policies import edit_policy
+from tests.factories import UserFactory
 
 LAB = """
 [lab]
@@ -45,6 +50,15 @@ def folder(tmp_path: Path, db: None) -> Path:
     (tmp_path / "lab.toml").write_text(LAB)
     (tmp_path / "topics.xml").write_text(TOPICS)
     return tmp_path
+
+
+@pytest.fixture
+def with_rules(folder: Path) -> Path:
+    """The same folder with guidelines and a policy of tickets."""
+    (folder / "guidelines.html").write_text("<p>Judge.</p>")
+    policy = 'ticket_policy = { 5 = "another", 6 = "expert", expert = "ada" }'
+    (folder / "lab.toml").write_text(f'{LAB}guidelines = "guidelines.html"\n{policy}\n')
+    return folder
 
 
 @pytest.fixture
@@ -177,3 +191,39 @@ def test_a_date_that_reopens_a_task_is_asked_about_even_if_nobody_edited_it(fold
 
     load(folder, option)
     assert Task.objects.get().state(timezone.now()) == state
+
+
+def test_guidelines_and_the_policy_of_tickets_are_loaded_once(with_rules):
+    ada = UserFactory(username="ada")
+    load(with_rules)
+    task = Task.objects.get()
+    assert [one.text for one in task.guidelines.all()] == ["<p>Judge.</p>\n"]
+    assert (task.ticket_policy.actions, task.ticket_policy.expert) == (
+        {"5": "another", "6": "expert"},
+        ada,
+    )
+
+    write_guideline(task=task, text="<p>Judge well.</p>", at=EDITED, by=None)
+    edit_policy(task=task, actions={}, expert=None, expert_closes=False, by=ada)
+    assert "Nothing to change." in load(with_rules)[0]
+    assert current_guideline(task).version == 2
+    assert TicketPolicy.objects.get().actions == {}
+
+
+def test_an_unknown_expert_stops_the_load(with_rules):
+    with pytest.raises(CommandError, match="No account found for ada"):
+        load(with_rules)
+    assert not Lab.objects.exists()
+
+
+def test_mistakes_in_a_policy_are_listed(with_rules):
+    text = (with_rules / "lab.toml").read_text()
+    wrong = text.replace('"another"', '"nobody"').replace(', expert = "ada"', ', 3 = "wait"')
+    (with_rules / "lab.toml").write_text(wrong)
+
+    with pytest.raises(CommandError) as refused:
+        load(with_rules)
+    message = str(refused.value)
+    assert "expected one of wait, expert, another" in message
+    assert "the key 3" in message
+    assert "no expert" in message

@@ -251,3 +251,21 @@ def test_a_round_is_closed_to_assessors_who_do_not_judge_in_it(made, lab, client
 
     assert stranger.get(ROUND).status_code == 404
     assert stranger.get(f"{ROUND}meeting/").status_code == 404
+
+
+def test_assessors_see_their_own_agreement_on_their_page_after_the_reveal(
+    voted, people, organizer, client_of
+):
+    work = client_of(people[0])
+    assert 'id="own-agreement"' not in work.get(f"{HOME}work/").text
+    client_of(organizer).get(ROUND)  # all votes are in, so that this reveals them
+
+    [row] = work.get(f"{HOME}work/").context["agreements"]
+    own, *others = zip(*LABELS.values(), strict=True)
+    kappas = [cohen_kappa_score(own, other) for other in others]
+    assert (str(row.round), row.items) == ("Warm-up", 5)
+    assert row.graded[0] == pytest.approx(sum(kappas) / 2)
+    binary = [[label >= 2 for label in labels] for labels in (own, *others)]
+    found = [cohen_kappa_score(binary[0], other) for other in binary[1:]]
+    assert row.binary[0] == pytest.approx(sum(found) / 2)
+    assert cells(work.get(f"{HOME}work/").text, "own-agreement")

@@ -1,21 +1,19 @@
-"""The prime measures in columns, by hand-reckoned examples; test_scoring holds them against
-pytrec_eval.
-"""
+"""Measures in columns, by hand-computed examples; test_scoring compares them with pytrec_eval."""
 
 import math
 
 import numpy as np
 import pytest
 
+from arqlab.ir.measures.columns import JudgedRanking, column_values, ratio, sums
 from arqlab.ir.measures.names import parse_measure
-from arqlab.ir.measures.prime import JudgedRanking, prime_values, ratio, sums
 
 
 def ranking(topics: list[int], labels: list[int], keys: list[int] | None = None) -> JudgedRanking:
     in_order = list(range(len(topics))) if keys is None else keys
     return JudgedRanking.of(
         *(np.array(values, dtype=np.int64) for values in (topics, labels, in_order))
-    )
+    ).without_unjudged()
 
 
 def ideal(topics: list[int], labels: list[int]) -> JudgedRanking:
@@ -23,7 +21,7 @@ def ideal(topics: list[int], labels: list[int]) -> JudgedRanking:
 
 
 def prime(text: str, run: JudgedRanking, best: JudgedRanking, topics: int = 1) -> list[float]:
-    return prime_values(parse_measure(text), run, best, topics).tolist()
+    return column_values(parse_measure(text), run, best, topics).tolist()
 
 
 def test_positions_count_the_judged_items_of_each_topic_from_one():

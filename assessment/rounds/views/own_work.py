@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
 from assessment.judging.selectors.own_hours import own_hours
+from assessment.rounds.selectors.own_agreement import own_agreements
 from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
 from assessment.timesheets.forms import zone_words
 from assessment.timesheets.selectors.figures import SheetPart
@@ -21,7 +22,7 @@ from assessment.timesheets.views import sheet_response
 @require_safe
 @login_required
 def your_work(request: HttpRequest, lab: str) -> HttpResponse:
-    """Show the user's own progress, pace, hours and answered tickets."""
+    """Show the user's own progress, pace, hours, agreement and answered tickets."""
     found, user = _own_lab_or_404(request, lab)
     hours = own_hours(found, user, at=timezone.now())
     context = {
@@ -29,6 +30,7 @@ def your_work(request: HttpRequest, lab: str) -> HttpResponse:
         "hours": hours,
         "own": {one.topic.pk for task in hours.tasks for one in task.topics if one.row},
         "zone": zone_words(hours.sheet.rule.time_zone),
+        "agreements": own_agreements(found, user),
         "tickets": own_answered_tickets(found, user),
         "open_tickets": own_open_tickets(found, user).count(),
         "is_own": True,
