@@ -43,6 +43,7 @@ from assessment.radar.views import radar_detail, radar_list
 from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.own_work import your_work, your_work_csv
+from assessment.rounds.views.questions import questions_create
 from assessment.rounds.views.rounds import round_change, round_list
 from assessment.rounds.views.second import second_plan
 from assessment.rounds.views.selection import (
@@ -100,6 +101,7 @@ qrels_patterns = [
 round_patterns = [
     path("second/new/", second_plan, name="second-plan"),
     path("", round_list, name="round-list"),
+    path("questions/new/", questions_create, name="questions-create"),
     path("<slug:round>/state/", round_change, name="round-change"),
     path("samples/new/", sample_create, name="sample-create"),
     path("sample-<int:number>/", sample_detail, name="sample-detail"),

@@ -36,6 +36,7 @@ TASK_PAGES = {
     "new training round": "assessment:training-create",
     "new sample task": "assessment:sample-create",
     "plan of second judgments": "assessment:second-plan",
+    "new special questions": "assessment:questions-create",
     "adjudication": "evaluation:adjudication-list",
     "adjudication, by effect": "evaluation:adjudication-list?sort=-effect",
     "radar": "assessment:radar-list",
@@ -60,6 +61,7 @@ ROUND_PAGES = {
     "votes, TSV": ("assessment:training-votes", 2),
     "sample task": ("assessment:sample-detail", 1),
     "second judgments": ("evaluation:second-detail", 1),
+    "special questions": ("evaluation:questions-detail", 1),
     "second judgments, effect": ("evaluation:second-detail?effect=yes", 1),
 }
 EFFECTS = ("adjudication, by effect", "second judgments, effect")

@@ -3,13 +3,18 @@
 from django.urls import path
 
 from evaluation import apis
-from evaluation.views import adjudication, boards, releasing, runs, second
+from evaluation.views import adjudication, boards, questions, releasing, runs, second
 
 app_name = "evaluation"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
 urlpatterns = [
     path(f"{_TASK}adjudication/", adjudication.adjudication_list, name="adjudication-list"),
     path(f"{_TASK}rounds/second-<int:number>/", second.second_detail, name="second-detail"),
+    path(
+        f"{_TASK}rounds/questions-<int:number>/",
+        questions.questions_detail,
+        name="questions-detail",
+    ),
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),

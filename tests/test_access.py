@@ -38,7 +38,7 @@ from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import assign, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk, body_for, label_for
-from tests.assessment.rounds.factories import round_of, vote
+from tests.assessment.rounds.factories import questions_of, round_of, vote
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
@@ -184,6 +184,9 @@ POST assessment:adjudication-detail       302 404 404 404 404 200 200
 GET  assessment:second-plan               404 404 404 404 404 200 200
 POST assessment:second-plan               302 404 404 404 404 200 200
 GET  evaluation:second-detail             404 404 404 404 404 200 200
+GET  assessment:questions-create          404 404 404 404 404 200 200
+POST assessment:questions-create          302 404 404 404 404 200 200
+GET  evaluation:questions-detail          404 404 404 404 404 200 200
 GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
@@ -483,6 +486,7 @@ def fill(scene: Scene, folder) -> Run:
         source={"expert": scene.organizer.pk},
     )
     vote(sample, scene.organizer, "12", 3)
+    questions_of(scene.task, scene.assessor)
     renew_link(found=sample, by=scene.organizer)
     apply_to_round(found=sample, user=scene.assessor, at=at)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from arqlab.core.models import Task, User
+from arqlab.ir.judgments.questions import SpecialQuestion
 from assessment.models.qrels import QrelSet
 
 
@@ -12,7 +13,8 @@ class Round(models.Model):
     """A round in which people judge items beside the official judging of a task.
 
     Its pool has a copy of each item for each of its assessors. Their labels never reach the qrels,
-    except those of the adjudication.
+    except those of the adjudication. In a round of special questions, an item has an instance for
+    each question, and the labels of the pool are the answers.
     """
 
     class Kind(models.TextChoices):
@@ -22,6 +24,7 @@ class Round(models.Model):
         SAMPLE = "sample", "Sample task"
         SECOND = "second", "Second judgments"
         ADJUDICATION = "adjudication", "Adjudication"
+        QUESTIONS = "questions", "Special questions"
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="rounds")
     kind = models.CharField(max_length=12, choices=Kind.choices)
@@ -75,6 +78,11 @@ class Round(models.Model):
     def key(self) -> str:
         """Return the round's name in addresses and files."""
         return f"{self.kind}-{self.number}"
+
+    @property
+    def questions(self) -> tuple[SpecialQuestion, ...]:
+        """Return the special questions of the round; rounds of other kinds have none."""
+        return tuple(SpecialQuestion(**row) for row in self.source.get("questions", ()))
 
 
 class Applicant(models.Model):

@@ -29,14 +29,17 @@ from assessment.models import (
 )
 from assessment.radar.selectors.findings import findings_of
 from assessment.radar.services.dismissing import dismiss_finding
+from assessment.rounds.forms.questions import USUAL, SpecialQuestionsForm
 from assessment.rounds.selectors.adjudication import disagreement_queue
 from assessment.rounds.selectors.second_items import open_second_items, second_items
 from assessment.rounds.selectors.training_items import drawn_from_pool
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
 from assessment.rounds.services.making import RoundPlan
-from assessment.rounds.services.second import make_second_round, reveal_second_round
+from assessment.rounds.services.questions import make_question_round
+from assessment.rounds.services.second import make_second_round
 from assessment.rounds.services.selection import apply_to_round, make_sample
-from assessment.rounds.services.training import make_training, reveal_round
+from assessment.rounds.services.states import reveal_round
+from assessment.rounds.services.training import make_training
 from benchmarks.labs.judged import JudgedLab, make_judged, make_user
 from submissions.models import Run, Upload
 
@@ -55,6 +58,7 @@ def make_lab_with_rounds(topics: int, items: int, *, applicants: int, runs: int)
     _adjudicate(made)
     _write_guidelines(made)
     _submit(made, runs)
+    _ask(made)
     for finding in findings_of(made.task)[:DISMISSED]:
         note = "We talked about it."
         dismiss_finding(task=made.task, finding=finding, note=note, at=made.at, by=made.organizer)
@@ -113,7 +117,19 @@ def _judge_again(made: JudgedLab) -> None:
         task=made.task, plan=plan, source=source, by=made.organizer, at=made.at
     )
     _vote(made, found)
-    reveal_second_round(found=found, by=made.organizer, at=made.at)
+    reveal_round(found=found, by=made.organizer, at=made.at)
+
+
+def _ask(made: JudgedLab) -> None:
+    """Ask two questions about five items of each topic."""
+    topics = [topic.pk for topic in made.task.topics.all()]
+    people = [person.pk for person in made.assessors]
+    given = {**USUAL, "topics": topics, "people": people, "count": 5, "seed": 1}
+    form = SpecialQuestionsForm(given, task=made.task)
+    form.full_clean()
+    who = {"by": made.organizer, "at": made.at}
+    found = make_question_round(task=made.task, plan=form.question_plan, **who)
+    _vote(made, found)
 
 
 def _vote(made: JudgedLab, found: Round) -> None:

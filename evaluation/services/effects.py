@@ -93,20 +93,7 @@ class _Contest(NamedTuple):
         )
 
     def indexes(self, qrels: pl.DataFrame) -> Iterator[tuple[Run, pl.DataFrame]]:
-        """Yield each run with its items of the type of the qrels; unreadable runs are logged."""
-        task = self.like.task
-        mapping = visual_ids(task.lab) if self.like.items == ItemKind.VISUAL_IDS else None
-        read = partial(comparable_index, qrel_set=self.like, judged=qrels, mapping=mapping)
-        for run in self.runs:
-            if scoring_obstacle(run, self.like, joins_formulas=mapping is not None):
-                continue
-            try:
-                with panics_as_errors():
-                    index = read(run)
-            except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-                log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
-            else:
-                yield run, index
+        return comparable_indexes(self.runs, self.like, qrels)
 
     def key(self, name: str, *frames: pl.DataFrame) -> str:
         """Return the key under which a result is cached: it changes with everything it is from."""
@@ -116,6 +103,24 @@ class _Contest(NamedTuple):
         for frame in frames:
             digest.update(frame.write_csv().encode())
         return f"{name}:{digest.hexdigest()}"
+
+
+def comparable_indexes(
+    runs: Sequence[Run], like: QrelSet, judged: pl.DataFrame
+) -> Iterator[tuple[Run, pl.DataFrame]]:
+    """Yield each run with its items of the type of the qrels; unreadable runs are logged."""
+    mapping = visual_ids(like.task.lab) if like.items == ItemKind.VISUAL_IDS else None
+    read = partial(comparable_index, qrel_set=like, judged=judged, mapping=mapping)
+    for run in runs:
+        if scoring_obstacle(run, like, joins_formulas=mapping is not None):
+            continue
+        try:
+            with panics_as_errors():
+                index = read(run)
+        except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+            log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+        else:
+            yield run, index
 
 
 def second_effect(found: Round, pairs: pl.DataFrame) -> SecondEffect:

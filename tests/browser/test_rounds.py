@@ -1,16 +1,16 @@
-"""A sample task is found by its link, and a meeting is led with two keys."""
+"""Rounds in the browser: sample tasks behind a link, meetings, and special questions."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from assessment.models import Applicant, Judgment, Round
+from assessment.models import Applicant, Judgment, PoolInstance, Round
 from assessment.rounds.services.selection import renew_link
 from assessment.rounds.services.states import reveal_round
-from tests.assessment.factories import NOW, make_pool
-from tests.assessment.rounds.factories import round_of, vote
-from tests.browser.judging import Assessor
+from tests.assessment.factories import NOW, judge, make_pool
+from tests.assessment.rounds.factories import questions_of, round_of, vote
+from tests.browser.judging import SHOWN, Assessor
 from tests.browser.test_every_page import enter
 from tests.browser.test_judging_aids import HIGHLIGHTED
 from tests.collection.factories import load_small
@@ -86,3 +86,29 @@ def test_an_applicant_judges_the_samples_behind_the_link(page: Page, scene, look
     look("sample")
     assert Applicant.objects.get().user == scene.outsider
     assert Judgment.objects.filter(assessor=scene.outsider, label=2).count() == 3
+
+
+def test_special_questions_are_answered_with_one_key_each(page: Page, scene, look):
+    judge(scene.assessor, PoolInstance.official.get(doc_id="10"), 3)
+    questions_of(scene.task, scene.assessor, keys=["MG", "UI"])
+    page.goto("/healthz/")
+    enter(page, scene.assessor)
+    person = Assessor(page)
+    person.open(f"{ROUNDS}questions-1/judge/A.1/")
+    expect(page.locator(f"{SHOWN} .judge-asked")).to_have_text(["Is it MG?", "Is it UI?"])
+    expect(page.locator(f"{SHOWN} .judge-asked:visible")).to_have_count(2)
+    expect(page.locator(f"{SHOWN} .judge-own-label")).to_have_text("Your label: High")
+    look("questions")
+    person.press("1", "0", "Enter")
+    expect(page.locator(f"{SHOWN} .judge-own-label")).to_be_hidden()  # nobody judged the next one
+    second = page.get_by_role("group", name="Is it UI?").and_(page.locator(f"{SHOWN} *"))
+    second.get_by_role("button", name="Yes").click()
+    person.press("0")  # the question that still lacks an answer is next
+    person.press("Enter")
+    person.expect_saved()
+    found = Judgment.objects.filter(instance__item__assessor=scene.assessor)
+    answers = found.order_by("instance__item__position", "instance__position")
+    assert list(answers.values_list("instance__doc_id", "label")) == [
+        *(("MG", 1), ("UI", 0)),
+        *(("MG", 0), ("UI", 1)),
+    ]

@@ -29,6 +29,7 @@ SECTIONS = {
     "time": "judging",
     "adjudication": "rounds",
     "second": "rounds",
+    "questions": "rounds",
     "round": "rounds",
     "training": "rounds",
     "sample": "rounds",

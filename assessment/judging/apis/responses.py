@@ -69,6 +69,16 @@ class OwnJudgmentSerializer(serializers.Serializer[Any]):
     judged_at = serializers.DateTimeField()
 
 
+class QuestionSerializer(serializers.Serializer[Any]):
+    """A special question, which the labels answer."""
+
+    text = serializers.CharField()
+    help = serializers.CharField()
+    label = serializers.CharField(  # type: ignore[assignment]  # not the field's label
+        help_text="The word of the assessor's own official label of the item, or blank."
+    )
+
+
 class InstanceSerializer(serializers.Serializer[Any]):
     """An instance, the unit that receives one label."""
 
@@ -88,6 +98,7 @@ class InstanceSerializer(serializers.Serializer[Any]):
     thread_url = serializers.CharField(
         help_text="Blank if the post is missing, or if the pool includes generated answers."
     )
+    question = QuestionSerializer(allow_null=True)
     judgment = OwnJudgmentSerializer(allow_null=True)
 
 

@@ -29,7 +29,8 @@ from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import Submitted, TopicPath, submitted_item
 from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.progress import own_judgments, progress_of
-from assessment.judging.services.items import item_payload, listed_judgment, saved_payload
+from assessment.judging.services.items import listed_judgment, saved_payload
+from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import (
     Seat,
@@ -132,10 +133,7 @@ class JudgingApi(APIView):
 
     def shown(self, found: Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
-        path = self.seat.path
-        if found is None:
-            return None
-        return item_payload(found, lab_slug=path.lab, opens_lab=path.opens_lab)
+        return taken_payload(found, seat=self.seat) if found else None
 
 
 def _refusal(message: str, code: str, to: int, errors: list[dict[str, Any]]) -> Response:

@@ -39,6 +39,11 @@ class TopicPath(NamedTuple):
         """Return whether the items link to threads and posts; those of sample tasks do not."""
         return not self.round.startswith(f"{Round.Kind.SAMPLE}-")
 
+    @property
+    def asks_questions(self) -> bool:
+        """Return whether the labels are answers to special questions."""
+        return self.round.startswith(f"{Round.Kind.QUESTIONS}-")
+
 
 class Stack(NamedTuple):
     """The items that an assessor judges at a time: those of a topic in the official round (no

@@ -24,6 +24,7 @@ from arqlab.texts.html.rendering import (
 from arqlab.texts.maths.macros import Definitions
 from arqlab.texts.maths.typesetting import Typeset
 from assessment.judging.selectors.items import ShownInstance, ShownItem
+from assessment.judging.selectors.questions import NOTHING_ASKED, AskedQuestions
 from assessment.judging.services.leases import Taken
 from assessment.judging.services.stored_labels import SavedLabel
 from assessment.models import Judgment, PoolItem
@@ -72,9 +73,12 @@ class _Page(NamedTuple):
     formulas: Mapping[Key, Typeset]
     links: Mapping[str, str]
     has_threads: bool
+    asked: AskedQuestions
 
 
-def item_payload(found: Taken, *, lab_slug: str, opens_lab: bool = True) -> dict[str, Any]:
+def item_payload(
+    found: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
+) -> dict[str, Any]:
     """Return an item with its instances as JSON values, without links if it opens no page of
     the lab.
 
@@ -90,7 +94,7 @@ def item_payload(found: Taken, *, lab_slug: str, opens_lab: bool = True) -> dict
     links = _links(read, lab_slug) if opens_lab else {}
     # Generated answers have no threads, so that a thread would reveal a post among them.
     has_threads = opens_lab and not found.shown.is_mixed
-    page = _Page(item, lab_slug, formulas, links, has_threads)
+    page = _Page(item, lab_slug, formulas, links, has_threads, asked)
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
@@ -236,8 +240,17 @@ def _instance(each: _Read, post: list[_Read], page: _Page) -> dict[str, Any]:
         and page.has_threads
         and item.kind != PoolItem.Kind.DOCUMENTS
         else "",
+        "question": _question(instance, page.asked),
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
+
+
+def _question(instance: ShownInstance, asked: AskedQuestions) -> dict[str, str] | None:
+    """Return the special question that is asked instead of the relevance, if any."""
+    question = asked.questions.get(instance.doc_id)
+    if question is None:
+        return None
+    return {"text": question.text, "help": question.help, "label": asked.label}
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:

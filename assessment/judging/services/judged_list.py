@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from arqlab.core.models import Corrections, Lab
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
+from arqlab.ir.judgments.questions import SpecialQuestion
 from arqlab.ir.labels import LabelScale, ScaleLabel
 from arqlab.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
 from arqlab.texts.maths.macros import Definitions
@@ -38,11 +39,18 @@ class JudgedRow(NamedTuple):
     marks: Sequence[QuotedMark] = ()
 
 
-def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -> list[JudgedRow]:
+def judged_list(
+    judgments: Iterable[Judgment],
+    *,
+    lab: Lab,
+    scale: LabelScale,
+    questions: Mapping[str, SpecialQuestion] = {},
+) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list.
 
-    Takes one query for the posts, one for the corrections, one for the formulas, and one for the
-    formulas in marks, if any.
+    Answers to special questions have the question for the name of their instance. Takes one query
+    for the posts, one for the corrections, one for the formulas, and one for the formulas in marks,
+    if any.
     """
     found, corrections = list(judgments), corrections_of(lab)
     read = _with_posts(found, lab, corrections)
@@ -52,11 +60,17 @@ def judged_list(judgments: Iterable[Judgment], *, lab: Lab, scale: LabelScale) -
         corrections.formulas,
     )
     marks = quoted_marks(found, corrections.formulas)
-    return [
+    rows = [
         _row(judgment, scale.of(judgment.label), post, (some, formulas))._replace(
             marks=marks[judgment.pk]
         )
         for (judgment, post), some in zip(read, parts, strict=True)
+    ]
+    return [
+        row._replace(heading=question.text)
+        if (question := questions.get(row.judgment.instance.doc_id))
+        else row
+        for row in rows
     ]
 
 

@@ -12,9 +12,10 @@ from arqlab.core.services.topic_pages import question_with_links
 from arqlab.ir import records
 from assessment.errors import JudgingError
 from assessment.judging.selectors.places import Place
+from assessment.judging.selectors.questions import asked_questions
 from assessment.judging.selectors.topic_work import TopicWork, work_on
 from assessment.judging.services.items import item_payload
-from assessment.judging.services.leases import Seat, take_item, take_next
+from assessment.judging.services.leases import Seat, Taken, take_item, take_next
 from collection.selectors.collections import collection_of
 from collection.services.addresses import local_pages
 
@@ -39,7 +40,7 @@ def open_sitting(
     `item_id` is an item to show first.
     """
     seat = Seat(user, place.path)
-    payload = partial(item_payload, lab_slug=place.path.lab, opens_lab=place.path.opens_lab)
+    payload = partial(taken_payload, seat=seat)
     asked_for, refusal = None, ""
     try:
         asked_for = (
@@ -57,6 +58,13 @@ def open_sitting(
         items.append(payload(found))
     shown = payload(asked_for) if asked_for else None
     return Sitting(_question_html(place.topic), items, shown, refusal, work_on(place, user))
+
+
+def taken_payload(found: Taken, *, seat: Seat) -> dict[str, Any]:
+    """Return an item that an assessor has as the judging page shows it."""
+    path = seat.path
+    asked = asked_questions(found.shown.item.pk, path=path, user_id=seat.user.pk)
+    return item_payload(found, lab_slug=path.lab, opens_lab=path.opens_lab, asked=asked)
 
 
 def _question_html(topic: Topic) -> str:

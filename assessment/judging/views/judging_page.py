@@ -26,6 +26,7 @@ from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import Place, next_address
 from assessment.judging.selectors.progress import open_items
+from assessment.judging.selectors.questions import round_questions
 from assessment.judging.selectors.topic_work import (
     judged_rows,
     next_topic,
@@ -78,7 +79,7 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
         "question_html": sitting.question_html,
         "guideline": guideline,
         "shown_guideline": _shown_guideline(place.task, guideline, sitting, is_whole=is_whole),
-        "definitions": guideline.definitions if guideline else {},
+        "definitions": _definitions(place, guideline),
         "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "reported": reported,
@@ -131,6 +132,11 @@ def _shown_guideline(
         return show_guideline(task, guideline)
     source = guideline_source(task, guideline, sitting.work.scale)
     return ShownGuideline(guideline_html(source), False, [], [])
+
+
+def _definitions(place: Place, guideline: Guideline | None) -> dict[str, str]:
+    """Return the meaning of each label; the answers to special questions have none."""
+    return guideline.definitions if guideline and not place.path.asks_questions else {}
 
 
 def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
@@ -203,7 +209,12 @@ def judgment_list(request: HttpRequest, **path: str) -> HttpResponse:
         "skipped": skipped_items(place, user),
         "listing": listing,
         "page": page,
-        "judgments": judged_list(page, lab=place.topic.task.lab, scale=work.scale),
+        "judgments": judged_list(
+            page,
+            lab=place.topic.task.lab,
+            scale=work.scale,
+            questions=round_questions(place.round),
+        ),
         "is_panel": is_panel,
     }
     response = render(

@@ -27,6 +27,7 @@ PAGES: dict[str, str] = {
     Round.Kind.TRAINING: "assessment:training-detail",
     Round.Kind.SAMPLE: "assessment:sample-detail",
     Round.Kind.SECOND: "evaluation:second-detail",
+    Round.Kind.QUESTIONS: "evaluation:questions-detail",
 }
 
 
@@ -67,7 +68,7 @@ def round_change(request: HttpRequest, lab: str, task: str, round: str) -> HttpR
 def _change(found: Round, action: str, by: User) -> str:
     """Change a round and return the message about it; raise `UserError` if it cannot be changed."""
     now = timezone.now()
-    if action == "reveal" and found.kind != Round.Kind.SAMPLE:
+    if action == "reveal" and found.kind in (Round.Kind.TRAINING, Round.Kind.SECOND):
         reveal_round(found=found, by=by, at=now)
         if found.kind == Round.Kind.TRAINING:
             return "The votes are revealed. The assessors are notified, and judging is closed."

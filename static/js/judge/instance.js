@@ -40,6 +40,9 @@ export class Passage {
     if (data.thread_url) this.thread.href = data.thread_url;
     this.title.hidden = !data.title_html;
     this.title.append(...nodesOf(data.title_html ?? ""));
+    const own = find(".judge-own-label");
+    own.hidden = !data.question?.label;
+    own.textContent = `Your label: ${data.question?.label}`;
   }
 
   /** Add an instance; only the first one has the text, others at most a notice. */
@@ -89,16 +92,20 @@ export class Instance {
     this.overtaken = known && !isNewest ? typed.join(" · ") : "";
   }
 
-  /** Show the place of the instance in its post, and name its fields for screen readers. */
+  /** Show the question, or the place of the instance in its post; name the fields. */
   name(count) {
     const { instances } = this.passage;
+    const { question } = this.data;
     const place = instances.indexOf(this) + 1;
     const nth = this.bar.querySelector(".judge-nth");
-    nth.hidden = instances.length < 2;
-    nth.textContent = `Place ${place} of ${instances.length} in this post`;
-    const which = count > 1 ? ` for instance ${this.number}` : "";
+    nth.hidden = question ? !question.help : instances.length < 2;
+    nth.textContent = question?.help ?? `Place ${place} of ${instances.length} in this post`;
+    const asked = this.bar.querySelector(".judge-asked");
+    asked.hidden = !question;
+    asked.textContent = question?.text ?? "";
+    const which = count > 1 ? ` for ${question?.text ?? `instance ${this.number}`}` : "";
     const labels = this.bar.querySelector(".judge-labels");
-    labels.setAttribute("aria-label", `Label${which}`);
+    labels.setAttribute("aria-label", question?.text ?? `Label${which}`);
     this.comment.setAttribute("aria-label", `Comment${which}`);
     this.reason.setAttribute("aria-label", `Reason for changing the label${which}`);
   }

@@ -21,6 +21,7 @@ export class Card {
     this.element.classList.toggle("has-one", length === 1);
     const posts = new Set(this.instances.map((each) => each.passage));
     this.element.classList.toggle("has-one-post", posts.size === 1);
+    this.element.classList.toggle("has-questions", Boolean(item.instances[0].question));
   }
 
   /** Make the instances; those in one post share its passage. */
@@ -91,6 +92,7 @@ export class Card {
 
   /** Turn to an instance and scroll to its formula, with as much text before it as fits. */
   activate(instance, { scrolls = true } = {}) {
+    const isNextQuestion = instance.data.question && instance !== this.active;
     this.active = instance;
     for (const each of this.instances) {
       each.bar.classList.toggle("is-active", each === instance);
@@ -98,7 +100,7 @@ export class Card {
     }
     instance.passage.show(instance);
     this.#mark();
-    if (scrolls) this.#scrollTo(instance);
+    if (scrolls && !isNextQuestion) this.#scrollTo(instance);
   }
 
   /** Return the next instance without a label, the active one last; undefined if all have one. */

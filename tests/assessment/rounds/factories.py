@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from arqlab.core.models import Task, User
+from arqlab.ir.judgments.questions import SpecialQuestion, answer_scale
 from assessment.models import PoolInstance, PoolItem, Round
-from assessment.rounds.selectors.items import copied_items
+from assessment.rounds.selectors.items import CopiedInstance, copied_items
 from assessment.rounds.services.making import RoundPlan, make_round
 from tests.assessment.factories import NOW, judge
 
@@ -28,3 +29,20 @@ def vote(made: Round, person: User, doc_id: str, label: int, **fields: Any) -> N
     """Store a label of an assessor in a round."""
     instance = PoolInstance.objects.get(item__pool=made.pool, item__assessor=person, doc_id=doc_id)
     judge(person, instance, label, **fields)
+
+
+def questions_of(task: Task, *people: User, keys: Sequence[str] = ("MG",)) -> Round:
+    """Make a round in which everyone is asked yes/no questions about all official items."""
+    scale = answer_scale(["Yes", "No"], task.protocol.labels.reports)
+    questions = [SpecialQuestion(key, f"Is it {key}?", "", scale.values[0]) for key in keys]
+    copies = [
+        item._replace(instances=tuple(CopiedInstance(key, item.item) for key in keys))
+        for item in copied_items(PoolItem.official.filter(pool__task=task))
+    ]
+    plan = RoundPlan(
+        Round.Kind.QUESTIONS,
+        {person.pk: copies for person in people},
+        source={"questions": [one._asdict() for one in questions]},
+        scale=scale,
+    )
+    return make_round(task=task, plan=plan, by=None, at=NOW)

@@ -9,7 +9,7 @@ from django.test import Client
 
 from assessment.models import PoolInstance, Round
 from tests.assessment.factories import judge
-from tests.assessment.rounds.factories import round_of
+from tests.assessment.rounds.factories import questions_of, round_of
 from tests.factories import AssessorFactory
 from tests.test_access import address, fill, parameters_of, rows
 
@@ -22,8 +22,11 @@ VARIES = re.compile(
 # Pages about rounds, hours, which are paid in rounds too, the log of what organizers did, and the
 # room on the disk.
 ABOUT_ROUNDS = re.compile(
-    r"round|training|meeting|second|adjudication|sample|time-sheet|audit|lab-download|collection-load"
+    r"round|training|meeting|second|adjudication|sample|questions|time-sheet|audit|lab-download"
+    r"|collection-load"
 )
+
+KINDS = (Round.Kind.TRAINING, Round.Kind.SAMPLE, Round.Kind.SECOND)
 
 
 def contents(names: list[str], scene, run_id: int) -> dict[tuple[str, str], str]:
@@ -52,10 +55,11 @@ def test_pages_and_files_are_the_same_whatever_is_judged_in_rounds(scene, tmp_pa
     ]
     contents([name for name in names if "judg" in name], scene, run.pk)  # leases items
     before = contents(names, scene, run.pk)
-    for kind in (Round.Kind.TRAINING, Round.Kind.SAMPLE, Round.Kind.SECOND):
-        made = round_of(scene.task, kind, other)
+    rounds = [round_of(scene.task, kind, other) for kind in KINDS]
+    for made in (*rounds, questions_of(scene.task, other)):
         for instance in PoolInstance.objects.filter(item__pool=made.pool):
-            judge(other, instance, 3, comment="Only for the round.")
+            label = made.pool.label_scale.values[0]
+            judge(other, instance, label, comment="Only for the round.")
     after = contents(names, scene, run.pk)
 
     assert len(before) > 70
