@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -37,6 +38,17 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("suite")
+
+
+def pytest_configure() -> None:
+    """Collect no garbage while thousands of tests are collected, all of which stay."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector all that stays to the end: modules and tests."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

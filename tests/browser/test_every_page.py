@@ -61,7 +61,9 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """
 JUDGE = """async (only) => {
-  const found = await axe.run(document, only ? { runOnly: only } : {});
+  const found = await axe.run(document, {
+    resultTypes: ["violations"], preload: false, ...(only && { runOnly: only }),
+  });
   return found.violations.map((each) => `${each.id} ${each.nodes[0].html.slice(0, 160)}`);
 }"""
 
