@@ -34,9 +34,10 @@ from assessment.rounds.selectors.second_items import open_second_items, second_i
 from assessment.rounds.selectors.training_items import drawn_from_pool
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
 from assessment.rounds.services.making import RoundPlan
-from assessment.rounds.services.second import make_second_round, reveal_second_round
+from assessment.rounds.services.second import make_second_round
 from assessment.rounds.services.selection import apply_to_round, make_sample
-from assessment.rounds.services.training import make_training, reveal_round
+from assessment.rounds.services.states import reveal_round
+from assessment.rounds.services.training import make_training
 from benchmarks.labs.judged import JudgedLab, make_judged, make_user
 from submissions.models import Run, Upload
 
@@ -113,7 +114,7 @@ def _judge_again(made: JudgedLab) -> None:
         task=made.task, plan=plan, source=source, by=made.organizer, at=made.at
     )
     _vote(made, found)
-    reveal_second_round(found=found, by=made.organizer, at=made.at)
+    reveal_round(found=found, by=made.organizer, at=made.at)
 
 
 def _vote(made: JudgedLab, found: Round) -> None:
