@@ -19,6 +19,8 @@ export function coefficients(element, { coefficient, series, groups }) {
     const place = group + gap / 2 + barWidth * (number + 0.5);
     return low === null ? [] : [[place, low], [place, high], [place, null]];
   }));
+  // Names that are wider than their bars take up to three lines.
+  const isLong = groups.some(({ name }) => 7 * name.length > band - 8);
   const capWidth = Math.min(9, 0.6 * band * barWidth);
   const edgeWidth = Math.min(4.5, 0.4 * band * barWidth);
   const whisker = (color, z, width, length) => ({
@@ -27,7 +29,7 @@ export function coefficients(element, { coefficient, series, groups }) {
   });
   return {
     ...common,
-    grid: { left: 44, right: 12, top: 36, bottom: isTight ? 96 : 28 },
+    grid: { left: 44, right: 12, top: 36, bottom: isTight ? 96 : isLong ? 58 : 28 },
     legend: { top: 0, left: 44, itemGap: 20, data: series, textStyle: { color: ink } },
     tooltip: {
       ...tip,
@@ -40,7 +42,9 @@ export function coefficients(element, { coefficient, series, groups }) {
       {
         ...axis, type: "category", data: groups.map(({ name }) => name), axisTick: { show: false },
         axisLine: { ...axis.axisLine, onZero: false },
-        axisLabel: { color: soft, fontSize: isTight ? 11 : 12, interval: 0, rotate: isTight ? 90 : 0, width: isTight ? 84 : band - 8, overflow: "truncate" },
+        axisLabel: isTight
+          ? { color: soft, fontSize: 11, interval: 0, rotate: 90, width: 84, overflow: "truncate" }
+          : { color: soft, fontSize: 12, interval: 0, width: band - 8, overflow: "break", lineHeight: 14, height: isLong ? 42 : 14, lineOverflow: "truncate", verticalAlign: "top" },
       },
       { type: "value", min: 0, max: groups.length, show: false, axisPointer: { show: false } },
     ],
