@@ -12,4 +12,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 app = Celery("arqlab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.autodiscover_tasks(["assessment.judging", "assessment.pools"])  # packages inside an app
+SUBJECTS = ["assessment.judging", "assessment.pools", "assessment.radar"]
+"""The packages inside an app that have tasks; a worker knows no tasks of others."""
+app.autodiscover_tasks(SUBJECTS)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from celery import Task
+from django.apps import apps
 
 from arqlab import schedule
-from arqlab.celery import app
+from arqlab.celery import SUBJECTS, app
+from tests.paths import ROOT
 
 
 class Stop(BaseException):
@@ -42,6 +44,16 @@ def played(monkeypatch, failed):
     with pytest.raises(Stop):
         schedule._run_schedule(app.conf.beat_schedule)
     return turns
+
+
+def test_a_worker_knows_the_tasks_of_every_package():
+    found = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for top in ("arqlab", "assessment", "collection", "evaluation", "submissions")
+        for path in (ROOT / top).rglob("tasks.py")
+    }
+
+    assert found - {config.name for config in apps.get_app_configs()} == set(SUBJECTS)
 
 
 def test_every_scheduled_task_runs_at_its_interval(played):
