@@ -5,8 +5,8 @@ The lab has rounds of each kind, tickets, marks, findings of the radar and forec
 Django's test client asks for the pages, middleware and templates included. Each line has the time
 that the browser waits, the time that the processors of the server and of PostgreSQL work (other
 programs on the machine do not change it), and the number of queries. Effects on the leaderboard are
-computed once and kept until a label changes: what that takes is printed, without a goal. Each
-database is measured in a process of its own. The goals are absolute.
+computed once and kept until a label changes: what that takes is printed, without a goal. The goals
+are absolute.
 """
 
 import statistics
@@ -69,22 +69,20 @@ Page = tuple[str, Any, str]  # its name, the user who sees it, and its address
 
 
 def main(bench: Benchmark) -> None:
-    """Measure on both databases."""
+    """Measure each page."""
     size = bench.sized({"topics": 100, "items": 450}, {"topics": 8, "items": 110})
     size |= bench.sized({"applicants": 44, "runs": 12}, {"applicants": 2, "runs": 1})
     with tempfile.TemporaryDirectory() as folder, postgresql() as server:
-        addresses = {"PostgreSQL": server} | bench.sized({"SQLite": ""}, {})
-        for database, url in addresses.items():
-            variables = environment(Path(folder, database), url)
-            found = in_process(measure, variables, size=size, rounds=bench.rounds)
-            print(f"{database}: {found['judgments']:,} judgments, {found['findings']} findings")
-            bench.require("findings of three kinds", found["kinds"] == 3)
-            for name, page in found["pages"].items():
-                took, work = (1000 * statistics.median(page[key]) for key in ("waits", "works"))
-                what = f"{name}, {database}, {work:.0f} ms of work, {page['queries']} queries"
-                if name in EFFECTS:
-                    print(f"{name}, {database}, computed: {1000 * page['first']:.0f} ms")
-                bench.limit(what, took, MOST_MILLISECONDS, "ms")
+        variables = environment(Path(folder), server)
+        found = in_process(measure, variables, size=size, rounds=bench.rounds)
+    print(f"{found['judgments']:,} judgments, {found['findings']} findings")
+    bench.require("findings of three kinds", found["kinds"] == 3)
+    for name, page in found["pages"].items():
+        took, work = (1000 * statistics.median(page[key]) for key in ("waits", "works"))
+        if name in EFFECTS:
+            print(f"{name}, computed: {1000 * page['first']:.0f} ms")
+        what = f"{name}, {work:.0f} ms of work, {page['queries']} queries"
+        bench.limit(what, took, MOST_MILLISECONDS, "ms")
 
 
 def measure(size: dict[str, int], rounds: int) -> dict[str, Any]:
@@ -97,9 +95,8 @@ def measure(size: dict[str, int], rounds: int) -> dict[str, Any]:
     from benchmarks.labs.rounds import make_lab_with_rounds
 
     made = make_lab_with_rounds(**size)
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")  # as autovacuum does within minutes
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")  # as autovacuum does within minutes
     findings = findings_of(made.task)
     return {
         "judgments": Judgment.objects.count(),
@@ -189,8 +186,6 @@ def processor_seconds() -> float:
     """Return the seconds that this process and its process of PostgreSQL have worked."""
     from django.db import connection
 
-    if connection.vendor != "postgresql":
-        return time.process_time()
     with connection.cursor() as cursor:
         [(process,)] = (cursor.execute("SELECT pg_backend_pid()"), cursor.fetchall())[1]
     own = Path(f"/proc/{process}/schedstat").read_text().split()[0]

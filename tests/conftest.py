@@ -40,9 +40,10 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("suite")
 
 
-def pytest_configure() -> None:
-    """Collect no garbage while thousands of tests are collected, all of which stay."""
-    gc.disable()
+def pytest_collection(session: pytest.Session) -> None:
+    """Collect no garbage while a process collects thousands of tests, all of which stay."""
+    if session.config.getoption("dist", "no") == "no":  # xdist's workers collect them
+        gc.disable()
 
 
 def pytest_collection_finish() -> None:
