@@ -204,6 +204,7 @@ def read_time_sheet(it: Weeks) -> None:
         ms = round(float(row["seconds"]) * 1000)
         work.append((row["assessor"], row["round"], row["topic"], row["item"], ms))
     it.tab(TASK, "Judging")
+    it.page.get_by_text("More", exact=True).click()
     it.press("Time sheet")
     sheet = defaultdict(list)
     for row in it.saved("Download CSV"):
