@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -39,6 +40,9 @@ log = logging.getLogger(__name__)
 
 RUNS_AT_ONCE = 20
 """The number of runs stored in one transaction: what a dying worker loses at most."""
+
+
+_UNREADABLE = "The index of run %s (%s) cannot be read; it is not scored."
 
 
 class _ScoredRun(NamedTuple):
@@ -90,14 +94,22 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
 def _scored(
     runs: Sequence[tuple[Run, str]], scorer: Scorer, comparable: Callable[[Run], pl.DataFrame]
 ) -> Iterator[_ScoredRun]:
-    for run, identity in runs:
+    waiting = []
+    with ThreadPoolExecutor(2) as pool:  # scores runs while the indexes of others are read
+        for run, identity in runs:
+            try:
+                with panics_as_errors():
+                    index = comparable(run)
+            except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+                log.exception(_UNREADABLE, run.pk, run.tag)
+            else:
+                waiting.append((run, identity, pool.submit(scorer.score, index)))
+    for run, identity, future in waiting:
         try:
             with panics_as_errors():
-                scores = scorer.score(comparable(run))
+                scores = future.result()
         except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-            log.exception(
-                "The index of run %s (%s) cannot be read; it is not scored.", run.pk, run.tag
-            )
+            log.exception(_UNREADABLE, run.pk, run.tag)
             continue
         except MeasureFailedError:
             log.exception("A measure of run %s (%s) fails; it is not scored.", run.pk, run.tag)

@@ -1,4 +1,4 @@
-"""Bulk inserts of plain rows: COPY on PostgreSQL, one prepared INSERT elsewhere."""
+"""Bulk inserts of plain rows: COPY on PostgreSQL, multi-row INSERTs on SQLite."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import polars as pl
 from django.db import connection
 from django.db.models import Model
 
+MAX_PARAMETERS = 999
+"""The maximum number of parameters in a statement that every SQLite accepts."""
 AT_ONCE = 2**18
 """Bytes of COPY data to send to the database at a time."""
 
@@ -49,12 +51,16 @@ def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
 
 
 def _insert_values(table: str, rows: pl.DataFrame) -> None:
-    values = ", ".join(["%s"] * rows.width)
+    one = f"({', '.join('?' * rows.width)})"
     # Only names of our own models are inserted.
-    insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES ({values})"  # noqa: S608
-    with connection.cursor() as cursor:
-        for part in rows.iter_slices():
-            cursor.executemany(insert, part.rows())
+    insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES "  # noqa: S608
+    connection.ensure_connection()
+    # SQLite's own connection: Django's cursor looks for the places of parameters in each statement,
+    # which takes as long as the insertion.
+    execute = connection.connection.execute
+    for part in rows.iter_slices(MAX_PARAMETERS // rows.width):
+        values = [value for row in part.rows() for value in row]
+        execute(insert + ", ".join([one] * part.height), values)
 
 
 def _quoted(columns: Sequence[str]) -> str:

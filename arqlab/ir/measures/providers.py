@@ -1,6 +1,7 @@
 """The measures that ir_measures computes with the providers installed here."""
 
 import subprocess
+import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
@@ -74,7 +75,7 @@ class ProvidedMeasures:
     """
 
     def __init__(self, judged: pl.DataFrame, names: Iterable[str], *, topics: int) -> None:
-        self._topics = topics
+        self._topics, self._lock = topics, threading.Lock()
         self._names = {ir_measures.parse_measure(name): name for name in names}
         passes: dict[tuple[Provider, ir_measures.Measure | None], list[ir_measures.Measure]] = (
             defaultdict(list)
@@ -103,12 +104,14 @@ class ProvidedMeasures:
             return values
         rows = index.join(self._codes, on="topic")
         run = _nested(rows.select("code", self._item, value=-pl.col("order").cast(pl.Float64)))
-        for evaluator in self._evaluators:
-            try:
-                for metric in evaluator.iter_calc(run):
-                    values[self._names[metric.measure]][int(metric.query_id)] = metric.value
-            except _FAILURES as error:
-                raise MeasureFailedError(", ".join(map(str, evaluator.measures))) from error
+        # Several threads score runs; no provider promises that it can be called by two at once.
+        with self._lock:
+            for evaluator in self._evaluators:
+                try:
+                    for metric in evaluator.iter_calc(run):
+                        values[self._names[metric.measure]][int(metric.query_id)] = metric.value
+                except _FAILURES as error:
+                    raise MeasureFailedError(", ".join(map(str, evaluator.measures))) from error
         # trec_eval divides by zero if a topic has no relevant item. The value is 0, as for other
         # measures.
         return {name: np.nan_to_num(found, copy=False) for name, found in values.items()}
