@@ -3,7 +3,7 @@
 from django.urls import path
 
 from evaluation import apis
-from evaluation.views import adjudication, boards, questions, releasing, runs, second
+from evaluation.views import adjudication, boards, certificates, questions, releasing, runs, second
 
 app_name = "evaluation"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
@@ -18,6 +18,11 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
+    path(
+        f"{_TASK}qrels/<int:version>/certificate/",
+        certificates.certificate_detail,
+        name="certificate-detail",
+    ),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"api/{_TASK}leaderboard/", apis.LeaderboardApi.as_view(), name="api-leaderboard"),
     path(f"api/{_TASK}runs/<int:run>/scores/", apis.RunScoresApi.as_view(), name="api-run-scores"),

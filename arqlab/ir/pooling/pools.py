@@ -64,10 +64,7 @@ def make_pool(
     assessors see them: posts or visual ids. An instance pooled without a visual id is a formula of
     its own. Instances of an item are counted from 1.
     """
-    if protocol.visually_distinct:
-        rows = gather(sources.runs, visual=sources.visual)
-    else:
-        rows = gather(sources.runs, deepest=_deepest(protocol))
+    rows = gather_for(protocol, sources)
     pooled = without_earlier(pooled_rows(rows, protocol, sources), sources.earlier)
     if protocol.visually_distinct:
         candidates = instance_candidates(pooled, rows, sources.threads)
@@ -89,6 +86,13 @@ def make_pool(
     places = in_random_order(labels.select("topic", "item").unique(), seed=seed)
     labels = labels.join(places, on=["topic", "item"])
     return in_pool_order(labels.select(*POOL_COLUMNS, "instance"))
+
+
+def gather_for(protocol: PoolProtocol, sources: PoolSources) -> pl.DataFrame:
+    """Return the rows of all runs that a pool by the protocol may need; see `gather`."""
+    if protocol.visually_distinct:
+        return gather(sources.runs, visual=sources.visual)
+    return gather(sources.runs, deepest=_deepest(protocol))
 
 
 def _deepest(protocol: PoolProtocol) -> int:

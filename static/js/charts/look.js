@@ -40,5 +40,5 @@ export function look(element) {
     trigger: "axis", axisPointer: { type: "shadow" }, confine: true,
     backgroundColor: surface, borderColor: soft, textStyle: { color: ink },
   };
-  return { ink, soft, surface, own, median, best, axis, common, tip };
+  return { ink, soft, rule, surface, own, median, best, axis, common, tip };
 }

@@ -1,0 +1,1 @@
+"""Reusability of a test collection: how its scores change without a part of its judgments."""

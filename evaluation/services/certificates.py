@@ -1,0 +1,106 @@
+"""The reusability certificate of a version of the qrels.
+
+It is computed on demand and cached by everything it is computed from. Nothing is stored.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+import polars as pl
+from django.core.cache import cache
+
+from arqlab.ir.formulas.visual_ids import as_formulas
+from arqlab.ir.measures.names import Measure
+from arqlab.ir.records import ItemKind
+from arqlab.ir.reusability.certificate import Certificate, certified_measures, certify
+from arqlab.ir.reusability.rescoring import Rescorer
+from assessment.models import QrelSet
+from assessment.pools.selectors.contributions import PooledTops, contributions_of, pooled_tops
+from assessment.qrels.selectors.versions import judged_frame
+from collection.selectors.collections import visual_ids
+from evaluation.selectors.pending_scores import formulas_index_of, measures_of
+from evaluation.services.effects import comparable_indexes
+from submissions.models import Run
+
+KEPT = 30 * 24 * 60 * 60  # seconds
+
+
+class Certification(NamedTuple):
+    """A certificate, if it has been computed, and what it is computed from.
+
+    - obstacle: the reason why there cannot be one, or an empty string.
+    - measures: those of the certificate, the main one first.
+    - names: team and tag of the scored runs by their keys.
+    - tops: the pools, with their runs.
+    """
+
+    obstacle: str
+    measures: tuple[Measure, ...]
+    names: dict[str, tuple[str, str]]
+    tops: list[PooledTops]
+    certificate: Certificate | None = None
+
+
+def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certification:
+    """Return the certificate of qrels from the cache; compute a missing one only if asked."""
+    measures = certified_measures(measures_of(qrel_set))
+    runs = Run.objects.valid().filter(task=qrel_set.task).select_related("team", "task__lab")
+    valid = list(runs.order_by("team__name", "tag", "pk"))
+    names = {str(run.pk): (run.team.name, run.tag) for run in valid}
+    tops = pooled_tops(qrel_set.task)
+    found = Certification(_obstacle(qrel_set, measures, valid), measures, names, tops)
+    if found.obstacle:
+        return found
+    key = _key(qrel_set, found, valid)
+    certificate: Certificate | None = cache.get(key)
+    if certificate is None and computes:
+        certificate = _certificate(qrel_set, found, valid)
+        cache.set(key, certificate, timeout=KEPT)
+    return found._replace(certificate=certificate)
+
+
+def _obstacle(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: list[Run]) -> str:
+    if qrel_set.items == ItemKind.ANSWERS:
+        return (
+            "Each answer of Task 3 belongs to one run. Without the run, nobody would have judged "
+            "it, so these qrels cannot score other runs."
+        )
+    if not runs:
+        return "The task has no valid run to score. Come back when it has."
+    if not measures:
+        return (
+            "None of the task's measures can be certified. Choose nDCG, AP, P@k, RR or bpref, with "
+            "or without judged_only, in the task's settings."
+        )
+    return ""
+
+
+def _key(qrel_set: QrelSet, found: Certification, runs: list[Run]) -> str:
+    """Return the key of the cache: it changes with everything the certificate is from."""
+    pools = [
+        (top.pool and top.pool.sha256, top.choice, [(run.pk, run.index.name) for run in top.runs])
+        for top in found.tops
+    ]
+    teams = [run.team.name for top in found.tops for run in top.runs]
+    scored = [(run.pk, run.index.name, run.team.name) for run in runs]
+    rules = (qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, qrel_set.label_scale)
+    parts = (rules, found.measures, scored, pools, teams, qrel_set.task.protocol.order)
+    source = formulas_index_of(qrel_set)
+    return f"certificate:{sha256(repr((qrel_set.pk, parts, source)).encode()).hexdigest()}"
+
+
+def _certificate(qrel_set: QrelSet, found: Certification, runs: list[Run]) -> Certificate:
+    judged = judged_frame(qrel_set)
+    rescorer = Rescorer(judged, found.measures)
+    for run, index in comparable_indexes(runs, qrel_set, judged):
+        rescorer.add(str(run.pk), index)
+    teams = {key: team for key, (team, _) in found.names.items()}
+    teams |= {str(run.pk): run.team.name for top in found.tops for run in top.runs}
+    brought = contributions_of(qrel_set.task, found.tops).with_columns(item="doc_id")
+    mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
+    if mapping is not None:
+        brought = as_formulas(brought, mapping)
+    needs = brought.group_by("topic", "item", "run").agg(pl.col("needs").min())
+    return certify(rescorer, needs, teams, relevant_from=qrel_set.relevant_from)
