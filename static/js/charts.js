@@ -6,11 +6,13 @@
 // run-overlap: {"runs": names, "percents": rows of % of the row run's items in the column run, or null}.
 // coefficients: {"coefficient", "series": names, "groups": [{"name", "figures": [{"value", "low", "high"}]}]}, a figure
 // for each series; null is no value, and low and high are the ends of its confidence interval.
+// run-values: {"measure", "median", "runs": [{"run", "team", "value", "url"}]}, best first.
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";
 import { colour, look, tipBox } from "./charts/look.js";
+import { runValues } from "./charts/runs.js";
 
 function ordered(topics, order) {
   if (order === "score") return [...topics].sort((a, b) => (b.own ?? -1) - (a.own ?? -1));
@@ -176,7 +178,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "run-values": runValues };
 const drawn = new Map();
 
 function draw(element) {
@@ -196,7 +198,7 @@ function draw(element) {
     render(); // the cells of a heat map have a size in pixels
   }).observe(element);
   chart.on("click", (point) => {
-    const url = ordered(data.topics ?? [], select?.value)[point.dataIndex]?.url;
+    const url = ordered(data.topics ?? data.runs ?? [], select?.value)[point.dataIndex]?.url;
     if (url) window.location.assign(url);
   });
 }
