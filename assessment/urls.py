@@ -25,6 +25,7 @@ from assessment.judging.apis.trips import TripApi, TripEndApi
 from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi
 from assessment.judging.views.guideline_judgments import guideline_judgment_list
 from assessment.judging.views.home import judging_home
+from assessment.judging.views.item_judgments import item_judgments
 from assessment.judging.views.judging_page import judge, judgment_list
 from assessment.judging.views.offline import offline_worker
 from assessment.judging.views.rejudging import affected_judgment_list
@@ -146,6 +147,11 @@ trip_patterns = [
     path("trip/end/", TripEndApi.as_view(), name="api-judging-trip-end"),
 ]
 urlpatterns = [
+    path(
+        f"{_TASK}topics/<str:query_id>/judgments/<path:doc_id>/",
+        item_judgments,
+        name="item-judgments",
+    ),
     path(
         f"api/{_TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)
     ),

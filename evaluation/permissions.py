@@ -62,6 +62,11 @@ class VisibleBoard:
     qrel_set: QrelSet
     board: Board
 
+    @property
+    def shows_labels(self) -> bool:
+        """Return whether the user may see the labels of the qrels: when they are released."""
+        return self.state != "own"
+
 
 def score_access_of(user: Visitor, task: Task) -> ScoreAccess:
     """Return which scores of a task a user may see."""

@@ -3,7 +3,17 @@
 from django.urls import path
 
 from evaluation import apis
-from evaluation.views import adjudication, boards, certificates, questions, releasing, runs, second
+from evaluation.views import (
+    adjudication,
+    boards,
+    certificates,
+    questions,
+    rankings,
+    releasing,
+    runs,
+    second,
+    topics,
+)
 
 app_name = "evaluation"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
@@ -24,6 +34,8 @@ urlpatterns = [
         name="certificate-detail",
     ),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
+    path(f"{_TASK}runs/<int:run>/scores/<str:query_id>/", rankings.run_ranking, name="run-ranking"),
+    path(f"{_TASK}topics/<str:query_id>/scores/", topics.topic_scores, name="topic-scores"),
     path(f"api/{_TASK}leaderboard/", apis.LeaderboardApi.as_view(), name="api-leaderboard"),
     path(f"api/{_TASK}runs/<int:run>/scores/", apis.RunScoresApi.as_view(), name="api-run-scores"),
 ]

@@ -299,6 +299,9 @@ POST evaluation:leaderboard-hide          302 404 404 404 404 302 302
 GET  evaluation:leaderboard-release       404 404 404 404 404 200 200
 POST evaluation:leaderboard-release       302 404 404 404 404 422 422
 GET  evaluation:run-scores                404 404 404 404 404 200 200
+GET  evaluation:run-ranking               404 404 404 404 404 200 200
+GET  evaluation:topic-scores              404 404 404 404 404 200 200
+GET  assessment:item-judgments            404 404 404 404 404 200 200
 GET  submissions:api-run-detail           403 404 200 404 404 200 200
 GET  submissions:api-run-list             403 200 200 200 404 200 200
 POST submissions:api-run-list             403 400 202 400 404 202 202
@@ -377,6 +380,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "invitation": scene.lab.invitations.values_list("pk", flat=True).first(),
         "query_id": "A.1",
         "post_id": "1",
+        "doc_id": "10",
         "version": 1,
         "number": 2 if name in REVEALED else 1,
         "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)

@@ -37,6 +37,15 @@ class Form(NamedTuple):
         return min(99, round(100 * self.similarity)) if self.similarity < 1 else 100
 
 
+class FormulaShown(NamedTuple):
+    """A formula instance with its LaTeX and the post that contains it."""
+
+    formula_id: str
+    post_id: str
+    thread_id: str
+    latex: str
+
+
 class FormulaMatches(NamedTuple):
     """The matches of a formula: the same formulas, and similar ones, most similar first."""
 
@@ -125,6 +134,29 @@ def instances_of(collection: Collection, version: VisualMap, visual_ids: list[st
     index = index.filter(pl.col("formula_id").is_in(mapped["formula_id"].implode()))
     joined = index.collect().join(mapped, on="formula_id").join(order, on="visual_id")
     return joined.sort("place", "row").select("visual_id", *columns)
+
+
+def first_instances(version: VisualMap, visual_ids: Iterable[str]) -> dict[str, str]:
+    """Return the ids of the first instances of formulas, by visual id."""
+    wanted = pl.Series(list(visual_ids), dtype=pl.String)
+    forms = scan_columns(version.forms).filter(pl.col("visual_id").is_in(wanted.implode()))
+    return dict(forms.select("visual_id", "first_formula_id").collect().iter_rows())
+
+
+def formulas_shown(
+    collection: Collection, ids: Iterable[str], *, are_visual: bool
+) -> dict[str, FormulaShown]:
+    """Return formula instances by their ids, or the first instances of visual ids."""
+    version = newest_forms(collection) if are_visual else None
+    if not collection.formulas_index or (are_visual and version is None):
+        return {}
+    names = first_instances(version, ids) if version else {one: one for one in ids}
+    wanted = pl.Series(list(set(names.values())), dtype=pl.String)
+    index = scan_columns(collection.formulas_index)
+    index = index.filter(pl.col("formula_id").is_in(wanted.implode()))
+    rows = index.select(pl.col(FormulaShown._fields).fill_null("")).collect().rows()
+    found = {row[0]: FormulaShown(*row) for row in rows}
+    return {one: found[name] for one, name in names.items() if name in found}
 
 
 def latex_of(instances: pl.DataFrame) -> list[tuple[str, int]]:

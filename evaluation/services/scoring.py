@@ -129,13 +129,25 @@ def comparable_index(
 
     `scoring_obstacle` has ruled out the other types.
     """
-    order = qrel_set.task.protocol.order
+    is_visual = qrel_set.items == ItemKind.VISUAL_IDS
+    columns = ("topic", "item", "rank", "score") if is_visual else ("topic", "item")
+    index = ordered_index(run, order=qrel_set.task.protocol.order, columns=columns).collect()
+    return comparable_items(index, run, qrel_set=qrel_set, judged=judged, mapping=mapping)
+
+
+def comparable_items(
+    index: pl.DataFrame,
+    run: Run,
+    *,
+    qrel_set: QrelSet,
+    judged: pl.DataFrame,
+    mapping: pl.DataFrame | None,
+) -> pl.DataFrame:
+    """Return rows of the run's index with items of the type that the qrels have."""
     if qrel_set.items == ItemKind.VISUAL_IDS:
-        columns = ("topic", "item", "rank", "score")
         has_formulas = run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
-        index = ordered_index(run, order=order, columns=columns).collect()
+        order = qrel_set.task.protocol.order
         return distinct_visual(index, mapping if has_formulas else None, by=order)
-    index = ordered_index(run, order=order).collect()
     return _named_answers(index, run, judged) if qrel_set.items == ItemKind.ANSWERS else index
 
 

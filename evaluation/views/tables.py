@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.http import Http404
 from django.urls import reverse
 
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.ir.leaderboard import BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
+from arqlab.ir.leaderboard import Board, BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
 from arqlab.ir.measures.names import Measure
 from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import ScoreAccess, VisibleBoard
@@ -56,17 +57,38 @@ def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess) -> BoardLine:
     return BoardLine(row, url, details, cells, is_own=row.run.team in sight.own_teams.values())
 
 
-def chart_of(rows: Iterable[TopicScoreRow], run: Run, measure: Measure) -> dict[str, Any]:
-    """Return the data of the per-topic chart, as `js/charts.js` reads it."""
+def measure_or_404(board: Board, label: str) -> Measure:
+    """Return the measure with this label, or the main measure.
+
+    Raises `Http404` if the leaderboard lacks the measure.
+    """
+    for measure in board.measures:
+        if label in ("", measure.label):
+            return measure
+    raise Http404
+
+
+def version_query(shown: VisibleBoard) -> dict[str, str]:
+    """Return the parameters that lead to the same board: live boards are named by their qrels."""
+    return {"qrels": shown.qrel_set.name} if shown.state == "live" else {}
+
+
+def chart_of(
+    rows: Iterable[TopicScoreRow], run: Run, measure: Measure, *, query: str
+) -> dict[str, Any]:
+    """Return the data of the per-topic chart, as `js/charts.js` reads it.
+
+    A bar leads to the page of its topic, with the parameters in `query`.
+    """
     return {
         "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
         "measure": measure.heading,
         "run": run.tag,
-        "topics": [_point(row, run) for row in rows],
+        "topics": [_point(row, run, query) for row in rows],
     }
 
 
-def _point(row: TopicScoreRow, run: Run) -> dict[str, Any]:
+def _point(row: TopicScoreRow, run: Run, query: str) -> dict[str, Any]:
     address = [run.task.lab.slug, run.task.slug, row.query_id]
     return {
         "topic": row.query_id,
@@ -74,7 +96,7 @@ def _point(row: TopicScoreRow, run: Run) -> dict[str, Any]:
         "own": row.own,
         "median": row.median,
         "best": row.best,
-        "url": reverse("core:topic-detail", args=address) if row.topic else None,
+        "url": f"{reverse('evaluation:topic-scores', args=address)}?{query}",
     }
 
 

@@ -8,12 +8,14 @@
 // for each series; null is no value, and low and high are the ends of its confidence interval.
 // left-out: {"measure", "runs": [{"name", "with", "without"}]}, the score with and without the judgments of a team.
 // pool-depths: {"measure", "depths": [{"depth", "tau"}]}; null is no value.
+// run-values: {"measure", "median", "runs": [{"run", "team", "value", "url"}]}, best first.
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";
 import { leftOut, poolDepths } from "./charts/reusability.js";
 import { colour, look, tipBox } from "./charts/look.js";
+import { runValues } from "./charts/runs.js";
 
 function ordered(topics, order) {
   if (order === "score") return [...topics].sort((a, b) => (b.own ?? -1) - (a.own ?? -1));
@@ -179,7 +181,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues };
 const drawn = new Map();
 
 function draw(element) {
@@ -199,7 +201,7 @@ function draw(element) {
     render(); // the cells of a heat map have a size in pixels
   }).observe(element);
   chart.on("click", (point) => {
-    const url = ordered(data.topics ?? [], select?.value)[point.dataIndex]?.url;
+    const url = ordered(data.topics ?? data.runs ?? [], select?.value)[point.dataIndex]?.url;
     if (url) window.location.assign(url);
   });
 }

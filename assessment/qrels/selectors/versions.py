@@ -35,15 +35,21 @@ class TaskSummary(NamedTuple):
     judged: int
 
 
-def qrels_frame(qrel_set: QrelSet) -> pl.DataFrame:
-    """Return the qrels of a version with the columns topic, item, label."""
-    rows = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id", "doc_id", "relevance")
+def qrels_frame(qrel_set: QrelSet, *, query_id: str = "") -> pl.DataFrame:
+    """Return the qrels of a version, or of one of its topics: topic, item, label."""
+    qrels = Qrel.objects.filter(qrel_set=qrel_set, **({"query_id": query_id} if query_id else {}))
+    rows = qrels.values_list("query_id", "doc_id", "relevance")
     return pl.DataFrame(list(rows.iterator()), schema=QRELS_COLUMNS, orient="row")
 
 
 def judged_frame(qrel_set: QrelSet) -> pl.DataFrame:
     """Return qrels as runs are scored against them: labels that are not judgments are null."""
     return qrel_set.label_scale.only_judged(qrels_frame(qrel_set))
+
+
+def topic_frame(qrel_set: QrelSet, query_id: str) -> pl.DataFrame:
+    """Return `judged_frame` for one topic."""
+    return qrel_set.label_scale.only_judged(qrels_frame(qrel_set, query_id=query_id))
 
 
 def judgments_of(qrel_sets: QuerySet[QrelSet]) -> QuerySet[Qrel]:
@@ -139,9 +145,9 @@ def qrel_versions(task: Task) -> QuerySet[QrelSet]:
     return QrelSet.objects.filter(task=task).select_related("made_by").order_by("-version")
 
 
-def version_topics(qrel_set: QrelSet) -> list[JudgedTopic]:
-    """Count the labels of a version by topic."""
-    frame = qrels_frame(qrel_set).with_columns(doc_id="item")
+def version_topics(qrel_set: QrelSet, *, query_id: str = "") -> list[JudgedTopic]:
+    """Count the labels of a version by topic, or those of one topic."""
+    frame = qrels_frame(qrel_set, query_id=query_id).with_columns(doc_id="item")
     return judged_topics(
         frame, scale=qrel_set.label_scale, relevant_from=qrel_set.relevant_from, min_relevant=0
     )

@@ -1,0 +1,161 @@
+"""The page of a run's ranking for one topic, with another run's beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import polars as pl
+from django.core.paginator import Page, Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from arqlab.core.models import Topic
+from arqlab.core.permissions import task_or_404
+from arqlab.ir.labels import ScaleLabel
+from arqlab.ir.records import ItemKind
+from evaluation.permissions import ScoreAccess, VisibleBoard, board_with_run, score_access_of
+from evaluation.selectors.topic_values import RunValue, spread_of, topic_values, values_of_runs
+from evaluation.services.item_texts import ItemText, item_texts
+from evaluation.services.rankings import ranking_of
+from evaluation.views.item_links import closed_to, judgments_links
+from evaluation.views.tables import measure_or_404, version_query
+from submissions.models import Run
+from submissions.selectors import run_items
+
+ROWS_A_PAGE = 50
+
+
+@dataclass(frozen=True)
+class RankedRow:
+    """An item of a ranking; `other` is its place in the ranking beside, or None."""
+
+    order: int
+    item: str
+    source: str
+    label: ScaleLabel | None
+    other: int | None
+    text: ItemText
+    judgments_url: str
+
+
+@dataclass(frozen=True)
+class RankingSide:
+    """A run with the page of its ranking, the number of its items, and its values by measure."""
+
+    run: Run
+    items: int
+    page: Page[int]
+    rows: list[RankedRow]
+    values: list[float | None]
+
+
+@require_safe
+def run_ranking(request: HttpRequest, lab: str, task: str, run: int, query_id: str) -> HttpResponse:
+    """Show the items of a run for a topic in the scored order, next to those of another run.
+
+    `beside` is the key of the other run, `best` (the default), `median` or `none`. Users see the
+    rankings of the runs that they may see: organizers all, others those of their teams.
+    """
+    found = task_or_404(request.user, lab, task)
+    one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
+    sight = score_access_of(request.user, found)
+    shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
+    is_judged = shown.qrel_set.qrels.filter(query_id=query_id).exists()
+    if not (is_judged and sight.may_see_run_of(one.team.name)):
+        raise Http404
+    measure = measure_or_404(shown.board, request.GET.get("measure", ""))
+    values = topic_values(shown.board, qrel_set=shown.qrel_set, query_id=query_id, measure=measure)
+    others = [v for v in values if v.run.key != one.pk and sight.may_see_run_of(v.run.team)]
+    chosen = request.GET.get("beside", "best")
+    beside = _beside(chosen, others, values)
+    runs = [one, *Run.objects.filter(pk=beside.run.key).select_related("team")] if beside else [one]
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "run": one,
+        "query_id": query_id,
+        "topic": Topic.objects.filter(task=found, query_id=query_id).first(),
+        "shown": shown,
+        "measure": measure,
+        "spread": spread_of(values),
+        "others": others,
+        "chosen": chosen,
+        "beside": beside,
+        "query": urlencode({"measure": measure.label, **version_query(shown)}),
+        **_sides(request, runs, shown, sight, query_id),
+    }
+    return render(request, "evaluation/run_ranking.html", context)
+
+
+def _beside(chosen: str, others: Sequence[RunValue], values: Sequence[RunValue]) -> RunValue | None:
+    """Return the run to show beside: one of `others`, which are sorted best first."""
+    spread = spread_of(values)
+    competing = [one for one in others if one.run.counts]
+    if chosen == "median" and spread:
+        return min(competing, key=lambda one: abs(one.value - spread.median), default=None)
+    named = next((one for one in others if str(one.run.key) == chosen), None)
+    return named or (competing[0] if chosen == "best" and competing else None)
+
+
+def _sides(
+    request: HttpRequest,
+    runs: Sequence[Run],
+    shown: VisibleBoard,
+    sight: ScoreAccess,
+    query_id: str,
+) -> dict[str, Any]:
+    """Return a side for each run, on the page and with the filter of the address."""
+    only_judged = shown.shows_labels and "judged" in request.GET
+    frames = [ranking_of(run, qrel_set=shown.qrel_set, query_id=query_id) for run in runs]
+    measures = shown.board.measures
+    known = values_of_runs(
+        [run.pk for run in runs], qrel_set=shown.qrel_set, query_id=query_id, measures=measures
+    )
+    closed = closed_to(request.user, sight.task.lab)
+    judgments = judgments_links(sight, query_id) if shown.shows_labels else {}
+    sides = []
+    for number, (run, frame) in enumerate(zip(runs, frames, strict=True)):
+        rows = frame.filter(pl.col("label").is_not_null()) if only_judged else frame
+        page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
+        part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
+        texts = item_texts(part, items=_kind(run, shown), lab=sight.task.lab, closed=closed)
+        other = dict(frames[1 - number].select("item", "order").iter_rows()) if runs[1:] else {}
+        listed = _rows(part, texts, other, shown, judgments)
+        values = [known[run.pk].get(measure.name) for measure in measures]
+        sides.append(RankingSide(run, frame.height, page, listed, values))
+    longest = max((side.page for side in sides), key=lambda page: page.paginator.num_pages)
+    return {"sides": sides, "page": longest, "only_judged": only_judged}
+
+
+def _rows(
+    part: pl.DataFrame,
+    texts: Sequence[ItemText],
+    other: Mapping[str, int],
+    shown: VisibleBoard,
+    judgments: Mapping[str, str],
+) -> list[RankedRow]:
+    scale = shown.qrel_set.label_scale
+    return [
+        RankedRow(
+            order=order,
+            item=item,
+            source=source,
+            label=None if label is None or not shown.shows_labels else scale.of(label),
+            other=other.get(item),
+            text=text,
+            judgments_url=judgments.get(item, ""),
+        )
+        for (order, item, source, label), text in zip(
+            part.select("order", "item", "source", "label").iter_rows(), texts, strict=True
+        )
+    ]
+
+
+def _kind(run: Run, shown: VisibleBoard) -> ItemKind:
+    """Return the type of the ids in the run: a run scored by visual ids may have formula ids."""
+    kind = ItemKind(shown.qrel_set.items)
+    return run_items(run, shown.qrel_set.task) if kind is ItemKind.VISUAL_IDS else kind
