@@ -49,19 +49,19 @@ def _chosen(certified: Certification, name: str) -> Measure:
 
 def _tables(certified: Certification, found: Certificate, measure: Measure) -> dict[str, Any]:
     teams = _named(certified, _only(found.teams.changes, measure))
+    own = _named(certified, _with_items(found.each_run, measure))
     depths = _only(found.depths, measure).to_dicts()
     return {
         "measure": measure,
         "certificate": found,
         "findings": [_finding(found, one) for one in certified.measures],
         "teams": _parties(found.teams, measure),
-        "team_runs": teams,
-        "each_run": _named(certified, _with_items(found.each_run, measure)),
+        "runs": list(zip(teams, own, strict=True)),
         "depths": depths,
         "primes": found.primes.to_dicts(),
         "scores_chart": {
             "measure": measure.heading,
-            "runs": [{"name": f"{row['team']} {row['tag']}", **_pair(row)} for row in teams],
+            "runs": [{"name": f"{row['tag']}, {row['team']}", **_pair(row)} for row in teams],
         },
         "depths_chart": {
             "measure": measure.heading,
@@ -91,15 +91,11 @@ def _with_items(left: LeftOut, measure: Measure) -> pl.DataFrame:
 
 
 def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return changes with team and tag, best runs first, and the change in percent."""
-    percent = 100 * pl.col("change") / pl.col("value")
-    rows = changes.with_columns(
-        percent=pl.when(pl.col("value") > 0).then(percent),
-        rank_change=pl.col("rank_change").map_elements(_ranks, pl.String),
-    )
+    """Return changes with team and tag, best runs first."""
+    rank_change = pl.col("rank_change").map_elements(_ranks, pl.String)
     return [
         row | dict(zip(("team", "tag"), certified.names[row["run"]], strict=True))
-        for row in rows.sort("rank", maintain_order=True).to_dicts()
+        for row in changes.with_columns(rank_change).sort("rank", "run").to_dicts()
     ]
 
 

@@ -120,7 +120,7 @@ def test_the_page_offers_to_compute_and_keeps_the_result(office, qrels):
 
     assert "Compute certificate" not in shown
     assert re.search(r"Pool 1: what each of its 4 runs contributed", shown)
-    for table in ("findings", "primes", "teams", "team-runs", "each-run", "depths"):
+    for table in ("findings", "primes", "teams", "runs", "depths"):
         assert f'id="{table}"' in shown
 
 

@@ -35,6 +35,7 @@ SECTIONS = {
     "sample": "rounds",
     "meeting": "rounds",
     "qrels": "qrels",
+    "certificate": "qrels",
     "leaderboard": "leaderboard",
     "people": "people",
     "team": "people",

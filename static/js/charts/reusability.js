@@ -11,17 +11,19 @@ export function leftOut(element, { measure, runs }) {
     data: runs.map((run) => run[name]), itemStyle: { color, borderColor: surface, borderWidth: 1 },
   });
   const isTight = element.clientWidth / runs.length < 90;
+  const nameWidth = element.clientHeight < 240 ? 60 : 100; // paper is low
   return {
     ...common,
-    grid: { left: 52, right: 12, top: 36, bottom: isTight ? 112 : 32 },
+    grid: { left: 52, right: 12, top: 36, bottom: isTight ? nameWidth + 12 : 32 },
     legend: { top: 0, left: 52, itemGap: 20, textStyle: { color: ink } },
     tooltip: { ...tip, formatter: ([point]) => tipBox(runs[point.dataIndex].name, lines(runs[point.dataIndex])) },
     xAxis: {
       ...axis, type: "category", data: runs.map(({ name }) => name), axisTick: { show: false },
       splitLine: { show: true, lineStyle: { color: rule } },
-      axisLabel: { color: soft, fontSize: 11, interval: 0, rotate: isTight ? 90 : 0, width: isTight ? 100 : 86, overflow: "truncate" },
+      axisLabel: { color: soft, fontSize: 11, interval: 0, rotate: isTight ? 90 : 0, width: isTight ? nameWidth : 86, overflow: "truncate" },
     },
-    yAxis: { ...common.yAxis, axisLabel: { color: soft, formatter: (value) => value.toFixed(2) } },
+    // Dots need no zero line, and the changes are small.
+    yAxis: { ...common.yAxis, min: null, scale: true, splitNumber: 4, axisLabel: { color: soft, formatter: (value) => value.toFixed(2) } },
     series: [dots("with", "circle", own, 3), dots("without", "diamond", best, 4)],
   };
 }
