@@ -3,7 +3,7 @@
 from django.urls import path
 
 from evaluation import apis
-from evaluation.views import adjudication, boards, questions, releasing, runs, second
+from evaluation.views import adjudication, boards, comparison, questions, releasing, runs, second
 
 app_name = "evaluation"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
@@ -17,6 +17,8 @@ urlpatterns = [
     ),
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
+    path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
+    path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"api/{_TASK}leaderboard/", apis.LeaderboardApi.as_view(), name="api-leaderboard"),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import task_or_404
-from arqlab.ir.leaderboard import Board
-from arqlab.ir.measures.names import Measure
 from evaluation.permissions import board_with_run, score_access_of
 from evaluation.selectors.topics import topic_rows
-from evaluation.views.tables import chart_of, info_columns, means_of
+from evaluation.views.tables import chart_of, info_columns, means_of, measure_of
 from submissions.models import Run
 
 
@@ -22,7 +20,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
     sight = score_access_of(request.user, found)
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
-    measure = _measure(shown.board, request.GET.get("measure", ""))
+    measure = measure_of(shown.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in shown.board.rows if row.run.counts]
     rows = topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
     line = next(row for row in shown.board.rows if row.run.key == one.pk)
@@ -43,14 +41,3 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
         "may_see_run": sight.may_see_run_of(one.team.name),
     }
     return render(request, "evaluation/run_scores.html", context)
-
-
-def _measure(board: Board, label: str) -> Measure:
-    """Return the measure with this label, or the main measure.
-
-    Raises `Http404` if the leaderboard lacks the measure.
-    """
-    for measure in board.measures:
-        if label in ("", measure.label):
-            return measure
-    raise Http404

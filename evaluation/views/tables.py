@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.http import Http404
 from django.urls import reverse
 
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.ir.leaderboard import BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
+from arqlab.ir.leaderboard import Board, BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
 from arqlab.ir.measures.names import Measure
 from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import ScoreAccess, VisibleBoard
@@ -95,3 +96,14 @@ def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def measure_of(board: Board, label: str) -> Measure:
+    """Return the measure with this label, or the main measure.
+
+    Raises `Http404` if the leaderboard lacks the measure.
+    """
+    for measure in board.measures:
+        if label in ("", measure.label):
+            return measure
+    raise Http404

@@ -6,10 +6,13 @@
 // run-overlap: {"runs": names, "percents": rows of % of the row run's items in the column run, or null}.
 // coefficients: {"coefficient", "series": names, "groups": [{"name", "figures": [{"value", "low", "high"}]}]}, a figure
 // for each series; null is no value, and low and high are the ends of its confidence interval.
+// score-differences, score-scatter: {"measure", "first", "second", "topics": [{"topic", "title", "first", "second",
+// "difference", "url"}]}: two runs, whose names are first and second.
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";
+import { scoreDifferences, scoreScatter } from "./charts/comparison.js";
 import { colour, look, tipBox } from "./charts/look.js";
 
 function ordered(topics, order) {
@@ -176,7 +179,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, "score-differences": scoreDifferences, "score-scatter": scoreScatter, coefficients };
 const drawn = new Map();
 
 function draw(element) {
