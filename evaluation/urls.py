@@ -7,6 +7,7 @@ from evaluation.views import (
     adjudication,
     boards,
     certificates,
+    comparison,
     questions,
     rankings,
     releasing,
@@ -27,6 +28,8 @@ urlpatterns = [
     ),
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
+    path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
+    path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(
         f"{_TASK}qrels/<int:version>/certificate/",

@@ -9,11 +9,14 @@
 // left-out: {"measure", "runs": [{"name", "with", "without"}]}, the score with and without the judgments of a team.
 // pool-depths: {"measure", "depths": [{"depth", "tau"}]}; null is no value.
 // run-values: {"measure", "median", "runs": [{"run", "team", "value", "url"}]}, best first.
+// score-differences, score-scatter: {"measure", "first", "second", "topics": [{"topic", "title", "first", "second",
+// "difference", "url"}]}: two runs, whose names are first and second.
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";
 import { leftOut, poolDepths } from "./charts/reusability.js";
+import { scoreDifferences, scoreScatter } from "./charts/comparison.js";
 import { colour, look, tipBox } from "./charts/look.js";
 import { runValues } from "./charts/runs.js";
 
@@ -181,7 +184,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues, "score-differences": scoreDifferences, "score-scatter": scoreScatter };
 const drawn = new Map();
 
 function draw(element) {

@@ -1,0 +1,1 @@
+"""Comparison of runs: differences by topic, significance, effect size, similarity of rankings."""

@@ -1,0 +1,240 @@
+"""The pages that compare runs: their figures, and who sees which runs."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+from scipy import stats
+
+from arqlab.core.models import Task
+from evaluation.models import Leaderboard, TopicScore
+from evaluation.permissions import score_access_of, visible_board
+from evaluation.selectors.comparison import topic_matrix
+from evaluation.services.comparison import compared_runs, run_pair
+from evaluation.services.releasing import release_leaderboard
+from evaluation.services.scoring import score_waiting
+from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+
+ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
+# What each role sees: both teams' runs (all), only those of its own team (own), or no page.
+SEEN = {
+    "unreleased": "none none none none none all all",
+    "unreleased, own shown": "none none own own none all all",
+    "released": "all all all all all all all",
+    "hidden again": "none none none none none all all",
+}
+PAGES = ("comparison", "comparison-matrix")
+FIRST = [0.9, 0.5, 0.25, 0.0, 0.75, 0.5]
+SECOND = [0.5, 0.5, 0.5, 0.0, 0.25, 0.125]
+
+
+@pytest.fixture
+def compared(scene):
+    """Return the scene with two scored runs of each team; `alpha` and `beta` are their first."""
+    labels = {f"A.{number}": {"p1": 3, "p2": 2} for number in range(1, 7)}
+    qrels = make_qrels(scene.task, labels)
+    runs = {
+        tag: make_run(team, scene.task, lists, tag=tag)
+        for team, name, lists in ((scene.team, "alpha", GOOD), (scene.other_team, "beta", POOR))
+        for tag in (f"{name}-one", f"{name}-two")
+    }
+    score_waiting(at=NOW)
+    for tag, values in (("alpha-one", FIRST), ("beta-one", SECOND)):
+        for number, value in enumerate(values, start=1):
+            TopicScore.objects.filter(run=runs[tag], query_id=f"A.{number}").update(value=value)
+    return SimpleNamespace(
+        **vars(scene),
+        people=scene.people,
+        qrels=qrels,
+        alpha=runs["alpha-one"],
+        beta=runs["beta-one"],
+    )
+
+
+def url(scene: SimpleNamespace, page: str = "comparison", **query: object) -> str:
+    return reverse(f"evaluation:{page}", args=[scene.lab.slug, scene.task.slug], query=query)
+
+
+def both(scene: SimpleNamespace, **query: object) -> str:
+    return url(scene, first=scene.alpha.pk, second=scene.beta.pk, **query)
+
+
+def bring_to(state: str, scene: SimpleNamespace) -> None:
+    Task.objects.filter(pk=scene.task.pk).update(shows_own_scores="own shown" in state)
+    if state in {"released", "hidden again"}:
+        release_leaderboard(qrel_set=scene.qrels, by=None, at=NOW)
+    if state == "hidden again":
+        Leaderboard.objects.update(hidden_at=NOW)
+
+
+def teams_on(text: str) -> set[str]:
+    return {team for team in ("alpha", "beta") if f"{team}-one" in text}
+
+
+@pytest.mark.parametrize("format_", ["", "tsv"])
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("state", SEEN)
+def test_each_role_sees_the_runs_of_its_board(state, page, format_, compared, client_of):
+    bring_to(state, compared)
+    for role, expected in zip(ROLES, SEEN[state].split(), strict=True):
+        address = url(compared, page, **({"format": format_} if format_ else {}))
+        answer = client_of(compared.people[role]).get(address)
+        own = {"member": {"alpha"}, "other_member": {"beta"}}.get(role, set())
+
+        assert answer.status_code == (404 if expected == "none" else 200)
+        if page == "comparison" and format_:
+            continue  # The file has only the two best runs.
+        teams = {"all": {"alpha", "beta"}, "own": own, "none": set()}[expected]
+        assert teams_on(answer.content.decode()) == teams
+
+
+def test_a_team_cannot_name_a_run_of_another_team_before_the_release(compared, client_of):
+    bring_to("unreleased, own shown", compared)
+    client = client_of(compared.member)
+
+    assert client.get(both(compared)).status_code == 404
+    assert client.get(both(compared, format="tsv")).status_code == 404
+    assert client.get(url(compared, second=compared.beta.pk)).status_code == 404
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_measure_or_qrels_that_the_board_lacks_are_not_found(page, compared, client_of):
+    client = client_of(compared.organizer)
+
+    for query in ({"measure": "no"}, {"qrels": "no"}):
+        assert client.get(url(compared, page, **query)).status_code == 404
+
+
+@pytest.mark.parametrize("query", [{"test": "sign"}, {"correction": "bonferroni"}])
+def test_an_unknown_test_is_not_found(query, compared, client_of):
+    address = url(compared, "comparison-matrix", **query)
+
+    assert client_of(compared.organizer).get(address).status_code == 404
+
+
+def pair_of(scene: SimpleNamespace):
+    shown = visible_board(score_access_of(scene.organizer, scene.task))
+    found = compared_runs(shown, shown.board.measures[0])
+    places = {run.key: place for place, run in enumerate(found.runs)}
+    return run_pair(found, places[scene.alpha.pk], places[scene.beta.pk])
+
+
+def test_a_pair_has_the_differences_of_its_topics_and_their_tests(compared):
+    pair = pair_of(compared)
+
+    assert pair.means == pytest.approx((sum(FIRST) / 6, sum(SECOND) / 6))
+    assert (pair.wins, pair.ties, pair.losses) == (3, 2, 1)
+    assert [row.query_id for row in pair.topics] == ["A.5", "A.1", "A.6", "A.2", "A.4", "A.3"]
+    assert pair.low < pair.difference < pair.high
+    expected = {
+        "t": stats.ttest_rel(FIRST, SECOND).pvalue,
+        "wilcoxon": stats.wilcoxon(FIRST, SECOND).pvalue,
+    }
+    found = {row.test: row.plain for row in pair.tests}
+    assert {test: found[test] for test in expected} == pytest.approx(expected, abs=1e-9)
+    assert all(row.plain <= row.bh <= row.holm <= 1 for row in pair.tests)
+
+
+def test_a_pair_is_compared_over_its_common_topics(compared):
+    TopicScore.objects.filter(run=compared.alpha, query_id="A.3").delete()
+    TopicScore.objects.filter(run=compared.beta, query_id="A.6").delete()
+
+    assert {row.query_id for row in pair_of(compared).topics} == {"A.1", "A.2", "A.4", "A.5"}
+
+
+def test_runs_without_common_topics_cannot_be_compared(compared, client_of):
+    TopicScore.objects.filter(run=compared.alpha).delete()
+    client = client_of(compared.organizer)
+
+    assert "no topic in common" in client.get(both(compared)).content.decode()
+    assert client.get(both(compared, format="tsv")).status_code == 404
+    for test in ("t", "tukey"):
+        address = url(compared, "comparison-matrix", test=test)
+        assert ">–</a>" in client.get(address).content.decode()
+
+
+def test_a_changed_score_changes_the_tests(compared):
+    before = pair_of(compared)
+    TopicScore.objects.filter(run=compared.alpha, query_id="A.3").update(value=0.5)
+
+    assert pair_of(compared).tests != before.tests
+
+
+def test_the_page_shows_what_the_file_has(compared, client_of):
+    client = client_of(compared.organizer)
+    html = client.get(both(compared)).content.decode()
+    rows = client.get(both(compared, format="tsv")).content.decode().splitlines()
+
+    assert rows[0] == "topic\talpha-one (1)\tbeta-one (2)\tdifference"
+    assert rows[1] == "A.5\t0.75\t0.25\t0.5"
+    assert "+0.5000" in html
+    assert f'<option value="{compared.alpha.pk}" selected>' in html
+
+
+def test_the_same_run_twice_is_explained(compared, client_of):
+    address = url(compared, first=compared.alpha.pk, second=compared.alpha.pk)
+
+    html = client_of(compared.organizer).get(address).content.decode()
+    assert "Choose two different runs" in html
+
+
+@pytest.mark.parametrize("chosen", ["first", "second"])
+def test_one_chosen_run_is_compared_with_another(chosen, compared, client_of):
+    for run in (compared.alpha, compared.beta):
+        html = client_of(compared.organizer).get(url(compared, **{chosen: run.pk}))
+        selected = re.findall(r'<option value="(\d+)" selected', html.content.decode())
+        assert str(run.pk) in selected
+        assert len(set(selected)) == 2
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("runs", [0, 1])
+def test_less_than_two_runs_have_nothing_to_compare(page, runs, scene, client_of):
+    make_qrels(scene.task)
+    for _ in range(runs):
+        make_run(scene.team, scene.task)
+    score_waiting(at=NOW)
+
+    for test in ("t", "tukey"):
+        html = client_of(scene.organizer).get(url(scene, page, test=test)).content.decode()
+        assert "Nothing to compare yet" in html
+
+
+def test_the_table_of_pairs_marks_what_is_significant(compared, client_of, monkeypatch):
+    client = client_of(compared.organizer)
+    html = client.get(url(compared, "comparison-matrix")).content.decode()
+
+    assert "0 of 6 pairs differ significantly" in " ".join(html.split())
+    monkeypatch.setattr("evaluation.views.matrix.SIGNIFICANT", 1.1)
+    html = client.get(url(compared, "comparison-matrix")).content.decode()
+    assert html.count("*</a>") == 6
+
+
+def test_a_long_table_has_the_best_runs_and_the_file_all(compared, client_of, monkeypatch):
+    monkeypatch.setattr("evaluation.views.comparison.ENOUGH", 3)
+    client = client_of(compared.organizer)
+    html = client.get(url(compared, "comparison-matrix")).content.decode()
+    rows = client.get(url(compared, "comparison-matrix", format="tsv")).content.decode()
+
+    assert "the 3 runs with the best means" in " ".join(html.split())
+    assert len(rows.splitlines()) == 1 + 6
+    assert rows.splitlines()[0].endswith("topics\tmean difference\tp\tp holm\tp bh")
+
+
+def test_the_leaderboard_leads_to_the_comparison(compared, client_of):
+    board = reverse("evaluation:leaderboard", args=[compared.lab.slug, compared.task.slug])
+
+    html = client_of(compared.organizer).get(board).content.decode()
+    assert f'href="{url(compared)}?live=1&amp;qrels=v1"' in html
+
+
+def test_a_matrix_has_the_runs_in_their_order(compared):
+    measure = "nDCG(judged_only=True)@1000"
+    runs = [compared.beta.pk, compared.alpha.pk]
+
+    topics, scores = topic_matrix(runs=runs, qrel_set=compared.qrels, measure=measure)
+    assert topics == [f"A.{number}" for number in range(1, 7)]
+    assert scores.tolist() == [SECOND, FIRST]
