@@ -21,6 +21,7 @@ from evaluation.models import RunScore
 from evaluation.services.certificates import certification_of
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
+from tests.collection.factories import FORMULAS, load_small
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import FormulaTaskFactory, TeamFactory, TopicFactory, WrittenTaskFactory
 
@@ -196,6 +197,24 @@ def test_formulas_count_by_their_visual_ids(lab, team, other_team):
     assert found.certificate.teams.parties.select("party", "items", "relevant").rows() == [
         (team.name, 1, 1),
         (other_team.name, 1, 0),
+    ]
+
+
+def test_instances_count_by_the_visual_ids_of_the_collection(lab, team, other_team, tmp_path):
+    task = FormulaTaskFactory(lab=lab, slug="task2")
+    TopicFactory(task=task, query_id="B.1", position=1)
+    load_small(lab, tmp_path, formulas=FORMULAS.replace("\t\ta=2b", "\t71\ta=2b"))
+    report = {"report": {"items": "formula-ids", "order": "score"}}
+    make_run(team, task, {"B.1": ["7", "8"]}, is_primary=True, **report)
+    make_run(other_team, task, {"B.1": ["9"]}, is_primary=True, **report)
+    qrels = make_qrels(task, {"B.1": {"70": 3, "71": 2}}, items="visual-ids")
+
+    found = certification_of(qrels, computes=True)
+
+    # 7 and 9 show the formula 70, and 8 the formula 71.
+    assert found.certificate.teams.parties.select("party", "items").rows() == [
+        (team.name, 1),
+        (other_team.name, 0),
     ]
 
 
