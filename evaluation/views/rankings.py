@@ -80,6 +80,7 @@ def run_ranking(request: HttpRequest, lab: str, task: str, run: int, query_id: s
         "query_id": query_id,
         "topic": Topic.objects.filter(task=found, query_id=query_id).first(),
         "shown": shown,
+        "sight": sight,
         "measure": measure,
         "spread": spread_of(values),
         "others": others,

@@ -26,6 +26,7 @@ SECTIONS = {
     "judge": "judging",
     "judging": "judging",
     "judgment": "judging",
+    "item": "judging",
     "time": "judging",
     "adjudication": "rounds",
     "second": "rounds",

@@ -43,7 +43,8 @@ def snippet(
 
     Words of `found` and formulas with ids in `formulas` are marked. Formulas are never cut.
     """
-    parts = list(marked(html, found=found, formulas=formulas))
+    read = READ if found or formulas else 4 * length  # the beginning needs no more
+    parts = list(marked(html, found=found, formulas=formulas, read=read))
     start, end = _window(parts, length)
     if start >= end:
         return []
@@ -51,14 +52,16 @@ def snippet(
     return [*([Part("gap")] if start else []), *shown, *([Part("gap")] if end < len(parts) else [])]
 
 
-def marked(html: str, *, found: Collection[str], formulas: Collection[str] = ()) -> list[Part]:
+def marked(
+    html: str, *, found: Collection[str], formulas: Collection[str] = (), read: int = READ
+) -> list[Part]:
     """Return a text word by word, with white space collapsed and matches marked.
 
-    Text beyond `READ` characters and formulas longer than `LONGEST_FORMULA` become gaps.
+    Text beyond `read` characters and formulas longer than `LONGEST_FORMULA` become gaps.
     """
     stems, ids = {stem(word) for word in found}, set(formulas)
     parts: list[Part] = []
-    left = READ
+    left = read
     for piece in pieces(html):
         if left <= 0:
             return [*parts, Part("gap")]
