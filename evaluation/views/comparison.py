@@ -18,6 +18,7 @@ from arqlab.ir.comparison.families import FAMILY_TESTS, TUKEY
 from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import VisibleBoard, score_access_of, visible_board
 from evaluation.services.comparison import ComparedRuns, RunPair, compared_runs, run_pair
+from evaluation.services.similarity import run_similarity
 from evaluation.views.matrix import pair_lines, pair_table
 from evaluation.views.tables import measure_or_404
 
@@ -54,6 +55,9 @@ def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         topics = _topics(found)
         context["rows"] = [(row, topics.get(row.query_id)) for row in pair.topics]
         context["chart"] = _chart(pair, compared, topics, found)
+        sight = score_access_of(request.user, found)
+        if all(sight.may_see_run_of(run.team) for run in (pair.first, pair.second)):
+            context["similarity"] = run_similarity(shown.qrel_set, pair.first.key, pair.second.key)
     return render(request, "evaluation/comparison.html", context)
 
 

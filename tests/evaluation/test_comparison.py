@@ -16,6 +16,8 @@ from evaluation.selectors.comparison import topic_matrix
 from evaluation.services.comparison import compared_runs, run_pair
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
+from evaluation.services.similarity import run_similarity
+from submissions.models import Run
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
@@ -238,3 +240,46 @@ def test_a_matrix_has_the_runs_in_their_order(compared):
     topics, scores = topic_matrix(runs=runs, qrel_set=compared.qrels, measure=measure)
     assert topics == [f"A.{number}" for number in range(1, 7)]
     assert scores.tolist() == [SECOND, FIRST]
+
+
+def test_similarity_is_over_the_topics_of_both_rankings(compared):
+    found = run_similarity(compared.qrels, compared.alpha.pk, compared.beta.pk)
+
+    # A.1 of both: p1 p2 p9 p4 and p3 p4 p2. Two items are in common, p2 at depth 3 and p4 at 4.
+    agreement = 1 / 3 * 0.9**3 + 2 / 4 * 0.9**4 + 1 * (4 - 3) / (3 * 4) * 0.9**4
+    expected = 0.1 / 0.9 * agreement + ((2 - 1) / 4 + 1 / 3) * 0.9**4
+    assert found.overlap == pytest.approx(expected)
+    assert found.jaccard == pytest.approx(2 / 5)
+    # The qrels have p1 and p2 only.
+    assert found.judged == pytest.approx((2 / 4, 1 / 3))
+
+
+def test_the_similarity_of_unreadable_or_disjoint_runs_is_unknown(compared):
+    # A.9 is not in the qrels.
+    other = make_run(compared.team, compared.task, {"A.2": ["p5"], "A.9": ["p1"]})
+    third = make_run(compared.team, compared.task, {"A.9": ["p1"]})
+    assert run_similarity(compared.qrels, third.pk, other.pk) is None
+    assert run_similarity(compared.qrels, compared.beta.pk, other.pk) is None
+
+    compared.beta.index.delete(save=False)
+    assert run_similarity(compared.qrels, compared.alpha.pk, compared.beta.pk) is None
+
+
+def test_answers_of_task_3_are_not_compared(compared):
+    compared.qrels.items = "answers"
+
+    assert run_similarity(compared.qrels, compared.alpha.pk, compared.beta.pk) is None
+
+
+def test_only_those_who_may_see_both_runs_see_their_similarity(compared, client_of):
+    bring_to("released", compared)
+    two = Run.objects.get(tag="alpha-two")
+    own = url(compared, first=compared.alpha.pk, second=two.pk)
+    for role in ROLES:
+        client = client_of(compared.people[role])
+        found = [
+            'id="similarity"' in client.get(address).content.decode()
+            for address in (both(compared), own)
+        ]
+        organizes = role in {"organizer", "superuser"}
+        assert found == [organizes, organizes or role == "member"]
