@@ -38,6 +38,7 @@ SECTIONS = {
     "qrels": "qrels",
     "certificate": "qrels",
     "leaderboard": "leaderboard",
+    "comparison": "leaderboard",
     "people": "people",
     "team": "people",
     "collection": "collection",
