@@ -35,10 +35,14 @@ def typeset_formulas(
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     found: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
-        stored = TypesetFormula.objects.filter(engine=ENGINE, digest__in=digests)
+        # The version is not asked for: SQLite would read all formulas of it instead of these.
+        stored = TypesetFormula.objects.filter(digest__in=digests)
         found |= {
             wanted[digest]: Typeset(mathml or None, latex)
-            for digest, latex, mathml in stored.values_list("digest", "latex", "mathml")
+            for digest, latex, mathml, engine in stored.values_list(
+                "digest", "latex", "mathml", "engine"
+            )
+            if engine == ENGINE
         }
     missing = {digest: key for digest, key in wanted.items() if key not in found}
     for latex, display in missing.values():
