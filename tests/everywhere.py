@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
@@ -51,11 +52,13 @@ def main(arguments: list[str]) -> int:
         postgresql = stack.enter_context(postgresql_server())
         redis = stack.enter_context(redis_server())
         chosen = ON_SQLITE if postgresql else "not servers"
-        embedded = sqlite_variables(Path(folder))
+        with ThreadPoolExecutor() as pool:  # each database is migrated by a process of its own
+            migrated = postgresql and pool.submit(postgresql_variables, postgresql)
+            embedded = sqlite_variables(Path(folder))
         found = [tested("SQLite", chosen, embedded, arguments)]
-        if postgresql:
+        if migrated:
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
-            variables = embedded | postgresql_variables(postgresql)
+            variables = embedded | migrated.result()
             variables |= {"ARQLAB_TEST_REDIS_URL": redis or "", "ARQLAB_DATA": f"{folder}/pg"}
             found.append(tested(name, ON_POSTGRESQL, variables, arguments))
     for name, url in (("postgresql", postgresql), ("redis", redis)):
